@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { defineEvent } from './define-event.ts';
+
+/**
+ * What the recording pipeline says of a bubble. Facts come in groups, each with a revision of its own that only rises (details, media, transcript,
+ * notes, each comment, each thread): the newest of a group wins, whatever the order of arrival. Times are ISO-8601 UTC.
+ */
+const pipeline = { publisher: 'recording-pipeline', consumers: ['bubbles-query'] } as const;
+const Revision = z.int().nonnegative();
+const Time = z.iso.datetime({ offset: true });
+
+const RecordedParticipant = z.object({
+  /** Null for somebody without an account. */
+  user_id: z.string().nullable(),
+  /** As known when the event was made; an account's current name and address win on every read. */
+  name: z.string().nullable(),
+  email: z.string().nullable(),
+  /** Had no membership of any role in the bubble's team when the participants were named, or has no account. */
+  is_external: z.boolean(),
+});
+
+const BubbleDetails = z.object({
+  bubble_id: z.uuid(),
+  revision: Revision,
+  type: z.enum(['meeting_recording', 'screen_recording', 'custom_image']),
+  title: z.string().nullable(),
+  team_id: z.string().nullable(),
+  channel_id: z.string().nullable(),
+  channel_name: z.string().nullable(),
+  created_at: Time.nullable(),
+  /** The calendar organizer of a meeting, else who recorded it. */
+  author: RecordedParticipant.nullable(),
+  creator_id: z.string().nullable(),
+  participants: z.array(RecordedParticipant),
+  is_public: z.boolean(),
+  archived: z.boolean(),
+  draft: z.boolean(),
+  template: z.boolean(),
+  /** False for zero-media notes, which never become ready. */
+  has_media: z.boolean(),
+  expires_at: Time.nullable(),
+  response_required: z.boolean(),
+  embed_code: z.string().nullable(),
+  meeting: z.object({ platform: z.string().nullable(), start_time: Time.nullable() }).nullable(),
+});
+export type RecordedBubble = z.infer<typeof BubbleDetails>;
+
+export const BubbleCreatedV1 = defineEvent('recording.bubble.created.v1', BubbleDetails, pipeline);
+/** The details in full, not the difference. */
+export const BubbleChangedV1 = defineEvent('recording.bubble.changed.v1', BubbleDetails, pipeline);
+/** Final, whatever its revision. */
+export const BubbleRemovedV1 = defineEvent('recording.bubble.removed.v1', z.object({ bubble_id: z.uuid(), revision: Revision }), pipeline);
+
+export const MediaProcessedV1 = defineEvent(
+  'recording.media.processed.v1',
+  z.object({
+    bubble_id: z.uuid(),
+    revision: Revision,
+    /** Null when unknown; the group counts as processed when this event is there and it is not false. */
+    is_processed: z.boolean().nullable(),
+    has_audio: z.boolean(),
+    video_url: z.string().nullable(),
+    thumbnail_url: z.string().nullable(),
+    screenshot_url: z.string().nullable(),
+    duration_seconds: z.number().nonnegative().nullable(),
+  }),
+  pipeline,
+);
+
+const Segment = z.object({
+  speaker: z.object({ id: z.string().nullable(), name: z.string().nullable() }).nullable(),
+  text: z.string(),
+  start_time_seconds: z.number().nonnegative(),
+  end_time_seconds: z.number().nonnegative(),
+});
+export const TranscriptCompletedV1 = defineEvent(
+  'recording.transcript.completed.v1',
+  z.object({ bubble_id: z.uuid(), revision: Revision, segments: z.array(Segment) }),
+  pipeline,
+);
+
+export const NotesGeneratedV1 = defineEvent(
+  'recording.notes.generated.v1',
+  z.object({ bubble_id: z.uuid(), revision: Revision, summary: z.string().nullable(), action_items: z.string().nullable() }),
+  pipeline,
+);
+
+const CommentFacts = z.object({
+  comment_id: z.string(),
+  thread_id: z.string(),
+  bubble_id: z.uuid(),
+  revision: Revision,
+  kind: z.enum(['text', 'video', 'image']),
+  body: z.string().nullable(),
+  video_url: z.string().nullable(),
+  image_url: z.string().nullable(),
+  created_at: Time,
+  author: z.object({ id: z.string(), name: z.string().nullable() }),
+  timestamp_seconds: z.number().nonnegative().nullable(),
+  draft: z.boolean(),
+  archived: z.boolean(),
+});
+export const CommentPostedV1 = defineEvent('recording.comment.posted.v1', CommentFacts, pipeline);
+export const CommentChangedV1 = defineEvent('recording.comment.changed.v1', CommentFacts, pipeline);
+
+/** Sent for every thread, also at its opening: a comment whose thread is unknown or hidden is neither shown nor counted. */
+export const ThreadChangedV1 = defineEvent(
+  'recording.thread.changed.v1',
+  z.object({ thread_id: z.string(), bubble_id: z.uuid(), revision: Revision, draft: z.boolean(), archived: z.boolean(), pinned: z.boolean() }),
+  pipeline,
+);

@@ -1,0 +1,37 @@
+/** Why somebody sleeps: `due` is work that falls due at that time, `poll` is a look for work that should not be there (recovery, cron). */
+export type SleepKind = 'due' | 'poll';
+
+/** The one source of time. Relays, claims and jobs wait only through it, so that the sandbox can step it. */
+export interface Clock {
+  now(): Date;
+  /** Milliseconds that never go back; for windows and durations. */
+  monotonic(): number;
+  /** Resolves when `at` has come, or at once when `signal` aborts. Never rejects. */
+  sleepUntil(at: Date, kind: SleepKind, signal?: AbortSignal): Promise<void>;
+}
+
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export const systemClock = (): Clock => ({
+  now: () => new Date(),
+  monotonic: () => performance.now(),
+  sleepUntil: (at, _kind, signal) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (signal?.aborted) return Promise.resolve();
+    let timer: NodeJS.Timeout;
+    const arm = () => {
+      const left = at.getTime() - Date.now();
+      if (left <= 0) return finish();
+      timer = setTimeout(arm, Math.min(left, MAX_TIMER_MS));
+      timer.unref();
+    };
+    const finish = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', finish);
+      resolve();
+    };
+    signal?.addEventListener('abort', finish);
+    arm();
+    return promise;
+  },
+});

@@ -1,0 +1,83 @@
+import type { ZodType } from 'zod';
+import type { ErrorKind } from '../errors.ts';
+
+/** A team of the caller as the assertion carries it. `hidden`: joined through a public link. */
+export interface CallerTeam {
+  readonly id: string;
+  readonly role: 'admin' | 'member' | 'guest';
+  readonly hidden: boolean;
+}
+
+export type CredentialKind = 'pat' | 'oauth' | 'session';
+
+/** Who calls, as identity vouches for it. */
+export interface Caller {
+  readonly userId: string;
+  /** The key, the session or the OAuth grant. */
+  readonly credentialId: string;
+  readonly kind: CredentialKind;
+  readonly scopes: readonly string[];
+  readonly teams: readonly CallerTeam[];
+}
+
+/** What a route takes. `pat` admits OAuth access tokens too; `internal` takes a service token of one of `callers` and no user. */
+export type Auth =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'pat'; readonly scope: string | null }
+  | { readonly kind: 'session' }
+  | { readonly kind: 'pat+session'; readonly scope: string | null }
+  | { readonly kind: 'internal'; readonly callers: readonly string[] };
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** The contract of an endpoint: from it come handler, validation, OpenAPI operation and the test of all three. */
+export interface RouteSpec<P = unknown, Q = unknown, B = unknown, R = unknown> {
+  readonly method: Method;
+  /** OpenAPI template, e.g. `/v1/bubbles/{id}`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Tag of the merged document, e.g. `Bubbles`. */
+  readonly tag: string;
+  readonly auth: Auth;
+  readonly params?: ZodType<P>;
+  /** Wire names. Unknown parameters are ignored; a repeated or empty known one is refused before the schema sees it. */
+  readonly query?: ZodType<Q>;
+  readonly body?: ZodType<B>;
+  readonly success: { readonly status: 200 | 201 | 202 | 204; readonly schema: ZodType<R> | null; readonly description?: string };
+  /** Refusals beyond those that its `auth`, parameters and body imply. */
+  readonly errors: readonly ErrorKind[];
+  /** The response carries a secret: `Cache-Control: no-store` and `Pragma: no-cache`. */
+  readonly secret?: boolean;
+  /** Not part of the interface's own list of endpoints; marked so in the document. */
+  readonly extension?: boolean;
+}
+
+export interface HandlerInput<P, Q, B> {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  readonly requestId: string;
+  /** Aborts when the caller went away or the time budget is spent. */
+  readonly signal: AbortSignal;
+}
+export interface AuthenticatedInput<P, Q, B> extends HandlerInput<P, Q, B> {
+  readonly caller: Caller;
+}
+export interface InternalInput<P, Q, B> extends HandlerInput<P, Q, B> {
+  /** Name of the calling service. */
+  readonly service: string;
+}
+
+export type InputFor<A extends Auth, P, Q, B> = A extends { kind: 'none' }
+  ? HandlerInput<P, Q, B>
+  : A extends { kind: 'internal' }
+    ? InternalInput<P, Q, B>
+    : AuthenticatedInput<P, Q, B>;
+
+/** A spec with its handler, types erased: what a service lists and `mount` serves. */
+export interface Route {
+  readonly spec: RouteSpec;
+  handle(input: HandlerInput<unknown, unknown, unknown> & { readonly caller?: Caller; readonly service?: string }): Promise<unknown>;
+}

@@ -1,0 +1,36 @@
+import type { Bus, Subscription } from './bus/bus.ts';
+import type { Clock } from './clock.ts';
+import type { Route } from './http/route.ts';
+import type { Ids } from './ids.ts';
+import type { Log } from './log.ts';
+import type { Database } from './store/collection.ts';
+
+/** What a composition gives a service: the adapters that differ between production, sandbox and tests. */
+export interface Infra {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly database: Database;
+  readonly bus: Bus;
+}
+
+/** Periodic work that one replica does at a time, under a lease. UTC cron expression of five fields. */
+export interface Job {
+  readonly name: string;
+  readonly cron: string;
+  run(): Promise<void>;
+}
+
+/** A service as its composition root returns it; `service-host.ts` puts it on the wire. */
+export interface Service {
+  readonly name: string;
+  readonly routes: readonly Route[];
+  readonly subscriptions: readonly Subscription[];
+  readonly jobs: readonly Job[];
+  /** Indexes, keys, loops. Called once before the first request is admitted. */
+  start(): Promise<void>;
+  /** Resolves when outboxes are empty and all work that is due has been attempted. */
+  settle(): Promise<void>;
+  /** Ends loops and flushes; the composition closes database and bus afterwards. */
+  stop(): Promise<void>;
+}

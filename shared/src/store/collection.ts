@@ -1,0 +1,60 @@
+import type { Filter, Sort, UpdateFilter } from 'mongodb';
+
+/** Documents have string ids everywhere. Absent values are null, never undefined: an undefined in a filter or a document is refused. */
+export interface Doc {
+  readonly _id: string;
+}
+
+export type Direction = 1 | -1;
+
+export interface IndexSpec {
+  readonly name: string;
+  readonly keys: Readonly<Record<string, Direction>>;
+  readonly unique?: boolean;
+  readonly sparse?: boolean;
+}
+
+export interface FindOptions {
+  readonly sort?: Readonly<Record<string, Direction>>;
+  readonly limit?: number;
+  readonly projection?: Readonly<Record<string, 0 | 1>>;
+}
+
+/**
+ * The part of MongoDB that stores may use: atomic per document, no transactions, pipeline updates, `$lookup`, `$text`, partial indexes,
+ * arrayFilters or positional operators. Every method rejects with `DomainError('unavailable')` when the store does not answer in time.
+ */
+export interface Collection<T extends Doc> {
+  readonly name: string;
+  findOne(filter: Filter<T>, options?: Omit<FindOptions, 'limit'>): Promise<T | null>;
+  find(filter: Filter<T>, options?: FindOptions): Promise<T[]>;
+  /** False when a unique key (the `_id` or a unique index) is taken already: that is how "at most once" is said. */
+  insert(doc: T): Promise<boolean>;
+  /** How many documents matched (0 or 1). With `upsert`, a lost race on the key is reported as `duplicate`. */
+  updateOne(filter: Filter<T>, update: UpdateFilter<T>, options?: { readonly upsert?: boolean }): Promise<UpdateOutcome>;
+  updateMany(filter: Filter<T>, update: UpdateFilter<T>): Promise<number>;
+  /** The document after (default) or before the change, null when none matched. */
+  findOneAndUpdate(
+    filter: Filter<T>,
+    update: UpdateFilter<T>,
+    options?: { readonly sort?: Readonly<Record<string, Direction>>; readonly returnDocument?: 'before' | 'after'; readonly upsert?: boolean },
+  ): Promise<T | null>;
+  /** True when a document matched (or was inserted by `upsert`). */
+  replaceOne(filter: Filter<T>, doc: T, options?: { readonly upsert?: boolean }): Promise<boolean>;
+  /** How many were deleted. */
+  deleteOne(filter: Filter<T>): Promise<number>;
+  deleteMany(filter: Filter<T>): Promise<number>;
+  count(filter: Filter<T>, options?: { readonly limit?: number }): Promise<number>;
+  ensureIndexes(indexes: readonly IndexSpec[]): Promise<void>;
+}
+
+export type UpdateOutcome = 'updated' | 'inserted' | 'none' | 'duplicate';
+
+export interface Database {
+  collection<T extends Doc>(name: string): Collection<T>;
+  /** Resolves when the store answered; rejects with `DomainError('unavailable')`. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type { Filter, Sort, UpdateFilter };
