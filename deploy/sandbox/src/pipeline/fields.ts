@@ -1,0 +1,84 @@
+import { z } from 'zod';
+
+const Uuid = z.uuid().transform((id) => id.toLowerCase());
+const Time = z.iso.datetime({ offset: true });
+const Text = z.string().max(200_000);
+
+export const STAGES = ['created', 'processed', 'transcribed', 'ready'] as const;
+export type Stage = (typeof STAGES)[number];
+
+const Segment = z
+  .object({
+    speaker: z.object({ id: z.string().nullable().default(null), name: z.string().nullable().default(null) }).nullable(),
+    text: Text,
+    start_time_seconds: z.number().nonnegative(),
+    end_time_seconds: z.number().nonnegative(),
+  })
+  .refine((segment) => segment.end_time_seconds >= segment.start_time_seconds, 'end_time_seconds is before start_time_seconds');
+
+/** Everything a caller may say of a bubble. Absent is made up, `null` stays null. */
+const DETAILS = {
+  title: z.string().max(1000).nullable(),
+  team_id: z.string().nullable(),
+  channel_id: z.string().nullable(),
+  author_id: z.string(),
+  creator_id: z.string().nullable(),
+  participant_ids: z.array(z.string()).max(500),
+  external_participants: z
+    .array(z.object({ name: z.string().nullable().default(null), email: z.string().nullable().default(null) }))
+    .max(500),
+  created_at: Time.nullable(),
+  is_public: z.boolean(),
+  archived: z.boolean(),
+  draft: z.boolean(),
+  template: z.boolean(),
+  expires_at: Time.nullable(),
+  response_required: z.boolean(),
+  has_media: z.boolean(),
+  embed_code: z.string().nullable(),
+  meeting: z.object({ platform: z.string().nullable().default(null), start_time: Time.nullable().default(null) }).nullable(),
+};
+const MEDIA = {
+  has_audio: z.boolean(),
+  is_processed: z.boolean().nullable(),
+  duration_seconds: z.number().nonnegative().nullable(),
+  thumbnail_url: z.url().nullable(),
+  screenshot_url: z.url().nullable(),
+  video_url: z.url().nullable(),
+};
+const TRANSCRIPT = { segments: z.array(Segment).max(20_000) };
+const NOTES = { summary: Text.nullable(), action_items: Text.nullable() };
+const StageName = z.enum(STAGES);
+
+export const BubbleType = z.enum(['meeting_recording', 'screen_recording', 'custom_image']);
+const All = z.object({ ...DETAILS, ...MEDIA, ...TRANSCRIPT, ...NOTES }).partial();
+export type BubbleFields = z.infer<typeof All> & { readonly type: z.infer<typeof BubbleType> };
+
+export const NewBubble = All.extend({
+  id: Uuid.optional(),
+  type: BubbleType,
+  participant_ids: DETAILS.participant_ids,
+  stage: StageName.default('ready'),
+});
+export const BubblePatch = All.extend({ type: BubbleType.optional() });
+export const StageMove = z
+  .object({ ...MEDIA, ...TRANSCRIPT, ...NOTES })
+  .partial()
+  .extend({ stage: StageName });
+
+export const NewComment = z.object({
+  author_id: z.string(),
+  kind: z.enum(['text', 'video', 'image']).default('text'),
+  body: Text.nullable().optional(),
+  video_url: z.url().nullable().default(null),
+  image_url: z.url().nullable().default(null),
+  thread_id: z.string().optional(),
+  timestamp_seconds: z.number().nonnegative().nullable().default(null),
+  draft: z.boolean().default(false),
+  archived: z.boolean().default(false),
+  thread_draft: z.boolean().optional(),
+  thread_archived: z.boolean().optional(),
+  pinned: z.boolean().optional(),
+  created_at: Time.optional(),
+});
+export type NewComment = z.infer<typeof NewComment>;
