@@ -8,4 +8,8 @@ export interface EventContract<T> {
   readonly schema: ZodType<T>;
 }
 
-export const defineEvent = <T>(type: string, schema: ZodType<T>, parties: { readonly publisher: string; readonly consumers: readonly string[] }): EventContract<T> => ({ type, schema, ...parties });
+export const defineEvent = <T>(
+  type: string,
+  schema: ZodType<T>,
+  parties: { readonly publisher: string; readonly consumers: readonly string[] },
+): EventContract<T> => ({ type, schema, ...parties });

@@ -106,6 +106,13 @@ export const CommentChangedV1 = defineEvent('recording.comment.changed.v1', Comm
 /** Sent for every thread, also at its opening: a comment whose thread is unknown or hidden is neither shown nor counted. */
 export const ThreadChangedV1 = defineEvent(
   'recording.thread.changed.v1',
-  z.object({ thread_id: z.string(), bubble_id: z.uuid(), revision: Revision, draft: z.boolean(), archived: z.boolean(), pinned: z.boolean() }),
+  z.object({
+    thread_id: z.string(),
+    bubble_id: z.uuid(),
+    revision: Revision,
+    draft: z.boolean(),
+    archived: z.boolean(),
+    pinned: z.boolean(),
+  }),
   pipeline,
 );

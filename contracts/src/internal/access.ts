@@ -17,7 +17,13 @@ export const UserAccess = z.object({
   paid_features: z.boolean(),
   memberships: z.array(Membership),
 });
-export const TeamAccess = z.object({ id: z.string(), known: z.boolean(), plan: z.enum(['free', 'pro']), archived: z.boolean(), channel_ids: z.array(z.string()) });
+export const TeamAccess = z.object({
+  id: z.string(),
+  known: z.boolean(),
+  plan: z.enum(['free', 'pro']),
+  archived: z.boolean(),
+  channel_ids: z.array(z.string()),
+});
 /** Answered in the order asked. An unknown team is `known: false`, free and archived. */
 export const AccessResponse = z.object({ users: z.array(UserAccess), teams: z.array(TeamAccess) });
 export type UserAccess = z.infer<typeof UserAccess>;

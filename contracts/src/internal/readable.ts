@@ -1,6 +1,13 @@
 import { z } from 'zod';
 
 /** `POST /internal/v1/readable`, webhooks-dispatcher → bubbles-query: does this user take part in this bubble, and may it be read now? */
-export const ReadableRequest = z.object({ pairs: z.array(z.object({ user_id: z.string(), bubble_id: z.string() })).min(1).max(500) });
+export const ReadableRequest = z.object({
+  pairs: z
+    .array(z.object({ user_id: z.string(), bubble_id: z.string() }))
+    .min(1)
+    .max(500),
+});
 /** By index. `readable`: exists and is not archived, draft, template, expired-hidden or removed. `participates` is false when it is not readable. */
-export const ReadableResponse = z.object({ answers: z.array(z.object({ bubble_id: z.string(), user_id: z.string(), participates: z.boolean(), readable: z.boolean() })) });
+export const ReadableResponse = z.object({
+  answers: z.array(z.object({ bubble_id: z.string(), user_id: z.string(), participates: z.boolean(), readable: z.boolean() })),
+});

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { CallerText, codePoints, hasControls } from './text.ts';
+import { Timestamp } from './timestamp.ts';
+
+const NAME_MAX_CHARACTERS = 100;
+
+export const CreateApiKeyRequest = z
+  .object({
+    name: CallerText.trim()
+      .refine((name) => name.length > 0 && codePoints(name) <= NAME_MAX_CHARACTERS, `must have 1 to ${NAME_MAX_CHARACTERS} characters`)
+      .refine((name) => !hasControls(name), 'must not hold control characters')
+      .meta({
+        minLength: 1,
+        maxLength: NAME_MAX_CHARACTERS,
+        description: 'Counted in Unicode code points once trimmed, stored trimmed; no control characters',
+      }),
+  })
+  .meta({ id: 'CreateApiKeyRequest' });
+export type CreateApiKeyRequest = z.infer<typeof CreateApiKeyRequest>;
+
+export const ApiKeySummary = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    token_preview: z.string().meta({ description: 'The prefix and the first characters, then an ellipsis', examples: ['svc_pat_Ab3x…'] }),
+    created_at: Timestamp,
+    last_used_at: Timestamp.nullable(),
+  })
+  .meta({ id: 'ApiKeySummary' });
+export type ApiKeySummary = z.infer<typeof ApiKeySummary>;
+
+export const ApiKeyCreated = ApiKeySummary.omit({ last_used_at: true })
+  .extend({ token: z.string().meta({ description: 'The personal access token in full, shown this once' }) })
+  .meta({ id: 'ApiKeyCreated' });
+export type ApiKeyCreated = z.infer<typeof ApiKeyCreated>;

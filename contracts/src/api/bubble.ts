@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { Timestamp } from './timestamp.ts';
+
+export const BubbleType = z.enum(['meeting_recording', 'screen_recording', 'custom_image']);
+export type BubbleType = z.infer<typeof BubbleType>;
+
+const AssetUrl = z.string().nullable().meta({ description: 'Absolute https URL; null when there is no such asset' });
+
+export const BubblePerson = z
+  .object({
+    id: z.string().meta({ description: 'User id; `ext_…` for somebody without an account' }),
+    name: z.string().nullable().meta({ description: 'Display name' }),
+    email: z.string().nullable().meta({ description: 'Null when unknown or withheld' }),
+  })
+  .meta({ id: 'BubblePerson' });
+export type BubblePerson = z.infer<typeof BubblePerson>;
+
+export const BubbleMedia = z
+  .object({
+    video_url: AssetUrl,
+    thumbnail_url: AssetUrl,
+    screenshot_url: AssetUrl,
+    duration_seconds: z.number().nullable(),
+    is_processed: z.boolean().nullable().meta({ description: 'Null when unknown' }),
+  })
+  .meta({ id: 'BubbleMedia' });
+export type BubbleMedia = z.infer<typeof BubbleMedia>;
+
+export const BubbleMeeting = z
+  .object({
+    platform: z
+      .string()
+      .nullable()
+      .meta({ description: 'Meeting platform', examples: ['google_meet', 'zoom'] }),
+    start_time: Timestamp.nullable().meta({ description: 'Scheduled or actual start' }),
+  })
+  .meta({ id: 'BubbleMeeting' });
+export type BubbleMeeting = z.infer<typeof BubbleMeeting>;
+
+export const Bubble = z
+  .object({
+    id: z.string().meta({ description: 'UUID of the bubble' }),
+    type: BubbleType,
+    title: z.string().nullable(),
+    url: z.string().meta({ description: 'Deep link into the app' }),
+    created_at: Timestamp.nullable().meta({ description: 'Null for legacy bubbles' }),
+    team_id: z.string().nullable(),
+    channel_id: z.string().nullable(),
+    channel_name: z.string().nullable(),
+    author: BubblePerson.nullable().meta({ description: 'For a meeting, its calendar organizer' }),
+    participants: z.array(BubblePerson),
+    media: BubbleMedia,
+    summary: z.string().nullable().meta({ description: 'AI summary, once generated' }),
+    action_items: z.string().nullable().meta({ description: 'AI action items as plain text' }),
+    has_transcript: z.boolean(),
+    comment_count: z.int().nonnegative(),
+    is_public: z.boolean().meta({ description: 'Shared through a public link' }),
+    embed_code: z.string().nullable().meta({ description: 'HTML embed snippet' }),
+    expires_at: Timestamp.nullable().meta({ description: 'Null when it does not expire' }),
+    archived: z.boolean(),
+    creator_id: z.string().nullable().meta({ description: 'User id of the raw creator' }),
+    response_required: z.boolean(),
+    has_external_participants: z.boolean().meta({ description: 'Somebody outside the team took part' }),
+    external_participant_email_domains: z.array(z.string()).meta({ description: 'Lower case, distinct, sorted' }),
+    meeting: BubbleMeeting.nullable().meta({ description: 'Null unless the type is `meeting_recording`' }),
+  })
+  .meta({ id: 'Bubble' });
+export type Bubble = z.infer<typeof Bubble>;

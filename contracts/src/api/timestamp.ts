@@ -1,0 +1,7 @@
+import { z } from 'zod';
+
+/** How every time leaves the product: what `Date.prototype.toISOString` writes. */
+export const Timestamp = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, 'must be ISO-8601 UTC with milliseconds')
+  .meta({ description: 'ISO-8601, UTC, milliseconds', examples: ['2026-01-31T09:30:00.000Z'] });

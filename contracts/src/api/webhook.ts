@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { Bubble, BubbleType } from './bubble.ts';
+import { CallerId, CallerText } from './text.ts';
+import { Timestamp } from './timestamp.ts';
+
+const URL_MAX_LENGTH = 2048;
+
+export const WebhookEventType = z.enum(['bubble.ready', 'meeting_recording.ready', 'screen_recording.ready']);
+export type WebhookEventType = z.infer<typeof WebhookEventType>;
+
+/** Sent and echoed alike: the one place of a response where a field may be absent. */
+export const WebhookSubscriptionFilters = z
+  .object({
+    bubble_types: z.array(BubbleType).min(1, 'must name at least one').exactOptional(),
+    only_my_bubbles: z.boolean().exactOptional().meta({ description: 'Only bubbles that the subscriber authored' }),
+  })
+  .meta({ id: 'WebhookSubscriptionFilters' });
+export type WebhookSubscriptionFilters = z.infer<typeof WebhookSubscriptionFilters>;
+
+const ReceiverUrl = CallerText.min(1, 'must not be empty').max(URL_MAX_LENGTH).meta({ description: 'https receiver on a public address' });
+const RequestedEvents = z
+  .array(WebhookEventType)
+  .min(1, 'must name at least one')
+  .overwrite((events) => [...new Set(events)])
+  .meta({ description: 'Repeated ones count once' });
+
+export const CreateWebhookRequest = z
+  .object({
+    url: ReceiverUrl,
+    events: RequestedEvents,
+    team_id: CallerId.exactOptional().meta({ description: 'Only bubbles of this team' }),
+    space_id: CallerId.exactOptional().meta({ description: 'Only bubbles of this channel' }),
+    filters: WebhookSubscriptionFilters.exactOptional(),
+  })
+  .meta({ id: 'CreateWebhookRequest' });
+export type CreateWebhookRequest = z.infer<typeof CreateWebhookRequest>;
+
+export const UpdateWebhookRequest = z
+  .object({
+    url: ReceiverUrl.exactOptional(),
+    events: RequestedEvents.exactOptional(),
+    filters: WebhookSubscriptionFilters.exactOptional().meta({ description: 'Replaces all filters; `{}` clears them' }),
+    status: z.literal('active').exactOptional().meta({ description: 'Enables a disabled subscription' }),
+  })
+  .meta({ id: 'UpdateWebhookRequest', description: 'Each field that is sent replaces the old value; the others stay' });
+export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>;
+
+export const WebhookSubscription = z
+  .object({
+    id: z.string().meta({ description: 'Prefix `wh_`' }),
+    url: z.string(),
+    events: z.array(WebhookEventType),
+    team_id: z.string().nullable().meta({ description: 'Null for all teams' }),
+    space_id: z.string().nullable().meta({ description: 'Channel, null for all' }),
+    filters: WebhookSubscriptionFilters.nullable(),
+    status: z.enum(['active', 'disabled']),
+    created_at: Timestamp,
+    last_success_at: Timestamp.nullable(),
+    last_failure_at: Timestamp.nullable(),
+    disabled_at: Timestamp.nullable(),
+    disabled_reason: z
+      .string()
+      .nullable()
+      .meta({ examples: ['delivery_failures'] }),
+  })
+  .meta({ id: 'WebhookSubscription' });
+export type WebhookSubscription = z.infer<typeof WebhookSubscription>;
+
+export const WebhookSubscriptionCreated = WebhookSubscription.extend({
+  secret: z.string().meta({ description: 'Key of the signatures, prefix `whsec_`, shown this once' }),
+}).meta({ id: 'WebhookSubscriptionCreated' });
+export type WebhookSubscriptionCreated = z.infer<typeof WebhookSubscriptionCreated>;
+
+export const WebhookTestQueued = z
+  .object({
+    id: z.string().meta({ description: 'Of the delivery, prefix `dlv_`' }),
+    type: z.literal('webhook.test'),
+    status: z.literal('queued'),
+  })
+  .meta({ id: 'WebhookTestQueued' });
+export type WebhookTestQueued = z.infer<typeof WebhookTestQueued>;
+
+/** The body of each POST to a receiver. */
+export const WebhookDelivery = z
+  .object({
+    id: z.string().meta({ description: 'Of the event, prefix `evt_`' }),
+    type: z.enum([...WebhookEventType.options, 'webhook.test']),
+    created_at: Timestamp,
+    data: z.object({ bubble: Bubble }),
+  })
+  .meta({ id: 'WebhookDelivery' });
+export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
