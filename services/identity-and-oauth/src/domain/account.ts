@@ -1,0 +1,100 @@
+import { DomainError } from '@bubbles/shared/errors.ts';
+
+export const ACCOUNT_STATES = ['active', 'disabled', 'deleted'] as const;
+export type AccountState = (typeof ACCOUNT_STATES)[number];
+
+export const ROLES = ['admin', 'member', 'guest'] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface Membership {
+  readonly teamId: string;
+  readonly role: Role;
+  /** Joined through a public link. */
+  readonly hidden: boolean;
+}
+
+/** A personal access token that works. Its text exists only in the answer that created it. */
+export interface ActiveKey {
+  readonly id: string;
+  /** Lower-case hex SHA-256 of the token. */
+  readonly hash: string;
+  readonly name: string;
+  readonly preview: string;
+  readonly createdAt: Date;
+}
+
+export interface Profile {
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly pictureUrl: string | null;
+}
+
+export interface Account extends Profile {
+  readonly id: string;
+  readonly state: AccountState;
+  /** Rises with every change of state or profile; the newest wins in projections. */
+  readonly revision: number;
+  readonly createdAt: Date;
+  readonly memberships: readonly Membership[];
+  readonly keys: readonly ActiveKey[];
+}
+
+/** An account with the version of its document, which rises with every change of state, profile, keys or memberships. */
+export interface VersionedAccount {
+  readonly account: Account;
+  readonly version: number;
+}
+
+export interface NewAccount {
+  readonly id: string;
+  readonly profile: Profile;
+  readonly keys: readonly ActiveKey[];
+  readonly createdAt: Date;
+}
+
+export const newAccount = ({ id, profile, keys, createdAt }: NewAccount): Account => ({
+  id,
+  state: 'active',
+  name: profile.name,
+  email: profile.email,
+  pictureUrl: profile.pictureUrl,
+  revision: 1,
+  createdAt,
+  memberships: [],
+  keys,
+});
+
+const ANONYMOUS: Profile = { name: null, email: null, pictureUrl: null };
+
+const revised = (account: Account, change: Partial<Profile & Pick<Account, 'state'>>): Account | null => {
+  const next = { ...account, ...change, revision: account.revision + 1 };
+  const same = (['state', 'name', 'email', 'pictureUrl'] as const).every((field) => next[field] === account[field]);
+  return same ? null : next;
+};
+
+/** Null when nothing differs. A deleted account stays anonymous. */
+export const withProfile = (account: Account, profile: Partial<Profile>): Account | null => {
+  if (account.state === 'deleted') throw new DomainError('invalid', 'A deleted account has no profile.');
+  return revised(account, profile);
+};
+
+/** Null when the account is in that state already. Deleting forgets who it was; the keys stay, so that their use is told from an unknown token. */
+export const inState = (account: Account, state: AccountState): Account | null =>
+  revised(account, state === 'deleted' ? { state, ...ANONYMOUS } : { state });
+
+/** In place when there is one already, so that the order of joining stays. Null when nothing differs. */
+export const withMembership = (account: Account, membership: Membership): Account | null => {
+  const current = membershipIn(account, membership.teamId);
+  if (current?.role === membership.role && current.hidden === membership.hidden) return null;
+  const memberships = current
+    ? account.memberships.map((one) => (one.teamId === membership.teamId ? membership : one))
+    : [...account.memberships, membership];
+  return { ...account, memberships };
+};
+
+/** Null when there is no such membership. */
+export const withoutMembership = (account: Account, teamId: string): Account | null =>
+  membershipIn(account, teamId) ? { ...account, memberships: account.memberships.filter((one) => one.teamId !== teamId) } : null;
+
+export const membershipIn = (account: Pick<Account, 'memberships'>, teamId: string): Membership | null =>
+  account.memberships.find((one) => one.teamId === teamId) ?? null;
