@@ -1,0 +1,73 @@
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * What the public internet does not route (RFC 6890 and the IANA special-purpose registries), and 168.63.129.16, a public number that is the host agent
+ * of one cloud.
+ */
+const NOT_PUBLIC = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '168.63.129.16/32',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '3ffe::/16',
+  '3fff::/20',
+] as const;
+/** The one block of global unicast: mapped, translated, local and multicast forms all lie outside it. */
+const GLOBAL_UNICAST_6 = ['2000::/3'] as const;
+
+const family = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+/** @param cidrs `address/bits`. Throws for anything else. */
+export function addressList(cidrs: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [network = '', bits = ''] = cidr.split('/');
+    if (!/^\d{1,3}$/.test(bits)) throw new Error(`${cidr} is not a CIDR block`);
+    list.addSubnet(network, Number(bits), family(network));
+  }
+  return list;
+}
+
+const notPublic = addressList(NOT_PUBLIC);
+const global6 = addressList(GLOBAL_UNICAST_6);
+const loopback = addressList(['127.0.0.0/8', '::1/128']);
+
+const isPublicAddress = (address: string): boolean => {
+  const kind = family(address);
+  return !notPublic.check(address, kind) && (kind === 'ipv4' || global6.check(address, kind));
+};
+
+/** A literal address without brackets. */
+export const isLoopbackAddress = (address: string): boolean => isIP(address) !== 0 && loopback.check(address, family(address));
+
+/** Which addresses may be dialled: those an operator denies never, those an operator allows always, else the public ones. */
+export interface AddressPolicy {
+  mayDial(address: string): boolean;
+}
+
+export function addressPolicy({ allow, deny }: { readonly allow: readonly string[]; readonly deny: readonly string[] }): AddressPolicy {
+  const allowed = addressList(allow);
+  const denied = addressList(deny);
+  return {
+    mayDial: (address) => {
+      if (isIP(address) === 0) return false;
+      const kind = family(address);
+      return !denied.check(address, kind) && (allowed.check(address, kind) || isPublicAddress(address));
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { addressPolicy } from './public-address.ts';
+import { type ReceiverPolicy, receiverUrl } from './receiver-url.ts';
+
+interface Case {
+  readonly url: string;
+  readonly accept: boolean;
+  readonly stage: 'validate' | 'connect';
+  readonly reason: string;
+}
+// The file's shape is fixed beside it; a row that differs fails the count below.
+const cases = JSON.parse(readFileSync(new URL('../../test/receiver-urls.json', import.meta.url), 'utf8')) as Case[];
+
+const strict: ReceiverPolicy = { addresses: addressPolicy({ allow: [], deny: [] }), http: false, loopback: false };
+const accepts = (url: string, policy = strict) => {
+  try {
+    return receiverUrl(url, policy) instanceof URL;
+  } catch {
+    return false;
+  }
+};
+
+describe('HOOK-10 receiver addresses that are literal', () => {
+  it('has all handed cases', () => expect(cases).toHaveLength(199));
+
+  it.each(cases.map(({ url, stage, accept, reason }) => ({ url, reason, expected: stage === 'connect' || accept })))(
+    '[HOOK-10] $reason: $url',
+    ({ url, expected }) => {
+      expect(accepts(url)).toBe(expected);
+    },
+  );
+
+  it('[HOOK-10] says one thing whatever the fault', () => {
+    expect(() => receiverUrl('https://10.0.0.1/', strict)).toThrow('url: must be an absolute https URL of a public host.');
+    expect(() => receiverUrl('nonsense', strict)).toThrow('url: must be an absolute https URL of a public host.');
+  });
+
+  it.each(['http://localhost:9000/in', 'https://localhost/in', 'http://127.0.0.1:9000/in', 'https://[::1]:9000/in'])(
+    'the sandbox admits %s, production does not',
+    (url) => {
+      expect(accepts(url, { ...strict, loopback: true })).toBe(true);
+      expect(accepts(url)).toBe(false);
+    },
+  );
+
+  it.each(['http://hooks.example.com/in', 'http://10.0.0.1/in', 'https://foo.localhost/in', 'http://2130706433@x/in'])(
+    'the sandbox does not admit %s',
+    (url) => {
+      expect(accepts(url, { ...strict, loopback: true })).toBe(false);
+    },
+  );
+
+  it('an operator may allow and deny blocks; a denial wins', () => {
+    const addresses = addressPolicy({ allow: ['10.1.0.0/16'], deny: ['10.1.2.0/24', '93.184.0.0/16'] });
+    const policy = { ...strict, addresses };
+    expect(accepts('https://10.1.1.1/in', policy)).toBe(true);
+    expect(accepts('https://10.1.2.1/in', policy)).toBe(false);
+    expect(accepts('https://93.184.215.14/in', policy)).toBe(false);
+  });
+});

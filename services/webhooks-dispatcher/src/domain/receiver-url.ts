@@ -1,0 +1,77 @@
+import { isIP } from 'node:net';
+import { DomainError } from '@bubbles/shared/errors.ts';
+import { type AddressPolicy, isLoopbackAddress } from './public-address.ts';
+
+/** What a receiver's URL may be, beside public https. */
+export interface ReceiverPolicy {
+  readonly addresses: AddressPolicy;
+  /** Plain http to anybody. */
+  readonly http: boolean;
+  /** Loopback literals and `localhost`, over https or http: the sandbox. */
+  readonly loopback: boolean;
+}
+
+const MAX_URL_CHARACTERS = 2048;
+const MAX_NAME_CHARACTERS = 253;
+const MAX_LABEL_CHARACTERS = 63;
+const REFUSAL = 'url: must be an absolute https URL of a public host.';
+
+/** Controls, format characters, separators, unassigned and lone surrogates: nothing a person sees, everything a parser stumbles over. */
+const INVISIBLE = /[\p{C}\p{Z}]/u;
+const ABSOLUTE = /^(https?):\/\/([^/?#\\]+)([/?#][^\\]*)?$/i;
+const INTERNAL_NAMES = ['localhost', 'local', 'internal', 'intranet', 'lan', 'home.arpa', 'onion', 'svc', 'cluster.local'];
+/** Ports of other protocols, from the Fetch standard, "port blocking"; and 0. */
+const BAD_PORTS = new Set(
+  (
+    '0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135 137 139 143 161 179 389 427 465 512 513 ' +
+    '514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 ' +
+    '6697 10080'
+  )
+    .split(' ')
+    .map(Number),
+);
+
+const refuse = (): never => {
+  throw new DomainError('invalid', REFUSAL);
+};
+
+/** Loopback written out, or the name that stands for it. */
+export const isLoopbackHost = (host: string): boolean => host === 'localhost' || isLoopbackAddress(bare(host));
+
+/** A host as an address: IPv6 without its brackets. */
+export const bare = (host: string): string => (host.startsWith('[') ? host.slice(1, -1) : host);
+
+const isPublicName = (name: string): boolean => {
+  const labels = name.replace(/\.$/, '').split('.');
+  const plain = labels.join('.');
+  return (
+    labels.length > 1 &&
+    plain.length <= MAX_NAME_CHARACTERS &&
+    labels.every((label) => label.length > 0 && label.length <= MAX_LABEL_CHARACTERS) &&
+    !INTERNAL_NAMES.some((suffix) => plain.endsWith(`.${suffix}`))
+  );
+};
+
+/** The host as it was written: a literal in any other spelling than the plain one hides something. */
+function mayBeHost(written: string, host: string, addresses: AddressPolicy): boolean {
+  const address = bare(host);
+  if (isIP(address) === 0) return isPublicName(host);
+  if (isIP(address) === 4 && written !== address) return false;
+  return addresses.mayDial(address);
+}
+
+/**
+ * The URL to send to, when the text that a caller gave is one that may be sent to. It says nothing of what a name resolves to: that is judged at every
+ * connect.
+ */
+export function receiverUrl(text: string, policy: ReceiverPolicy): URL {
+  const [, scheme = '', authority = ''] = (text.length <= MAX_URL_CHARACTERS && !INVISIBLE.test(text) && ABSOLUTE.exec(text)) || refuse();
+  if (/[@%]/.test(authority) || !URL.canParse(text)) refuse();
+  const url = new URL(text);
+  if (url.port !== '' && BAD_PORTS.has(Number(url.port))) refuse();
+  const exempt = policy.loopback && isLoopbackHost(url.hostname);
+  if (scheme.toLowerCase() === 'http' && !policy.http && !exempt) refuse();
+  const written = authority.replace(/:\d*$/, '');
+  if (!exempt && !mayBeHost(written, url.hostname, policy.addresses)) refuse();
+  return url;
+}
