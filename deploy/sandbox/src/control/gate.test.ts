@@ -9,10 +9,14 @@ describe('the gate of control calls', () => {
     const log: string[] = [];
     const first = Promise.withResolvers<void>();
     const a = shared(() => first.promise.then(() => void log.push('a')));
-    const b = shared(async () => void (await tick(), log.push('b')));
+    const note = (name: string) => async () => {
+      await tick();
+      log.push(name);
+    };
+    const b = shared(note('b'));
     await tick();
-    const step = alone(async () => void (await tick(), log.push('step')));
-    const late = shared(async () => void (await tick(), log.push('late')));
+    const step = alone(note('step'));
+    const late = shared(note('late'));
     await tick();
     expect(log).toEqual(['b']);
     first.resolve();
@@ -23,6 +27,6 @@ describe('the gate of control calls', () => {
   it('goes on after a call that failed', async () => {
     const { shared, alone } = gate();
     await expect(alone(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    await expect(shared(async () => (await tick(), 'in'))).resolves.toBe('in');
+    await expect(shared(() => tick().then(() => 'in'))).resolves.toBe('in');
   });
 });
