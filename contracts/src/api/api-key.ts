@@ -1,14 +1,16 @@
 import { z } from 'zod';
-import { CallerText, codePoints, hasControls } from './text.ts';
+import { codePoints, isPrintable } from './text.ts';
 import { Timestamp } from './timestamp.ts';
 
 const NAME_MAX_CHARACTERS = 100;
 
 export const CreateApiKeyRequest = z
   .object({
-    name: CallerText.trim()
+    name: z
+      .string()
+      .trim()
       .refine((name) => name.length > 0 && codePoints(name) <= NAME_MAX_CHARACTERS, `must have 1 to ${NAME_MAX_CHARACTERS} characters`)
-      .refine((name) => !hasControls(name), 'must not hold control characters')
+      .refine((name) => isPrintable(name), 'must not hold control characters')
       .meta({
         minLength: 1,
         maxLength: NAME_MAX_CHARACTERS,

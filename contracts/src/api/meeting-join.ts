@@ -1,12 +1,14 @@
 import { z } from 'zod';
-import { CallerId, CallerText } from './text.ts';
+import { CallerId } from './text.ts';
 import { Timestamp } from './timestamp.ts';
 
 const LINK_MAX_LENGTH = 2048;
 
 export const JoinMeetingRequest = z
   .object({
-    meeting_url: CallerText.min(1, 'must not be empty')
+    meeting_url: z
+      .string()
+      .min(1, 'must not be empty')
       .max(LINK_MAX_LENGTH)
       .meta({ description: 'Google Meet, Microsoft Teams, Zoom, Webex or GoTo link' }),
     team_id: CallerId.meta({ description: 'The team that the recording belongs to' }),

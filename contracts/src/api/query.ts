@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BubbleType } from './bubble.ts';
 import { After, Before } from './instant.ts';
-import { CallerId, CallerText, codePoints } from './text.ts';
+import { CallerId, codePoints } from './text.ts';
 
 const LIMIT_DEFAULT = 25;
 const LIMIT_MAX = 100;
@@ -22,7 +22,9 @@ export const Limit = z
 
 export const Cursor = CallerId.meta({ description: 'The `next_cursor` of the page before; opaque' });
 
-export const SearchQuery = CallerText.refine((text) => text.trim().length > 0, 'must not be empty')
+export const SearchQuery = z
+  .string()
+  .refine((text) => text.trim().length > 0, 'must not be empty')
   .refine((text) => codePoints(text) <= SEARCH_MAX_CHARACTERS, `must have at most ${SEARCH_MAX_CHARACTERS} characters`)
   .meta({
     minLength: 1,

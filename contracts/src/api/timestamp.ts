@@ -4,4 +4,4 @@ import { z } from 'zod';
 export const Timestamp = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, 'must be ISO-8601 UTC with milliseconds')
-  .meta({ description: 'ISO-8601, UTC, milliseconds', examples: ['2026-01-31T09:30:00.000Z'] });
+  .meta({ format: 'date-time', description: 'ISO-8601, UTC, milliseconds', examples: ['2026-01-31T09:30:00.000Z'] });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Bubble, BubbleType } from './bubble.ts';
-import { CallerId, CallerText } from './text.ts';
+import { CallerId } from './text.ts';
 import { Timestamp } from './timestamp.ts';
 
 const URL_MAX_LENGTH = 2048;
@@ -17,7 +17,7 @@ export const WebhookSubscriptionFilters = z
   .meta({ id: 'WebhookSubscriptionFilters' });
 export type WebhookSubscriptionFilters = z.infer<typeof WebhookSubscriptionFilters>;
 
-const ReceiverUrl = CallerText.min(1, 'must not be empty').max(URL_MAX_LENGTH).meta({ description: 'https receiver on a public address' });
+const ReceiverUrl = z.string().min(1, 'must not be empty').max(URL_MAX_LENGTH).meta({ description: 'https receiver on a public address' });
 const RequestedEvents = z
   .array(WebhookEventType)
   .min(1, 'must name at least one')

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BubbleType } from '../api/bubble.ts';
 import { defineEvent } from './define-event.ts';
 
 /**
@@ -6,6 +7,8 @@ import { defineEvent } from './define-event.ts';
  * notes, each comment, each thread): the newest of a group wins, whatever the order of arrival. Times are ISO-8601 UTC.
  */
 const pipeline = { publisher: 'recording-pipeline', consumers: ['bubbles-query'] } as const;
+/** Lower case, however it was sent: one bubble has one id. */
+const BubbleId = z.uuid().toLowerCase();
 const Revision = z.int().nonnegative();
 const Time = z.iso.datetime({ offset: true });
 
@@ -20,9 +23,9 @@ const RecordedParticipant = z.object({
 });
 
 const BubbleDetails = z.object({
-  bubble_id: z.uuid(),
+  bubble_id: BubbleId,
   revision: Revision,
-  type: z.enum(['meeting_recording', 'screen_recording', 'custom_image']),
+  type: BubbleType,
   title: z.string().nullable(),
   team_id: z.string().nullable(),
   channel_id: z.string().nullable(),
@@ -49,12 +52,12 @@ export const BubbleCreatedV1 = defineEvent('recording.bubble.created.v1', Bubble
 /** The details in full, not the difference. */
 export const BubbleChangedV1 = defineEvent('recording.bubble.changed.v1', BubbleDetails, pipeline);
 /** Final, whatever its revision. */
-export const BubbleRemovedV1 = defineEvent('recording.bubble.removed.v1', z.object({ bubble_id: z.uuid(), revision: Revision }), pipeline);
+export const BubbleRemovedV1 = defineEvent('recording.bubble.removed.v1', z.object({ bubble_id: BubbleId, revision: Revision }), pipeline);
 
 export const MediaProcessedV1 = defineEvent(
   'recording.media.processed.v1',
   z.object({
-    bubble_id: z.uuid(),
+    bubble_id: BubbleId,
     revision: Revision,
     /** Null when unknown; the group counts as processed when this event is there and it is not false. */
     is_processed: z.boolean().nullable(),
@@ -75,20 +78,20 @@ const Segment = z.object({
 });
 export const TranscriptCompletedV1 = defineEvent(
   'recording.transcript.completed.v1',
-  z.object({ bubble_id: z.uuid(), revision: Revision, segments: z.array(Segment) }),
+  z.object({ bubble_id: BubbleId, revision: Revision, segments: z.array(Segment) }),
   pipeline,
 );
 
 export const NotesGeneratedV1 = defineEvent(
   'recording.notes.generated.v1',
-  z.object({ bubble_id: z.uuid(), revision: Revision, summary: z.string().nullable(), action_items: z.string().nullable() }),
+  z.object({ bubble_id: BubbleId, revision: Revision, summary: z.string().nullable(), action_items: z.string().nullable() }),
   pipeline,
 );
 
 const CommentFacts = z.object({
   comment_id: z.string(),
   thread_id: z.string(),
-  bubble_id: z.uuid(),
+  bubble_id: BubbleId,
   revision: Revision,
   kind: z.enum(['text', 'video', 'image']),
   body: z.string().nullable(),
@@ -108,7 +111,7 @@ export const ThreadChangedV1 = defineEvent(
   'recording.thread.changed.v1',
   z.object({
     thread_id: z.string(),
-    bubble_id: z.uuid(),
+    bubble_id: BubbleId,
     revision: Revision,
     draft: z.boolean(),
     archived: z.boolean(),
