@@ -31,7 +31,7 @@ export type Auth =
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The contract of an endpoint: from it come handler, validation, OpenAPI operation and the test of all three. */
-export interface RouteSpec<P = unknown, Q = unknown, B = unknown, R = unknown> {
+export interface RouteSpec<P = unknown, Q = unknown, B = unknown, R = unknown, A extends Auth = Auth> {
   readonly method: Method;
   /** OpenAPI template, e.g. `/v1/bubbles/{id}`. */
   readonly path: string;
@@ -40,18 +40,30 @@ export interface RouteSpec<P = unknown, Q = unknown, B = unknown, R = unknown> {
   readonly description?: string;
   /** Tag of the merged document, e.g. `Bubbles`. */
   readonly tag: string;
-  readonly auth: Auth;
+  readonly auth: A;
+  /** Raw path segments, nothing decoded. What the schema refuses answers the same 404 as an id that does not exist, after the query and body were checked. */
   readonly params?: ZodType<P>;
   /** Wire names. Unknown parameters are ignored; a repeated or empty known one is refused before the schema sees it. */
   readonly query?: ZodType<Q>;
+  /** An object. An empty body is validated as `{}`. */
   readonly body?: ZodType<B>;
-  readonly success: { readonly status: 200 | 201 | 202 | 204; readonly schema: ZodType<R> | null; readonly description?: string };
+  readonly success: Success<R>;
   /** Refusals beyond those that its `auth`, parameters and body imply. */
   readonly errors: readonly ErrorKind[];
   /** The response carries a secret: `Cache-Control: no-store` and `Pragma: no-cache`. */
   readonly secret?: boolean;
+  /** Everybody may keep the answer for so long; without it no answer may be kept. Only where `auth` is `none`. */
+  readonly publicMaxAgeSeconds?: number;
   /** Not part of the interface's own list of endpoints; marked so in the document. */
   readonly extension?: boolean;
+}
+
+export interface Success<R> {
+  readonly status: 200 | 201 | 202 | 204;
+  readonly schema: ZodType<R> | null;
+  readonly description?: string;
+  /** `application/json` when absent; the charset is added. */
+  readonly mediaType?: string;
 }
 
 export interface HandlerInput<P, Q, B> {

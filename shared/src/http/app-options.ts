@@ -1,0 +1,27 @@
+import type { Clock } from '../clock.ts';
+import type { Ids } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { Authenticator } from './authenticator.ts';
+import type { HttpMetrics } from './http-metrics.ts';
+import type { InternalAuth } from './internal-auth.ts';
+import type { LoadShedder } from './overload.ts';
+import type { Route } from './route.ts';
+
+/** What a service's HTTP needs besides its routes. */
+export interface AppSettings {
+  /** The service's name. */
+  readonly name: string;
+  readonly authenticator: Authenticator;
+  readonly internalAuth: InternalAuth;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly metrics: HttpMetrics;
+  readonly shedder: LoadShedder;
+  /** Origin under which clients reach the product, without a trailing slash. */
+  readonly publicBaseUrl: string;
+}
+
+export interface HttpAppOptions extends AppSettings {
+  readonly routes: readonly Route[];
+}

@@ -1,0 +1,15 @@
+import type { IncomingMessage } from 'node:http';
+import { headerValues } from './headers.ts';
+
+const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+
+/** What node's parser lets through and we do not; null when the request is well framed. */
+export const framingFault = (req: IncomingMessage): string | null => {
+  if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') return 'HTTP version must be 1.1 or 1.0';
+  const hosts = headerValues(req, 'host');
+  if (hosts.length !== 1 || !HOST.test(hosts[0] ?? '')) return 'Host must be given once and well-formed';
+  const coding = req.headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'Transfer-Encoding must be chunked';
+  if (!req.url?.startsWith('/')) return 'the target must be a path';
+  return null;
+};

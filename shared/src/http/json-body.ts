@@ -1,0 +1,52 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { DomainError } from '../errors.ts';
+import { isPlainText, PLAIN_TEXT_RULE } from './text.ts';
+
+export const JSON_BODY_LIMIT_BYTES = 64 * 1024;
+const MAX_DEPTH = 32;
+const JSON_MEDIA_TYPE = /^application\/json[\t ]*(?:;[\t ]*charset=(?:utf-8|"utf-8")[\t ]*)?$/i;
+
+const invalidBody = (reason: string): DomainError => new DomainError('invalid', `body: ${reason}`);
+
+/** Refuses a body by its headers; for a body that is not empty. */
+export const checkJsonHeaders = (headers: IncomingHttpHeaders): void => {
+  if (headers['content-encoding'] !== undefined) throw invalidBody('must be sent without Content-Encoding');
+  if (!JSON_MEDIA_TYPE.test(headers['content-type'] ?? '')) throw invalidBody('Content-Type must be application/json');
+};
+
+/** A byte order mark stays and is then no JSON; bytes that are not UTF-8 throw. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** An object as JSON says it; of a key that is there twice the last value counts. An empty body is `{}`. */
+export const parseJsonObject = (bytes: Uint8Array): object => {
+  if (bytes.length === 0) return {};
+  const value = parse(bytes);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidBody('must be a JSON object');
+  checkTexts(value, { path: '', depth: 1 });
+  return value;
+};
+
+const parse = (bytes: Uint8Array): unknown => {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch (cause) {
+    throw new DomainError('invalid', 'body: must be UTF-8', { cause });
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's message quotes the body, which may hold a secret: no cause.
+    throw invalidBody('must be well-formed JSON');
+  }
+};
+
+const checkTexts = (value: unknown, at: { readonly path: string; readonly depth: number }): void => {
+  if (typeof value === 'string' && !isPlainText(value)) throw new DomainError('invalid', `${at.path}: ${PLAIN_TEXT_RULE}`);
+  if (typeof value !== 'object' || value === null) return;
+  if (at.depth > MAX_DEPTH) throw invalidBody(`must not be nested deeper than ${MAX_DEPTH}`);
+  for (const [key, inner] of Object.entries(value)) {
+    if (!isPlainText(key)) throw invalidBody(`names ${PLAIN_TEXT_RULE}`);
+    checkTexts(inner, { path: at.path === '' ? key : `${at.path}.${key}`, depth: at.depth + 1 });
+  }
+};

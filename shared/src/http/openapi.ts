@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import type { ErrorKind } from '../errors.ts';
+import { ErrorEnvelope, HTTP_ERRORS } from './http-errors.ts';
+import type { Auth, Route, RouteSpec } from './route.ts';
+import { parameterNames } from './route-table.ts';
+import { type JsonObject, type SchemaDocument, schemaDocument } from './schema-document.ts';
+
+/** Names of the security schemes, which the gateway's document defines. */
+export const SECURITY_SCHEMES = { pat: 'personalAccessToken', oauth: 'oauth2', session: 'appSession', internal: 'serviceToken' } as const;
+
+/** The document of one service, out of the routes that it serves; the gateway merges those of all. */
+export const openApiFragment = ({ name, version = '1', routes }: FragmentSource): JsonObject => {
+  const schemas = schemaDocument();
+  schemas.schemaOf(ErrorEnvelope, 'output');
+  const paths: Record<string, JsonObject> = {};
+  for (const { spec } of routes) paths[spec.path] = { ...paths[spec.path], [spec.method.toLowerCase()]: operation(spec, schemas) };
+  return {
+    openapi: '3.1.0',
+    info: { title: name, version },
+    paths,
+    components: { schemas: schemas.components(), responses: ERROR_RESPONSES, headers: HEADERS },
+  };
+};
+
+interface FragmentSource {
+  readonly name: string;
+  readonly version?: string;
+  readonly routes: readonly Route[];
+}
+
+/** Keys in order, so that equal documents are equal bytes. */
+export const canonicalJson = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) => (isPlainObject(inner) ? sorted(inner) : inner));
+
+const isPlainObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
+const sorted = (value: object): object => Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
+/** A strong ETag of the very bytes. */
+export const etagOf = (text: string): string => `"${createHash('sha256').update(text).digest('hex')}"`;
+
+const operation = (spec: RouteSpec, schemas: SchemaDocument): JsonObject => ({
+  operationId: spec.operationId,
+  summary: spec.summary,
+  ...(spec.description !== undefined && { description: spec.description }),
+  tags: [spec.tag],
+  security: securityOf(spec.auth),
+  'x-gw-auth': spec.auth.kind,
+  ...gatewayScope(spec.auth),
+  'x-internal': spec.auth.kind === 'internal',
+  ...(spec.extension && { 'x-extension': true }),
+  ...parametersOf(spec, schemas),
+  ...(spec.body && { requestBody: bodyOf(spec.body, schemas) }),
+  responses: responsesOf(spec, schemas),
+});
+
+const gatewayScope = (auth: Auth): JsonObject => ('scope' in auth && auth.scope !== null ? { 'x-gw-scope': auth.scope } : {});
+
+const securityOf = (auth: Auth): readonly JsonObject[] => {
+  switch (auth.kind) {
+    case 'none':
+      return [];
+    case 'session':
+      return [{ [SECURITY_SCHEMES.session]: [] }];
+    case 'internal':
+      return [{ [SECURITY_SCHEMES.internal]: [] }];
+    default: {
+      const granted = [{ [SECURITY_SCHEMES.pat]: [] }, { [SECURITY_SCHEMES.oauth]: auth.scope === null ? [] : [auth.scope] }];
+      return auth.kind === 'pat' ? granted : [...granted, { [SECURITY_SCHEMES.session]: [] }];
+    }
+  }
+};
+
+const parametersOf = (spec: RouteSpec, schemas: SchemaDocument): JsonObject => {
+  const parameters = [
+    ...(spec.params ? parametersIn('path', schemas.schemaOf(spec.params, 'input')) : []),
+    ...(spec.query ? parametersIn('query', schemas.schemaOf(spec.query, 'input')) : []),
+  ];
+  return parameters.length > 0 ? { parameters } : {};
+};
+
+const parametersIn = (place: 'path' | 'query', object: JsonObject): readonly JsonObject[] => {
+  const required: readonly unknown[] = Array.isArray(object['required']) ? object['required'] : [];
+  return Object.entries(Object(object['properties'])).map(([name, schema]) => {
+    const { description, ...rest } = Object(schema);
+    return {
+      name,
+      in: place,
+      required: place === 'path' || required.includes(name),
+      ...(description !== undefined && { description }),
+      schema: rest,
+    };
+  });
+};
+
+const json = (schema: JsonObject, mediaType = 'application/json'): JsonObject => ({ [mediaType]: { schema } });
+
+const bodyOf = (body: z.ZodType, schemas: SchemaDocument): JsonObject => ({
+  required: !body.safeParse({}).success,
+  content: json(schemas.schemaOf(body, 'input')),
+});
+
+const REQUEST_ID = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
+const RETRY_AFTER = { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
+
+const HEADERS = {
+  RequestId: { description: 'Names this request in the logs.', schema: { type: 'string' } },
+  RetryAfter: { description: 'Seconds after which the same request may pass.', schema: { type: 'integer', minimum: 1 } },
+  Challenge: { description: 'How to get a credential that is accepted (RFC 6750, RFC 9728).', schema: { type: 'string' } },
+};
+
+const refusal = (description: string, headers: JsonObject = {}): JsonObject => ({
+  description,
+  headers: { ...REQUEST_ID, ...headers },
+  content: json({ $ref: '#/components/schemas/ErrorEnvelope' }),
+});
+const CHALLENGE = { 'WWW-Authenticate': { $ref: '#/components/headers/Challenge' } };
+
+const ERROR_RESPONSES = {
+  InvalidRequest: refusal('`invalid_request`: the body or a parameter is malformed or breaks a rule.'),
+  Unauthorized: refusal('`unauthorized`, `token_revoked` or `account_deleted`: the credential is not accepted.', CHALLENGE),
+  Forbidden: refusal('`forbidden` or `pro_plan_required`: the caller may not do this.', CHALLENGE),
+  NotFound: refusal('`not_found`: there is no such thing, or the caller may not know of it.'),
+  Conflict: refusal('`invalid_request`: a limit is reached, or the step is out of order.'),
+  RateLimited: refusal('`rate_limited`: too many requests.', RETRY_AFTER),
+  InternalError: refusal('`internal_error`: the fault is ours.', RETRY_AFTER),
+};
+
+const RESPONSE_BY_STATUS: Readonly<Record<number, keyof typeof ERROR_RESPONSES>> = {
+  400: 'InvalidRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  429: 'RateLimited',
+  500: 'InternalError',
+};
+
+/** What the mount refuses before the handler is asked. */
+const impliedErrors = (spec: RouteSpec): readonly ErrorKind[] => [
+  'internal',
+  ...(spec.auth.kind === 'none' ? [] : (['unauthorized'] as const)),
+  ...(spec.auth.kind === 'none' || spec.auth.kind === 'internal' ? [] : (['rate_limited'] as const)),
+  ...('scope' in spec.auth && spec.auth.scope !== null ? (['forbidden'] as const) : []),
+  ...(spec.query || spec.body ? (['invalid'] as const) : []),
+  ...(parameterNames(spec.path).length > 0 ? (['not_found'] as const) : []),
+];
+
+const responsesOf = (spec: RouteSpec, schemas: SchemaDocument): JsonObject => {
+  const { status, schema, description, mediaType } = spec.success;
+  const statuses = new Set([...impliedErrors(spec), ...spec.errors].map((kind) => HTTP_ERRORS[kind].status));
+  return {
+    [status]: {
+      description: description ?? (schema ? 'Done.' : 'Done; no body.'),
+      headers: REQUEST_ID,
+      ...(schema && { content: json(schemas.schemaOf(schema, 'output'), mediaType) }),
+    },
+    ...Object.fromEntries(
+      [...statuses].toSorted().map((refused) => [refused, { $ref: `#/components/responses/${RESPONSE_BY_STATUS[refused]}` }]),
+    ),
+  };
+};

@@ -1,0 +1,65 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { DomainError } from '../errors.ts';
+
+/** The rest of the body has not been read: answer with `Connection: close` and let the sender finish (see `linger`). */
+export class BodyTooLarge extends DomainError {
+  constructor(limitBytes: number) {
+    super('invalid', `body: at most ${limitBytes} bytes`);
+  }
+}
+
+const hasBody = (req: IncomingMessage): boolean => {
+  const length = req.headers['content-length'];
+  return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+};
+
+/** Counts while it reads, so that memory never grows past the limit. Rejects when the sender goes away. */
+export const readBody = (req: IncomingMessage, res: ServerResponse, limitBytes: number): Promise<Buffer> => {
+  if (!hasBody(req)) return Promise.resolve(Buffer.alloc(0));
+  if (Number(req.headers['content-length'] ?? 0) > limitBytes) return Promise.reject(new BodyTooLarge(limitBytes));
+  if (req.headers.expect !== undefined) res.writeContinue();
+  return collect(req, limitBytes);
+};
+
+const collect = (req: IncomingMessage, limitBytes: number): Promise<Buffer> => {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const onData = (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > limitBytes) return settle(() => reject(new BodyTooLarge(limitBytes)));
+    chunks.push(chunk);
+  };
+  const onEnd = () => settle(() => resolve(Buffer.concat(chunks, size)));
+  const onGone = (cause?: unknown) => settle(() => reject(new DomainError('invalid', 'body: ended early', { cause })));
+  const settle = (finish: () => void) => {
+    req.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
+    // Without a listener a late error of the socket would end the process.
+    req.on('error', () => undefined).pause();
+    finish();
+  };
+  req.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
+  return promise;
+};
+
+const LINGER_BYTES = 1024 * 1024;
+const LINGER_MS = 1000;
+
+/**
+ * Sends the whole answer, then goes on discarding what the sender still has in the air before it closes: a close at once would reset
+ * the connection, and the sender would never see the answer.
+ */
+export const linger = async (req: IncomingMessage, res: ServerResponse, body: string): Promise<void> => {
+  res.write(body);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, LINGER_MS);
+  let discarded = 0;
+  req.on('data', (chunk: Buffer) => {
+    discarded += chunk.length;
+    if (discarded > LINGER_BYTES) resolve();
+  });
+  req.on('end', resolve).on('close', resolve).on('error', resolve).resume();
+  await promise;
+  clearTimeout(timer);
+  res.end();
+};

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import type { Route } from './route.ts';
+
+/** Literal segments before parameters, so that `/v1/bubbles/search` is never the bubble `search`. */
+export const byPrecedence = (routes: readonly Route[]): readonly Route[] =>
+  routes.toSorted((a, b) => compareSegments(a.spec.path.split('/'), b.spec.path.split('/')));
+
+const compareSegments = (a: readonly string[], b: readonly string[]): number => {
+  const at = a.findIndex((segment, index) => isParameter(segment) !== isParameter(b[index] ?? ''));
+  if (at === -1) return 0;
+  return isParameter(a[at] ?? '') ? 1 : -1;
+};
+
+const isParameter = (segment: string): boolean => segment.startsWith('{');
+
+export const parameterNames = (path: string): readonly string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+
+/** The fields of an object schema, also behind a transform or a refinement. */
+export const fieldsOf = (schema: unknown): Readonly<Record<string, unknown>> => {
+  if (schema instanceof z.ZodPipe) return fieldsOf(schema.in);
+  if (schema instanceof z.ZodObject) return schema.shape;
+  throw new TypeError('Parameters and query of a route are described by an object schema.');
+};
+
+/** A route that cannot work is a fault of the program, found when it starts. */
+export const checkRoutes = (routes: readonly Route[]): void => {
+  const seen = new Set<string>();
+  for (const { spec } of routes) {
+    for (const key of [spec.operationId, `${spec.method} ${spec.path.replaceAll(/\{\w+\}/g, '{}')}`]) {
+      if (seen.has(key)) throw new TypeError(`Two routes claim ${key}.`);
+      seen.add(key);
+    }
+    const declared = spec.params ? Object.keys(fieldsOf(spec.params)).toSorted() : [];
+    if (declared.join() !== parameterNames(spec.path).toSorted().join())
+      throw new TypeError(`${spec.operationId}: params and path name different parameters.`);
+    if (spec.publicMaxAgeSeconds !== undefined && spec.auth.kind !== 'none')
+      throw new TypeError(`${spec.operationId}: an authenticated answer is never public.`);
+    if (spec.success.status === 204 && spec.success.schema !== null) throw new TypeError(`${spec.operationId}: 204 has no body.`);
+  }
+};

@@ -1,0 +1,154 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Ids } from '../ids.ts';
+import { envelope } from './http-errors.ts';
+
+export interface Address {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+}
+
+export interface Limits {
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly maxConnections: number;
+}
+
+export const SERVICE_LIMITS: Limits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  keepAliveTimeoutMs: 75_000,
+  idleTimeoutMs: 60_000,
+  maxConnections: 10_000,
+};
+
+const CHECKING_INTERVAL_MS = 1000;
+const MAX_HEADERS = 100;
+const MAX_HEADER_BYTES = 16 * 1024;
+const MAX_REQUESTS_PER_SOCKET = 1000;
+const CLOSE_IDLE_EVERY_MS = 250;
+
+export interface HttpServerOptions {
+  readonly handler: RequestListener;
+  readonly address: Address;
+  readonly limits: Limits;
+  readonly ids: Ids;
+}
+
+export interface Drain {
+  /** Between "not ready" and the refusal of new connections, so that balancers have noticed. */
+  readonly noticeMs: number;
+  /** After which connections still open are cut. */
+  readonly deadlineMs: number;
+}
+
+export interface HttpServer {
+  readonly url: string;
+  /** Answers everything that is on its way and asks for no more; true when nothing had to be cut. */
+  drain(drain: Drain): Promise<boolean>;
+  /** Off the wire at once: no listener, no connection. */
+  cut(): Promise<void>;
+  /** On the same port again. */
+  restore(): Promise<void>;
+}
+
+export const startServer = async (options: HttpServerOptions): Promise<HttpServer> => {
+  let draining = false;
+  const server = bareServer(options.limits, (req, res) => {
+    if (draining) res.setHeader('Connection', 'close');
+    return options.handler(req, res);
+  });
+  refuseByHand(server, options.ids);
+  const port = await listen(server, options.address);
+  return {
+    url: `http://${options.address.host.includes(':') ? `[${options.address.host}]` : options.address.host}:${port}`,
+    drain: async ({ noticeMs, deadlineMs }) => {
+      draining = true;
+      await delay(noticeMs);
+      return close(server, deadlineMs);
+    },
+    cut: async () => {
+      await close(server, 0);
+    },
+    restore: async () => {
+      await listen(server, { host: options.address.host, port });
+    },
+  };
+};
+
+const bareServer = (limits: Limits, handler: (req: IncomingMessage, res: ServerResponse) => void): Server => {
+  const server = createServer({
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: CHECKING_INTERVAL_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    noDelay: true,
+    // Node would answer a missing Host without our envelope; `framingFault` refuses it.
+    requireHostHeader: false,
+  });
+  server.maxHeadersCount = MAX_HEADERS;
+  server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
+  server.maxConnections = limits.maxConnections;
+  server.setTimeout(limits.idleTimeoutMs);
+  server.on('request', handler);
+  // The body is asked for only when somebody reads it (`readBody`), and an unknown expectation is ignored.
+  server.on('checkContinue', handler);
+  server.on('checkExpectation', handler);
+  return server;
+};
+
+/** What fails before there is a request is answered on the bare socket. */
+const refuseByHand = (server: Server, ids: Ids): void => {
+  const refuse = (socket: Socket, reason: string) => {
+    if (!socket.writable) return socket.destroy();
+    const body = envelope('invalid_request', `request: ${reason}`);
+    socket.end(
+      `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${ids.uuid()}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
+      () => socket.destroy(),
+    );
+  };
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET') return socket.destroy();
+    refuse(socket as Socket, CLIENT_ERRORS[error.code ?? ''] ?? 'malformed HTTP');
+  });
+  server.on('connect', (_, socket) => refuse(socket as Socket, 'CONNECT is not served'));
+};
+
+const CLIENT_ERRORS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: `target and headers may have at most ${MAX_HEADER_BYTES} bytes`,
+  ERR_HTTP_REQUEST_TIMEOUT: 'not received in time',
+};
+
+const listen = async (server: Server, { host, port }: Address): Promise<number> => {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen(port, host, () => {
+    server.off('error', reject);
+    resolve();
+  });
+  await promise;
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('The server listens on no port.');
+  return address.port;
+};
+
+const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const close = async (server: Server, deadlineMs: number): Promise<boolean> => {
+  if (!server.listening) return true;
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  let cut = false;
+  const hardStop = setTimeout(() => {
+    cut = true;
+    server.closeAllConnections();
+  }, deadlineMs);
+  const sweep = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
+  server.closeIdleConnections();
+  await closed;
+  clearTimeout(hardStop);
+  clearInterval(sweep);
+  return !cut;
+};

@@ -1,0 +1,41 @@
+import type { ZodType } from 'zod';
+import { DomainError } from '../errors.ts';
+
+const MAX_REPORTED = 5;
+const MAX_MESSAGE_LENGTH = 400;
+
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+const wording = {
+  error: (issue: { readonly code?: string | undefined; readonly input?: unknown }) => (isMissing(issue) ? 'is required' : undefined),
+};
+const isMissing = (issue: { readonly code?: string | undefined; readonly input?: unknown }): boolean =>
+  issue.code === 'invalid_type' && issue.input === undefined;
+
+/** `path: reason`, without the values. */
+const describe = (issues: readonly Issue[], root: string): string =>
+  issues
+    .slice(0, MAX_REPORTED)
+    .map(({ path, message }) => `${path.length === 0 ? root : path.map(String).join('.')}: ${message}`)
+    .join('; ')
+    .slice(0, MAX_MESSAGE_LENGTH)
+    .toWellFormed();
+
+/** What the caller sent, or `DomainError('invalid')` naming each faulty field. */
+export const parseInput = (schema: ZodType, value: unknown, root: 'query' | 'body'): unknown => {
+  const parsed = schema.safeParse(value, wording);
+  if (parsed.success) return parsed.data;
+  throw new DomainError('invalid', describe(parsed.error.issues, root));
+};
+
+/** What a handler returns, stripped to its schema; a mismatch is our fault and is reported without the values. */
+export const parseOutput = (schema: ZodType, value: unknown): unknown => {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new DomainError('internal', 'Unexpected response.', {
+    cause: new Error(`response does not match its schema: ${describe(parsed.error.issues, 'response')}`),
+  });
+};
