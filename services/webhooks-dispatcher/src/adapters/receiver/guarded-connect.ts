@@ -1,0 +1,99 @@
+import type { LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { buildConnector } from 'undici';
+import { isLoopbackAddress } from '../../domain/public-address.ts';
+import { bare, isLoopbackHost, type ReceiverPolicy } from '../../domain/receiver-url.ts';
+
+/** Asks the DNS; rejects with a `code` of its own when there is no answer. */
+export interface Resolver {
+  resolve4(name: string): Promise<string[]>;
+  resolve6(name: string): Promise<string[]>;
+}
+
+/** The address is not one that may be dialled. Its message never says which it was. */
+export class BlockedAddress extends Error {
+  readonly code = 'BLOCKED_ADDRESS';
+  constructor() {
+    super('The receiver has no address that may be dialled.');
+    this.name = 'BlockedAddress';
+  }
+}
+
+const LOOPBACK: readonly LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+const NO_RECORD = new Set(['ENODATA', 'ENOTFOUND']);
+
+/** The addresses of a name, IPv4 first. No record of one family is an empty list; any other fault of one family counts only when the other has none. */
+async function addressesOf(name: string, resolver: Resolver): Promise<LookupAddress[]> {
+  const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const found = [
+    ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
+    ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
+  ];
+  if (found.length > 0) return found;
+  const faults = [four, six].filter((answer) => answer.status === 'rejected').map(({ reason }) => reason);
+  throw (
+    faults.find((fault) => !NO_RECORD.has(fault?.code)) ??
+    faults[0] ??
+    Object.assign(new Error('The name has no address.'), { code: 'ENOTFOUND' })
+  );
+}
+
+/** May `address` be dialled for `host`? The exemption of loopback is for those who name it, not for names that resolve to it. */
+const mayDial = (policy: ReceiverPolicy, host: string, address: string): boolean =>
+  policy.addresses.mayDial(address) || (policy.loopback && isLoopbackHost(host) && isLoopbackAddress(address));
+
+/** `net.connect`'s lookup that answers only addresses that may be dialled. */
+const vettingLookup =
+  (policy: ReceiverPolicy, resolver: Resolver): LookupFunction =>
+  (host, options, callback) => {
+    const answer = async () => {
+      const all = policy.loopback && isLoopbackHost(host) ? LOOPBACK : await addressesOf(host, resolver);
+      const vetted = all.filter(({ address }) => mayDial(policy, host, address));
+      if (vetted.length === 0) throw new BlockedAddress();
+      return vetted;
+    };
+    answer().then(
+      (vetted) => (options.all ? callback(null, vetted) : callback(null, vetted[0]?.address ?? '', vetted[0]?.family)),
+      (error) => callback(error, []),
+    );
+  };
+
+export interface GuardedConnectOptions {
+  readonly policy: ReceiverPolicy;
+  readonly resolver: Resolver;
+  readonly connectMs: number;
+  /** Certificate authorities beside the built-in ones, PEM. */
+  readonly extraCa: readonly string[];
+}
+
+/**
+ * undici's connector with the second stage of the address guard: literals are judged here (a custom lookup is never asked for them), names by what they
+ * resolve to now, and the address that was really dialled once more.
+ */
+export function guardedConnect({ policy, resolver, connectMs, extraCa }: GuardedConnectOptions): buildConnector.connector {
+  const connect = buildConnector({
+    timeout: connectMs,
+    allowH2: false,
+    lookup: vettingLookup(policy, resolver),
+    autoSelectFamily: true,
+    ...(extraCa.length > 0 ? { ca: [...extraCa] } : {}),
+  });
+  return (options, callback) => {
+    const address = bare(options.hostname);
+    if (isIP(address) !== 0 && !mayDial(policy, options.hostname, address)) return callback(new BlockedAddress(), null);
+    connect(options, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      if (!mayDial(policy, options.hostname, remoteAddress(socket))) {
+        socket.destroy();
+        return callback(new BlockedAddress(), null);
+      }
+      callback(null, socket);
+    });
+  };
+}
+
+const remoteAddress = (socket: Socket): string => socket.remoteAddress ?? '';

@@ -1,0 +1,114 @@
+import { Agent, type Dispatcher, request } from 'undici';
+import { type AttemptResult, type Outcome, outcomeOf } from '../../domain/outcome.ts';
+import type { Receiver } from '../../ports.ts';
+import { type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts';
+
+const CONNECTIONS_A_RECEIVER = 8;
+const KEEP_ALIVE_MS = 20_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+const MAX_ANSWER_BYTES = 16 * 1024;
+const PREVIEW_CHARACTERS = 500;
+
+export interface ReceiverOptions extends GuardedConnectOptions {
+  /** From the first look-up to the status line, and no longer for the body. */
+  readonly deadlineMs: number;
+  /** Milliseconds that never go back. Sockets live in real time, whatever the clock of the process says. */
+  readonly elapsed: () => number;
+}
+
+const CONNECT_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ETIMEDOUT']);
+const DNS_CODES = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED', 'ECANCELLED', 'EBADRESP', 'EBADNAME', 'EFORMERR', 'EAI_AGAIN']);
+const RESET_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+const TIMEOUT_CODES = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'ETIMEOUT', 'UND_ERR_ABORTED', 'ABORT_ERR']);
+/** Certificates and handshakes: node's own codes, and OpenSSL's verification results, which are code words like CERT_HAS_EXPIRED. */
+const TLS_CODE = /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
+
+interface Fault {
+  readonly code?: unknown;
+  readonly name?: unknown;
+  readonly errors?: readonly unknown[];
+  readonly socket?: { readonly bytesRead?: number };
+}
+// Whatever a socket throws is an object with these fields or without them.
+const fault = (error: unknown): Fault => (typeof error === 'object' && error !== null ? (error as Fault) : {});
+
+function outcomeOfFault(error: unknown): Outcome {
+  const { code, name, errors } = fault(error);
+  if (Array.isArray(errors) && errors.length > 0) return outcomeOfFault(errors[0]);
+  const text = String(code);
+  if (text === 'BLOCKED_ADDRESS') return 'blocked_address';
+  if (TIMEOUT_CODES.has(text) || name === 'TimeoutError' || name === 'AbortError') return 'timeout';
+  if (DNS_CODES.has(text)) return 'dns';
+  if (CONNECT_CODES.has(text)) return 'connect';
+  if (TLS_CODE.test(text)) return 'tls';
+  return RESET_CODES.has(text) ? 'reset' : 'protocol';
+}
+
+/** A socket that had served before and died before it gave a byte of this answer: the receiver had closed it while it was idle. */
+const diedIdle = (error: unknown): boolean => {
+  const { code, socket } = fault(error);
+  return RESET_CODES.has(String(code)) && (socket?.bytesRead ?? 0) > 0;
+};
+
+/** At most the first 16 KiB, as they come, never decompressed and never past the deadline; what is wrong with the body changes no outcome. */
+async function previewOf(body: Dispatcher.ResponseData['body'], signal: AbortSignal): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const stop = () => body.destroy();
+  body.on('error', () => null);
+  signal.addEventListener('abort', stop);
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= MAX_ANSWER_BYTES) break;
+    }
+  } catch {
+    // A body cut short is as much of a preview as there is.
+  } finally {
+    signal.removeEventListener('abort', stop);
+    body.destroy();
+  }
+  return Buffer.concat(chunks).toString('utf8').replaceAll(/\p{C}/gu, ' ').slice(0, PREVIEW_CHARACTERS);
+}
+
+/** Posts to receivers over shared keep-alive connections, with the address guard at every connect. Redirects are answers like others. */
+export function receiver({ deadlineMs, elapsed, ...guard }: ReceiverOptions): Receiver {
+  const common = {
+    connect: guardedConnect(guard),
+    allowH2: false,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: deadlineMs,
+    bodyTimeout: deadlineMs,
+  };
+  const pooled = new Agent({
+    ...common,
+    connections: CONNECTIONS_A_RECEIVER,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+  });
+  const fresh = new Agent({ ...common, pipelining: 0 });
+
+  return {
+    async post({ url, headers, body }): Promise<AttemptResult> {
+      const startedAt = elapsed();
+      const signal = AbortSignal.timeout(deadlineMs);
+      const send = (dispatcher: Agent) => request(url, { method: 'POST', headers, body, dispatcher, signal });
+      const answer = (outcome: Outcome, status: number | null, preview: string | null) => ({
+        outcome,
+        status,
+        preview,
+        tookMs: Math.round(elapsed() - startedAt),
+      });
+      try {
+        const response = await send(pooled).catch((error) => (diedIdle(error) ? send(fresh) : Promise.reject(error)));
+        return answer(outcomeOf(response.statusCode), response.statusCode, await previewOf(response.body, signal));
+      } catch (error) {
+        return answer(outcomeOfFault(error), null, null);
+      }
+    },
+    async close() {
+      await Promise.all([pooled.destroy(), fresh.destroy()]);
+    },
+  };
+}
