@@ -1,0 +1,38 @@
+import { hash } from 'node:crypto';
+
+const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
+const JWT = /^eyJ[\w-]*\.([\w-]+)\.[\w-]+$/;
+const MAX_TOKEN_LENGTH = 8192;
+
+/** A bearer token as presented, before anybody has vouched for it. */
+export interface Credential {
+  /** Lower-case hex SHA-256 of the token. */
+  readonly hash: string;
+  /** The token itself when it has the form of a JWT, else null: an opaque token goes no further than this. */
+  readonly jwt: string | null;
+}
+
+/** The credential that a request presents; null for none, a malformed one or more than one. */
+export const credentialOf = (authorization: readonly string[]): Credential | null => {
+  const [header, ...more] = authorization;
+  if (header === undefined || more.length > 0) return null;
+  const token = BEARER.exec(header)?.[1];
+  if (token === undefined || token.length > MAX_TOKEN_LENGTH) return null;
+  return { hash: hash('sha256', token, 'hex'), jwt: JWT.test(token) ? token : null };
+};
+
+/** What decides which replica of identity counts this credential: the grant of an OAuth token (unverified; a wrong one only moves its own budget), else the token. */
+export const affinityOf = (credential: Credential): string =>
+  credential.jwt === null ? credential.hash : (grantOf(credential.jwt) ?? credential.hash);
+
+const grantOf = (jwt: string): string | null => {
+  const payload = JWT.exec(jwt)?.[1];
+  if (payload === undefined) return null;
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    return typeof claims === 'object' && claims !== null && 'gid' in claims && typeof claims.gid === 'string' ? claims.gid : null;
+  } catch (error) {
+    if (Error.isError(error) && error.name === 'SyntaxError') return null;
+    throw error;
+  }
+};

@@ -1,0 +1,79 @@
+import { isObject, type JsonObject, membersOf } from './json.ts';
+
+/** The methods of OpenAPI that a service may offer; HEAD and OPTIONS follow from them. */
+export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const PATH_ITEM_METHODS: ReadonlySet<string> = new Set([...METHODS, 'options', 'head', 'trace']);
+const AUTH_CLASSES = ['none', 'pat', 'session', 'pat+session'] as const;
+
+/** Which credentials an operation takes; `pat` admits OAuth access tokens too. */
+export type AuthClass = (typeof AUTH_CLASSES)[number];
+
+/** A public operation of a service, as its fragment describes it. */
+export interface Operation {
+  readonly service: string;
+  /** Upper case. */
+  readonly method: string;
+  /** OpenAPI template, e.g. `/v1/bubbles/{id}`. */
+  readonly template: string;
+  readonly operationId: string;
+  readonly auth: AuthClass;
+  /** The time that the answer may take to begin, when it is not the usual one. */
+  readonly timeoutMs: number | null;
+}
+
+/** A service's OpenAPI document with what routing needs of it. */
+export interface Fragment {
+  readonly service: string;
+  readonly document: JsonObject;
+  readonly operations: readonly Operation[];
+}
+
+export interface Fault {
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** A path template with its parameters unnamed: two templates of one shape match the same paths. */
+export const shapeOf = (template: string): string => template.replaceAll(/\{[^/{}]*\}/g, '{}');
+
+/** A prefix owns itself and everything below it. */
+export const isWithin = (path: string, prefix: string): boolean =>
+  prefix.endsWith('/') ? path.startsWith(prefix) : path === prefix || path.startsWith(`${prefix}/`);
+
+const isAuthClass = (value: unknown): value is AuthClass => AUTH_CLASSES.some((known) => known === value);
+
+/** Reads what a service says of itself; a fragment with a fault is refused whole. */
+export const readFragment = (service: string, document: unknown): Fragment | Fault => {
+  if (!isObject(document) || !isObject(document['paths'])) return { code: 'not_a_document', detail: 'not an OpenAPI document' };
+  const version = document['openapi'];
+  if (typeof version !== 'string' || !version.startsWith('3.1.')) return { code: 'openapi_version', detail: `openapi ${String(version)}` };
+  const operations: Operation[] = [];
+  for (const [template, item] of membersOf(document['paths'])) {
+    for (const [method, described] of membersOf(item)) {
+      if (!PATH_ITEM_METHODS.has(method) || isInternal(described)) continue;
+      const operation = readOperation(described, { service, template, method });
+      if ('code' in operation) return operation;
+      operations.push(operation);
+    }
+  }
+  return { service, document, operations };
+};
+
+/** Reached by other services only, never from outside. */
+export const isInternal = (operation: unknown): boolean => isObject(operation) && operation['x-internal'] === true;
+
+interface Place {
+  readonly service: string;
+  readonly template: string;
+  readonly method: string;
+}
+
+const readOperation = (described: unknown, { service, template, method }: Place): Operation | Fault => {
+  const place = `${method} ${template}`;
+  if (!isObject(described) || !METHODS.some((known) => known === method)) return { code: 'bad_operation', detail: place };
+  const { operationId, 'x-gw-auth': auth, 'x-gw-timeout': timeout } = described;
+  if (typeof operationId !== 'string' || operationId === '') return { code: 'no_operation_id', detail: place };
+  if (!isAuthClass(auth)) return { code: 'unknown_auth', detail: `${place}: x-gw-auth ${String(auth)}` };
+  const timeoutMs = typeof timeout === 'number' && timeout > 0 ? timeout * 1000 : null;
+  return { service, method: method.toUpperCase(), template, operationId, auth, timeoutMs };
+};

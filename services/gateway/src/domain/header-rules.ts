@@ -1,0 +1,77 @@
+import type { RawHeaders, RequestHead } from './request-head.ts';
+import { nominatedBy } from './request-head.ts';
+
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+]);
+/** Written anew by the gateway or by its client, or never meant for a service. */
+const REPLACED: ReadonlySet<string> = new Set([
+  'expect',
+  'host',
+  'content-length',
+  'forwarded',
+  'x-real-ip',
+  'x-request-id',
+  'traceparent',
+  'tracestate',
+  'baggage',
+]);
+const RESERVED_PREFIXES = ['proxy-', 'x-internal-', 'x-forwarded-'] as const;
+
+const isReserved = (name: string): boolean => RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix));
+
+export interface RequestRules {
+  readonly head: RequestHead;
+  /** Only identity reads credentials; everybody else gets an assertion. */
+  readonly keepAuthorization: boolean;
+  readonly keepCookies: boolean;
+}
+
+/** The client's header lines that go on to a service; the caller appends ours afterwards, so that nothing a client sends can remove or shadow them. */
+export const forwardedRequestHeaders = (raw: RawHeaders, { head, keepAuthorization, keepCookies }: RequestRules): string[] => {
+  const kept: string[] = [];
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const sent = raw[index] ?? '';
+    const name = sent.toLowerCase();
+    if (HOP_BY_HOP.has(name) || REPLACED.has(name) || head.nominated.has(name)) continue;
+    if (isReserved(name) || name.includes('_')) continue;
+    if ((name === 'authorization' && !keepAuthorization) || (name === 'cookie' && !keepCookies)) continue;
+    kept.push(sent, raw[index + 1] ?? '');
+  }
+  return kept;
+};
+
+export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Never shown of a service, or written by the gateway in its place. */
+const WITHHELD: ReadonlySet<string> = new Set(['server', 'x-powered-by', 'x-request-id', 'x-gateway-reason', 'strict-transport-security']);
+
+const listOf = (value: string | readonly string[] | undefined): readonly string[] => {
+  if (value === undefined) return [];
+  return typeof value === 'string' ? [value] : value;
+};
+
+export interface ResponseRules {
+  readonly status: number;
+  /** Lower-case names that the gateway writes itself on this answer. */
+  readonly replaced: ReadonlySet<string>;
+}
+
+/** The lines of a service's answer that go on to the client. */
+export const forwardedResponseHeaders = (headers: ResponseHeaders, { status, replaced }: ResponseRules): string[] => {
+  const nominated = nominatedBy(listOf(headers['connection']));
+  const kept: string[] = [];
+  for (const [sent, value] of Object.entries(headers)) {
+    const name = sent.toLowerCase();
+    if (HOP_BY_HOP.has(name) || WITHHELD.has(name) || nominated.has(name) || isReserved(name) || replaced.has(name)) continue;
+    if (name === 'content-length' && status === 204) continue;
+    for (const line of listOf(value)) kept.push(name, line);
+  }
+  return kept;
+};

@@ -1,0 +1,141 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Fragment } from './fragment.ts';
+import { byName, isObject, type JsonObject, membersOf } from './json.ts';
+import { claimFault, type OwnedPrefixes } from './ownership.ts';
+import { type PublicPart, publicPart } from './public-part.ts';
+import { mentionsOf, resolves } from './references.ts';
+
+/** What the gateway says of the whole API; no fragment may say otherwise. */
+export interface DocumentHead {
+  readonly info: JsonObject;
+  readonly tags: readonly JsonObject[];
+  readonly securitySchemes: JsonObject;
+}
+
+export interface Conflict {
+  readonly service: string;
+  readonly code: string;
+  readonly detail: string;
+}
+
+export interface MergeInput {
+  readonly head: DocumentHead;
+  /** At most one a service. */
+  readonly fragments: readonly Fragment[];
+  readonly prefixes: OwnedPrefixes;
+}
+
+export type Merged =
+  | { readonly document: JsonObject; readonly conflicts: readonly [] }
+  | { readonly document: null; readonly conflicts: readonly Conflict[] };
+
+type Report = (conflict: Conflict) => void;
+
+/** One public document out of those of all services, the same bytes whatever their order; or every reason why there is none. Nothing is ever renamed: names are API. */
+export const mergeFragments = ({ head, fragments, prefixes }: MergeInput): Merged => {
+  const conflicts: Conflict[] = [];
+  const report: Report = (conflict) => conflicts.push(conflict);
+  const ordered = fragments.toSorted((a, b) => (a.service < b.service ? -1 : 1));
+  checkClaims(ordered, prefixes, report);
+  checkNames(ordered, report);
+  for (const fragment of ordered) checkSchemes(fragment, head, report);
+  const parts = ordered.map(publicPart);
+  const document: JsonObject = {
+    openapi: '3.1.0',
+    info: head.info,
+    tags: head.tags,
+    paths: mergedPaths(parts),
+    ...mergedWebhooks(parts, report),
+    components: mergedComponents(parts, { head, report }),
+  };
+  for (const part of parts) checkMentions(part, document, report);
+  return conflicts.length === 0 ? { document, conflicts: [] } : { document: null, conflicts };
+};
+
+const checkClaims = (fragments: readonly Fragment[], prefixes: OwnedPrefixes, report: Report): void => {
+  fragments.forEach((fragment, index) => {
+    const fault = claimFault(fragment, fragments.slice(0, index), prefixes);
+    if (fault !== null) report({ service: fragment.service, ...fault });
+  });
+};
+
+const checkNames = (fragments: readonly Fragment[], report: Report): void => {
+  const owners = new Map<string, string>();
+  for (const { service, operationId } of fragments.flatMap(({ operations }) => operations)) {
+    const owner = owners.get(operationId);
+    if (owner !== undefined) report({ service, code: 'operation_id', detail: `${operationId} is used by ${owner}` });
+    owners.set(operationId, service);
+  }
+};
+
+const checkSchemes = ({ service, document, operations }: Fragment, head: DocumentHead, report: Report): void => {
+  const components = isObject(document['components']) ? document['components'] : {};
+  for (const [name, scheme] of membersOf(components['securitySchemes']))
+    if (!isDeepStrictEqual(scheme, head.securitySchemes[name])) report({ service, code: 'security_scheme', detail: name });
+  const part = publicPart({ service, document, operations });
+  const required = Object.values(part.paths).flatMap((methods) =>
+    Object.values(methods).flatMap(({ security }) => (Array.isArray(security) ? security : [])),
+  );
+  for (const name of new Set(required.flatMap((requirement) => membersOf(requirement).map(([scheme]) => scheme))))
+    if (!Object.hasOwn(head.securitySchemes, name)) report({ service, code: 'unknown_scheme', detail: name });
+};
+
+const mergedPaths = (parts: readonly PublicPart[]): JsonObject => {
+  const paths = new Map<string, JsonObject>();
+  for (const part of parts)
+    for (const [template, methods] of Object.entries(part.paths)) paths.set(template, sorted({ ...paths.get(template), ...methods }));
+  return sorted(Object.fromEntries(paths));
+};
+
+const mergedWebhooks = (parts: readonly PublicPart[], report: Report): JsonObject => {
+  const webhooks: Record<string, unknown> = {};
+  for (const { service, webhooks: own } of parts) {
+    for (const [name, item] of Object.entries(own)) {
+      if (Object.hasOwn(webhooks, name)) report({ service, code: 'webhook_name', detail: name });
+      webhooks[name] = item;
+    }
+  }
+  return Object.keys(webhooks).length === 0 ? {} : { webhooks: sorted(webhooks) };
+};
+
+interface ComponentContext {
+  readonly head: DocumentHead;
+  readonly report: Report;
+}
+
+const mergedComponents = (parts: readonly PublicPart[], { head, report }: ComponentContext): JsonObject => {
+  const sections = new Map<string, Map<string, unknown>>();
+  for (const { service, components } of parts) {
+    for (const [section, named] of Object.entries(components)) {
+      if (section === 'securitySchemes') continue;
+      const merged = sections.get(section) ?? new Map<string, unknown>();
+      sections.set(section, merged);
+      for (const [name, component] of Object.entries(named)) {
+        if (merged.has(name) && !isDeepStrictEqual(merged.get(name), component))
+          report({ service, code: 'component', detail: `${section}/${name}` });
+        if (!merged.has(name)) merged.set(name, component);
+      }
+    }
+  }
+  const inOrder = [...sections].map(([section, named]) => [section, sorted(Object.fromEntries(named))] as const);
+  return sorted({ ...Object.fromEntries(inOrder), securitySchemes: sorted(head.securitySchemes) });
+};
+
+/** Looks at the merged document, so that a part may lean on a component that another brought. */
+const checkMentions = (part: PublicPart, document: JsonObject, report: Report): void => {
+  const { pointers, linkedOperations, identities } = mentionsOf(part.paths, part.webhooks, part.components);
+  for (const pointer of pointers)
+    if (!resolves(document, pointer))
+      report({ service: part.service, code: pointer.startsWith('#') ? 'dangling_reference' : 'external_reference', detail: pointer });
+  for (const identity of identities) report({ service: part.service, code: 'schema_identity', detail: identity });
+  const known = new Set(operationIdsOf(document));
+  for (const operationId of linkedOperations)
+    if (!known.has(operationId)) report({ service: part.service, code: 'dangling_link', detail: operationId });
+};
+
+const operationIdsOf = (document: JsonObject): readonly unknown[] =>
+  membersOf(document['paths']).flatMap(([, methods]) =>
+    membersOf(methods).map(([, operation]) => (isObject(operation) ? operation['operationId'] : null)),
+  );
+
+const sorted = (object: JsonObject): JsonObject => Object.fromEntries(Object.entries(object).toSorted(byName));
