@@ -6,7 +6,7 @@ const setUp = () => {
   const log: string[] = [];
   const clock = steppingClock({
     aheadMs: 0,
-    keep: async (ms) => void (await kept.push(ms)),
+    keep: (ms) => Promise.resolve(void kept.push(ms)),
     // Lets the work of a step run: it is made of microtasks here.
     settle: () => new Promise((resolve) => setImmediate(resolve)),
   });
@@ -51,7 +51,7 @@ describe('the sandbox clock', () => {
     const work = sleep(60, 'due', 'work').then(() => seen.push(kept.length));
     await clock.advance(60_000);
     await work;
-    expect(seen).toEqual([1]);
+    expect(seen).toEqual([2]);
     expect(kept.at(-1)).toBeGreaterThan(59_000);
   });
 

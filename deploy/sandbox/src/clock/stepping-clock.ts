@@ -1,10 +1,5 @@
-import type { Clock, SleepKind } from '@bubbles/shared/clock.ts';
-
-interface Sleeper {
-  readonly at: number;
-  readonly kind: SleepKind;
-  wake(): void;
-}
+import type { Clock } from '@bubbles/shared/clock.ts';
+import { sleepers } from './sleepers.ts';
 
 export interface SteppingClock extends Clock {
   /**
@@ -27,98 +22,89 @@ export interface SteppingClockOptions {
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+interface Time {
+  now(): number;
+  /** Stands still at `at`, and keeps it before anything else happens. */
+  standAt(at: number): Promise<void>;
+  /** Real time goes on from where it stands. */
+  runOn(): void;
+  readonly standing: boolean;
+}
+
+function time(aheadMs: number, keep: SteppingClockOptions['keep']): Time {
+  const bootedAt = Date.now() - performance.now();
+  const real = () => bootedAt + performance.now();
+  let ahead = aheadMs;
+  let standing: number | null = null;
+  return {
+    now: () => standing ?? real() + ahead,
+    async standAt(at) {
+      standing = at;
+      await keep(at - real());
+    },
+    runOn() {
+      if (standing !== null) ahead = standing - real();
+      standing = null;
+    },
+    get standing() {
+      return standing !== null;
+    },
+  };
+}
+
 /** Real time plus what it was moved on by; the one clock of the sandbox. */
 export function steppingClock({ aheadMs, keep, settle }: SteppingClockOptions): SteppingClock {
-  const bootedAt = Date.now() - performance.now();
-  const sleepers = new Set<Sleeper>();
-  let ahead = aheadMs;
-  let frozenAt: number | null = null;
+  let current = time(aheadMs, keep);
+  const waiting = sleepers();
   let timer: NodeJS.Timeout | undefined;
-
-  const nowMs = () => frozenAt ?? bootedAt + performance.now() + ahead;
-
-  const wake = (sleeper: Sleeper) => {
-    sleepers.delete(sleeper);
-    sleeper.wake();
-  };
-  const wakePassed = (kinds: readonly SleepKind[]) => {
-    for (const sleeper of [...sleepers].sort((a, b) => a.at - b.at))
-      if (sleeper.at <= nowMs() && kinds.includes(sleeper.kind)) wake(sleeper);
-  };
-  const earliest = (kinds: readonly SleepKind[]) =>
-    sleepers
-      .values()
-      .reduce((least, sleeper) => (kinds.includes(sleeper.kind) ? Math.min(least, sleeper.at) : least), Number.POSITIVE_INFINITY);
 
   const arm = () => {
     clearTimeout(timer);
-    const next = earliest(['due', 'poll']);
-    if (frozenAt !== null || next === Number.POSITIVE_INFINITY) return;
-    timer = setTimeout(onTimer, Math.min(Math.max(0, Math.ceil(next - nowMs())), MAX_TIMER_MS));
+    const next = waiting.earliest(['due', 'poll']);
+    if (current.standing || next === Number.POSITIVE_INFINITY) return;
+    timer = setTimeout(onTimer, Math.min(Math.max(0, Math.ceil(next - current.now())), MAX_TIMER_MS));
     timer.unref();
   };
   const onTimer = () => {
-    wakePassed(['due', 'poll']);
-    arm();
-  };
-
-  const standAt = async (at: number) => {
-    frozenAt = at;
-    ahead = at - (bootedAt + performance.now());
-    await keep(ahead);
-  };
-  const runOn = () => {
-    if (frozenAt !== null) ahead = frozenAt - (bootedAt + performance.now());
-    frozenAt = null;
+    waiting.wakePassed(current.now(), ['due', 'poll']);
     arm();
   };
 
   const stepTo = async (target: number) => {
-    for (let next = earliest(['due']); next <= target; next = earliest(['due'])) {
-      await standAt(Math.max(nowMs(), next));
-      wakePassed(['due']);
+    for (let next = waiting.earliest(['due']); next <= target; next = waiting.earliest(['due'])) {
+      await current.standAt(Math.max(current.now(), next));
+      waiting.wakePassed(current.now(), ['due']);
       await settle();
     }
-    await standAt(target);
-    wakePassed(['due', 'poll']);
+    await current.standAt(target);
+    waiting.wakePassed(target, ['due', 'poll']);
     await settle();
   };
 
   return {
-    now: () => new Date(Math.floor(nowMs())),
-    monotonic: nowMs,
+    now: () => new Date(Math.floor(current.now())),
+    monotonic: () => current.now(),
     sleepUntil(at, kind, signal) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      if (signal?.aborted || at.getTime() <= nowMs()) return Promise.resolve();
-      const onAbort = () => wake(sleeper);
-      const sleeper: Sleeper = {
-        at: at.getTime(),
-        kind,
-        wake: () => {
-          signal?.removeEventListener('abort', onAbort);
-          resolve();
-        },
-      };
-      signal?.addEventListener('abort', onAbort);
-      sleepers.add(sleeper);
+      if (signal?.aborted || at.getTime() <= current.now()) return Promise.resolve();
+      const sleeping = waiting.sleep(at.getTime(), kind, signal);
       arm();
-      return promise;
+      return sleeping;
     },
     async advance(ms) {
-      const target = nowMs() + ms;
-      frozenAt = nowMs();
+      const from = current.now();
+      await current.standAt(from);
       try {
         await settle();
-        await stepTo(target);
+        await stepTo(from + ms);
       } finally {
-        runOn();
+        current.runOn();
+        arm();
       }
-      return new Date(Math.floor(nowMs()));
+      return new Date(Math.floor(current.now()));
     },
     async reset() {
-      frozenAt = null;
-      ahead = 0;
       await keep(0);
+      current = time(0, keep);
       arm();
     },
   };

@@ -32,6 +32,8 @@ interface Ports {
 const threadChanged = ({ id, bubbleId, ...facts }: PipelineThread) =>
   outgoing(ThreadChangedV1, { thread_id: id, bubble_id: bubbleId, ...facts });
 
+export type Comments = ReturnType<typeof comments>;
+
 export function comments({ threads, comments, people, clock, ids }: Ports) {
   const open = async (bubbleId: string, body: NewComment): Promise<string> => {
     const { thread_draft: draft = false, thread_archived: archived = false, pinned = false } = body;

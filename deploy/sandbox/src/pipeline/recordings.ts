@@ -112,6 +112,7 @@ export function recordings({ store, people, clock, ids }: Ports): Recordings {
     move: (id, { stage, ...fields }) => change(id, fields, stage),
     patch: (id, fields) => change(id, fields, 'created'),
     async remove(id) {
+      if (!(await this.exists(id))) throw new DomainError('not_found', 'No such bubble.');
       const removed = await store.update(id, (bubble) => {
         if (bubble.removed) return null;
         const event = outgoing(BubbleRemovedV1, { bubble_id: id, revision: bubble.revisions.details + 1 });

@@ -1,0 +1,92 @@
+import { shortIdOf } from '@bubbles/bubbles-query/domain/short-id.ts';
+import { DomainError } from '@bubbles/shared/errors.ts';
+import type { Ids } from '@bubbles/shared/ids.ts';
+import type { Comments } from '../pipeline/comments.ts';
+import type { Recordings } from '../pipeline/recordings.ts';
+import type { IdentityAdmin, NewProfile, NewTeam, Role } from './identity.ts';
+
+export interface SandboxUser {
+  readonly id: string;
+  readonly email: string | null;
+  readonly name: string | null;
+  readonly session_token: string;
+  readonly pat: string;
+}
+export interface SandboxTeam {
+  readonly id: string;
+  readonly name: string | null;
+  readonly plan: 'free' | 'pro';
+  readonly channels: Readonly<Record<string, string>>;
+}
+export interface SandboxBubble {
+  readonly id: string;
+  readonly short_id: string;
+}
+
+export interface TeamPlan extends NewTeam {
+  readonly members: readonly { readonly user_id: string; readonly role: Role; readonly hidden: boolean }[];
+  readonly channels: readonly { readonly name: string; readonly member_ids: readonly string[] | null }[];
+}
+
+interface Ports {
+  readonly identity: IdentityAdmin;
+  readonly recordings: Recordings;
+  readonly comments: Comments;
+  readonly ids: Ids;
+}
+
+const KEY_NAME = 'sandbox';
+
+/** What the control plane can do to the world; the seeded world is made of the same calls. */
+export function actions({ identity, recordings, comments, ids }: Ports) {
+  const team = async (id: string): Promise<SandboxTeam> => {
+    const { name, plan, channels } = await identity.team(id);
+    return { id, name, plan, channels: Object.fromEntries(channels.map((channel) => [channel.name ?? '', channel.id])) };
+  };
+  const bubble = (id: string): SandboxBubble => ({ id, short_id: shortIdOf(id) });
+  const madeUp = (): NewProfile => {
+    const handle = ids.uuid().slice(0, 8);
+    return { email: `user-${handle}@example.com`, name: `User ${handle}`, pictureUrl: null };
+  };
+
+  return {
+    async createUser(given: Partial<NewProfile>): Promise<SandboxUser> {
+      const { id, email, name } = await identity.createAccount({ ...madeUp(), ...given });
+      const { sessionToken, pat } = await identity.issueTokens(id, KEY_NAME);
+      return { id, email, name, session_token: sessionToken, pat };
+    },
+    changeUser: identity.changeAccount,
+    setState: identity.setState,
+    async createTeam({ members, channels, ...given }: TeamPlan): Promise<SandboxTeam> {
+      for (const { user_id } of members)
+        if ((await identity.account(user_id)) === null) throw new DomainError('invalid', 'members: no such user.');
+      const id = await identity.createTeam(given);
+      for (const { user_id, role, hidden } of members) await identity.setMember(id, user_id, { role, hidden });
+      for (const { name, member_ids } of channels) await identity.createChannel(id, name, member_ids);
+      return team(id);
+    },
+    async changeTeam(id: string, change: Partial<NewTeam>): Promise<SandboxTeam> {
+      await identity.changeTeam(id, change);
+      return team(id);
+    },
+    setMember: identity.setMember,
+    endMembership: identity.endMembership,
+    async createBubble(body: Parameters<Recordings['create']>[0]): Promise<SandboxBubble> {
+      return bubble(await recordings.create(body));
+    },
+    async moveBubble(id: string, body: Parameters<Recordings['move']>[1]): Promise<SandboxBubble> {
+      await recordings.move(id, body);
+      return bubble(id);
+    },
+    async changeBubble(id: string, body: Parameters<Recordings['patch']>[1]): Promise<SandboxBubble> {
+      await recordings.patch(id, body);
+      return bubble(id);
+    },
+    removeBubble: recordings.remove,
+    async comment(bubbleId: string, body: Parameters<Comments['post']>[1]) {
+      if (!(await recordings.exists(bubbleId))) throw new DomainError('not_found', 'No such bubble.');
+      return comments.post(bubbleId, body);
+    },
+  };
+}
+export type Actions = ReturnType<typeof actions>;
