@@ -33,7 +33,8 @@ export class DomainError extends Error {
 }
 
 /** True also for errors of another realm (jest runs tests in a vm context, where `instanceof` fails on node-core errors). */
-export const isDomainError = (error: unknown): error is DomainError => Error.isError(error) && error.name === 'DomainError' && 'kind' in error;
+export const isDomainError = (error: unknown): error is DomainError =>
+  Error.isError(error) && error.name === 'DomainError' && 'kind' in error;
 
 /** The `code` of a node or driver error, or null. */
 export const errorCode = (error: unknown): string | number | null => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Route } from './route.ts';
+import type { Route, RouteSpec } from './route.ts';
 
 /** Literal segments before parameters, so that `/v1/bubbles/search` is never the bubble `search`. */
 export const byPrecedence = (routes: readonly Route[]): readonly Route[] =>
@@ -30,11 +30,15 @@ export const checkRoutes = (routes: readonly Route[]): void => {
       if (seen.has(key)) throw new TypeError(`Two routes claim ${key}.`);
       seen.add(key);
     }
-    const declared = spec.params ? Object.keys(fieldsOf(spec.params)).toSorted() : [];
-    if (declared.join() !== parameterNames(spec.path).toSorted().join())
-      throw new TypeError(`${spec.operationId}: params and path name different parameters.`);
-    if (spec.publicMaxAgeSeconds !== undefined && spec.auth.kind !== 'none')
-      throw new TypeError(`${spec.operationId}: an authenticated answer is never public.`);
-    if (spec.success.status === 204 && spec.success.schema !== null) throw new TypeError(`${spec.operationId}: 204 has no body.`);
+    const fault = specFault(spec);
+    if (fault !== null) throw new TypeError(`${spec.operationId}: ${fault}.`);
   }
+};
+
+const specFault = (spec: RouteSpec): string | null => {
+  const declared = spec.params ? Object.keys(fieldsOf(spec.params)) : [];
+  if (declared.toSorted().join() !== parameterNames(spec.path).toSorted().join()) return 'params and path name different parameters';
+  if (spec.publicMaxAgeSeconds !== undefined && spec.auth.kind !== 'none') return 'an authenticated answer is never public';
+  if (spec.success.status === 204 && spec.success.schema !== null) return '204 has no body';
+  return null;
 };

@@ -74,7 +74,7 @@ export const startServer = async (options: HttpServerOptions): Promise<HttpServe
       await close(server, 0);
     },
     restore: async () => {
-      await listen(server, { host: options.address.host, port });
+      if (!server.listening) await listen(server, { host: options.address.host, port });
     },
   };
 };

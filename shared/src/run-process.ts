@@ -1,0 +1,54 @@
+import { errorCode } from './errors.ts';
+import { redacted } from './redact.ts';
+
+export interface Running {
+  /** True when everything ended by itself within its time. */
+  stop(): Promise<boolean>;
+}
+
+export interface ProcessOptions {
+  readonly name: string;
+  /** Builds and starts; `stopping` aborts when the process is told to end before it has started. */
+  readonly main: (stopping: AbortSignal) => Promise<Running>;
+}
+
+const EXIT = { clean: 0, fault: 1, misconfigured: 2 } as const;
+/** Below the grace period that Kubernetes gives after SIGTERM. */
+const HARD_STOP_MS = 35_000;
+
+/** The life of a process: boot, SIGTERM or SIGINT at any moment, one line on stderr for what a person must mend, an exit code that says which. */
+export const runProcess = async ({ name, main }: ProcessOptions): Promise<void> => {
+  const stopping = new AbortController();
+  const told = Promise.withResolvers<void>();
+  const onSignal = () => {
+    if (stopping.signal.aborted) process.exit(EXIT.fault);
+    stopping.abort();
+    told.resolve();
+    setTimeout(() => process.exit(EXIT.fault), HARD_STOP_MS).unref();
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  const fail = (error: unknown) => {
+    process.stderr.write(`${name}: ${explain(error)}\n`);
+    process.exit(exitCodeOf(error));
+  };
+  process.on('uncaughtException', fail).on('unhandledRejection', fail);
+  try {
+    const running = await main(stopping.signal);
+    await told.promise;
+    process.exit((await running.stop()) ? EXIT.clean : EXIT.fault);
+  } catch (error) {
+    if (stopping.signal.aborted && Error.isError(error) && error.name === 'AbortError') process.exit(EXIT.clean);
+    fail(error);
+  }
+};
+
+const isMisconfigured = (error: unknown): boolean =>
+  (Error.isError(error) && error.name === 'ConfigError') || ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL'].includes(String(errorCode(error)));
+
+const exitCodeOf = (error: unknown): number => (isMisconfigured(error) ? EXIT.misconfigured : EXIT.fault);
+
+const explain = (error: unknown): string => {
+  if (!Error.isError(error)) return redacted(String(error));
+  if (isMisconfigured(error)) return redacted(error.message);
+  return redacted(error.stack ?? error.message);
+};
