@@ -1,0 +1,100 @@
+/** The layers of a service and the borders between packages. `test/architecture/layers.test.ts` proves that each rule bites. */
+const PRODUCT = '^(services/[^/]+|shared|contracts|deploy/[^/]+)/src/';
+const TESTS = '[.]test[.]ts$|/testing/|[.]contract[.]ts$';
+
+/** What use cases, ports and app may know beside their own domain and ports. */
+const KERNEL =
+  '^shared/src/(errors|log|clock|ids|keyset|changes|loop)[.]ts$|^shared/src/bus/outgoing[.]ts$|^contracts/src/(events|internal)/';
+/** Known by its types alone: the store behind them is an adapter's. */
+const AGGREGATES = '^shared/src/store/aggregates[.]ts$';
+/** The part of Node that computes: hashes, addresses, comparison. Its randomness is refused by words.test.ts. */
+const PURE_NODE = '^(node:)?(crypto|net|util|url|buffer)$';
+
+const forbidden = [
+  { name: 'no-cycles', from: {}, to: { circular: true } },
+  { name: 'resolvable', from: {}, to: { couldNotResolve: true } },
+  {
+    name: 'declared-packages',
+    comment: 'Product code imports only what its own package.json lists under dependencies.',
+    from: { path: PRODUCT, pathNot: TESTS },
+    to: { dependencyTypes: ['npm-dev', 'npm-optional', 'npm-no-pkg', 'npm-unknown', 'npm-bundled'] },
+  },
+  {
+    name: 'domain-is-pure',
+    from: { path: '^services/([^/]+)/src/domain/', pathNot: TESTS },
+    to: { pathNot: ['^services/$1/src/domain/', '^shared/src/errors[.]ts$', PURE_NODE] },
+  },
+  {
+    name: 'use-cases-know-ports',
+    comment: 'Nor do they call each other: what two share is domain, or the events that both write.',
+    from: { path: '^services/([^/]+)/src/(use-cases/|ports[.]ts$)', pathNot: TESTS },
+    to: { pathNot: ['^services/$1/src/(domain/|ports[.]ts$|use-cases/[^/]+-events[.]ts$)', KERNEL, AGGREGATES, PURE_NODE] },
+  },
+  {
+    name: 'app-knows-use-cases',
+    from: { path: '^services/([^/]+)/src/app[.]ts$' },
+    to: { pathNot: ['^services/$1/src/(domain/|use-cases/|ports[.]ts$)', KERNEL] },
+  },
+  {
+    name: 'aggregates-by-type',
+    from: { path: '^services/([^/]+)/src/(use-cases/|ports[.]ts$)', pathNot: TESTS },
+    to: { path: AGGREGATES, dependencyTypesNot: ['type-only'] },
+  },
+  {
+    name: 'adapters-apart',
+    comment: 'One adapter folder never imports another.',
+    from: { path: '^services/([^/]+)/src/adapters/([^/]+)/', pathNot: TESTS },
+    to: { path: '^services/$1/src/adapters/', pathNot: '^services/$1/src/adapters/$2/' },
+  },
+  {
+    name: 'adapters-inward',
+    comment: 'Only the composition root knows adapters, and nobody inside knows the root.',
+    from: { path: '^services/([^/]+)/src/adapters/', pathNot: TESTS },
+    to: { path: '^services/$1/src/(main|service)[.]ts$' },
+  },
+  {
+    name: 'services-apart',
+    from: { path: '^services/([^/]+)/' },
+    to: { path: '^(services|deploy|test)/', pathNot: '^services/$1/' },
+  },
+  {
+    name: 'shared-has-no-business',
+    from: { path: '^shared/' },
+    to: { path: '^(services|contracts|deploy|test)/' },
+  },
+  {
+    name: 'contracts-on-zod-alone',
+    from: { path: '^contracts/src/', pathNot: TESTS },
+    to: { pathNot: ['^contracts/src/', '^node_modules/zod/'] },
+  },
+  {
+    name: 'product-without-tests',
+    from: { path: PRODUCT, pathNot: TESTS },
+    to: { path: `(^|/)test/|${TESTS}` },
+  },
+  {
+    name: 'main-is-the-end',
+    from: { path: PRODUCT },
+    to: { path: '/src/main[.]ts$' },
+  },
+  {
+    name: 'no-orphans',
+    from: { orphan: true, pathNot: ['/src/main[.]ts$', '[.]test[.]ts$', '[.](cjs|mjs|json)$'] },
+    to: {},
+  },
+];
+
+module.exports = {
+  forbidden: forbidden.map((rule) => ({ severity: 'error', ...rule })),
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)(test/bench|coverage)/' },
+    tsPreCompilationDeps: true,
+    parser: 'swc',
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.mjs', '.cjs', '.js', '.json'],
+    },
+  },
+};

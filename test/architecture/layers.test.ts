@@ -1,0 +1,103 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { cruise } from './cruise.ts';
+import { productSources, ROOT } from './sources.ts';
+
+const rules: readonly { readonly name: string }[] = createRequire(import.meta.url)(join(ROOT, '.dependency-cruiser.cjs')).forbidden;
+
+/** One file a rule, each breaking it and no more than need be. */
+const BREACHES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'no-cycles': {
+    'services/a/src/domain/egg.ts': "import './hen.ts';",
+    'services/a/src/domain/hen.ts': "import './egg.ts';",
+  },
+  resolvable: { 'services/a/src/domain/lost.ts': "import './nowhere.ts';" },
+  'declared-packages': { 'services/a/src/adapters/http/undeclared.ts': "import 'koa';" },
+  'domain-is-pure': { 'services/a/src/domain/impure.ts': "import type { Log } from '@bubbles/shared/log.ts';" },
+  'use-cases-know-ports': { 'services/a/src/use-cases/direct.ts': "import '../adapters/http/routes.ts';" },
+  'app-knows-use-cases': { 'services/a/src/app.ts': "import './adapters/http/routes.ts';" },
+  'aggregates-by-type': { 'services/a/src/use-cases/stored.ts': "import '@bubbles/shared/store/aggregates.ts';" },
+  'adapters-apart': { 'services/a/src/adapters/bus/consumers.ts': "import '../http/routes.ts';" },
+  'adapters-inward': { 'services/a/src/adapters/http/outward.ts': "import '../../service.ts';" },
+  'services-apart': { 'services/a/src/adapters/http/neighbour.ts': "import '@bubbles/b/domain/thing.ts';" },
+  'shared-has-no-business': { 'shared/src/business.ts': "import '@bubbles/contracts/events/event.ts';" },
+  'contracts-on-zod-alone': { 'contracts/src/events/tied.ts': "import '@bubbles/shared/errors.ts';" },
+  'product-without-tests': { 'services/a/src/adapters/http/tested.ts': "import '../../../test/builders.ts';" },
+  'main-is-the-end': { 'services/a/src/service.ts': "import './main.ts';" },
+  'no-orphans': { 'services/a/src/domain/alone.ts': 'export const alone = 1;' },
+};
+
+const WORLD: Readonly<Record<string, string>> = {
+  'services/a/package.json': '{ "name": "@bubbles/a", "type": "module" }',
+  'services/b/package.json': '{ "name": "@bubbles/b", "type": "module", "exports": { "./*.ts": "./src/*.ts" } }',
+  'services/b/src/domain/thing.ts': 'export const thing = 1;',
+  'services/a/src/adapters/http/routes.ts': 'export const routes = 1;',
+  'services/a/src/main.ts': 'export const main = 1;',
+  'services/a/test/builders.ts': 'export const builder = 1;',
+  'shared/package.json': '{ "name": "@bubbles/shared", "type": "module", "exports": { "./*.ts": "./src/*.ts" } }',
+  'shared/src/log.ts': 'export interface Log {}',
+  'shared/src/errors.ts': 'export const errors = 1;',
+  'shared/src/store/aggregates.ts': 'export const store = 1;',
+  'contracts/package.json': '{ "name": "@bubbles/contracts", "type": "module", "exports": { "./*.ts": "./src/*.ts" } }',
+  'contracts/src/events/event.ts': 'export const event = 1;',
+};
+
+/** What the rules must let through. */
+const LAWFUL: Readonly<Record<string, string>> = {
+  'services/a/src/domain/lawful.ts': "import '@bubbles/shared/errors.ts'; import 'node:crypto';",
+  'services/a/src/use-cases/lawful.ts':
+    "import type { Log } from '@bubbles/shared/log.ts'; import type { store } from '@bubbles/shared/store/aggregates.ts'; import '@bubbles/contracts/events/event.ts'; import '../domain/lawful.ts';",
+  'services/a/src/domain/lawful.test.ts': "import '../../test/builders.ts'; import './lawful.ts';",
+};
+
+describe('the layer rules', () => {
+  const world = mkdtempSync(join(tmpdir(), 'layers-'));
+  afterAll(() => rmSync(world, { recursive: true }));
+
+  const put = (files: Readonly<Record<string, string>>) => {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(world, path)), { recursive: true });
+      writeFileSync(join(world, path), text);
+    }
+  };
+  mkdirSync(join(world, 'node_modules/@bubbles'), { recursive: true });
+  for (const [name, folder] of Object.entries({ a: 'services/a', b: 'services/b', shared: 'shared', contracts: 'contracts' }))
+    symlinkSync(join(world, folder), join(world, 'node_modules/@bubbles', name));
+  symlinkSync(join(ROOT, 'node_modules/koa'), join(world, 'node_modules/koa'));
+
+  put(WORLD);
+  put(LAWFUL);
+  for (const files of Object.values(BREACHES)) put(files);
+  const { violations } = cruise(world, ['services', 'shared', 'contracts']);
+
+  it('are each broken by a file below', () => {
+    expect(rules.map(({ name }) => name).sort()).toEqual(Object.keys(BREACHES).sort());
+  });
+
+  it.each(Object.entries(BREACHES))('%s is noticed', (rule, files) => {
+    expect(violations.filter(({ rule: { name } }) => name === rule).map(({ from }) => from)).toEqual(
+      expect.arrayContaining([Object.keys(files)[0]]),
+    );
+  });
+
+  it('let the lawful through', () => {
+    expect(violations.filter(({ from }) => from in LAWFUL)).toEqual([]);
+  });
+});
+
+describe('the product', () => {
+  const { totalCruised, violations } = cruise(ROOT, ['services', 'shared', 'contracts', 'deploy', 'test']);
+
+  it('is seen whole', () => {
+    // Without a parser for TypeScript the cruiser finds nothing and is content.
+    expect(totalCruised).toBeGreaterThanOrEqual(productSources().length);
+    expect(totalCruised).toBeGreaterThan(0);
+  });
+
+  it('keeps to its layers', () => {
+    expect(violations.map(({ from, to, rule }) => `${rule.name}: ${from} → ${to}`)).toEqual([]);
+  });
+});
