@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CreateApiKeyRequest } from '../api/api-key.ts';
-import { CallerId, CallerText } from '../api/text.ts';
+import { CallerId, isPrintable } from '../api/text.ts';
 import { Timestamp } from '../api/timestamp.ts';
 import { AccountFacts } from './accounts.ts';
 
@@ -14,7 +14,12 @@ import { AccountFacts } from './accounts.ts';
  * - `PUT teams/{id}/members/{user_id}` SetMember → AdminMember; `DELETE` the same → 204, also when there is no such membership
  * - `POST teams/{id}/channels` CreateChannel → 201 AdminChannel
  */
-const Text = CallerText.trim().min(1, 'must not be empty').max(320, 'must have at most 320 characters');
+const Text = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(320, 'must have at most 320 characters')
+  .refine((text) => isPrintable(text), 'must not hold control characters');
 const Url = z.url().max(2048);
 const Plan = z.enum(['free', 'pro']);
 const Role = z.enum(['admin', 'member', 'guest']);
@@ -22,17 +27,17 @@ const Role = z.enum(['admin', 'member', 'guest']);
 const Domain = z.string().regex(/^(?=.{4,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$/, 'must be a lower-case domain name');
 
 export const AdminPageQuery = z.object({
-  after: CallerId.optional(),
+  after: CallerId.exactOptional(),
   limit: z
     .string()
     .regex(/^[1-9]\d{0,2}$/, 'must be a whole number from 1 to 999')
-    .optional(),
+    .exactOptional(),
 });
 
 const Profile = { name: Text.nullable(), email: Text.nullable(), picture_url: Url.nullable() };
 /** With `key_name` the account begins with one personal access token of that name. */
 export const CreateAccount = z.object({ ...Profile, key_name: CreateApiKeyRequest.shape.name.nullable() });
-export const PatchAccount = z.object(Profile).partial();
+export const PatchAccount = z.object(Profile).exactPartial();
 export const SetAccountState = z.object({ state: AccountFacts.shape.state });
 
 export const IssuedKey = z.object({
@@ -65,7 +70,7 @@ export const CreateTeam = z.object({
   domain: TeamFields.domain.default(null),
   discoverable: TeamFields.discoverable.default(false),
 });
-export const PatchTeam = z.object(TeamFields).partial();
+export const PatchTeam = z.object(TeamFields).exactPartial();
 export const SetMember = z.object({ role: Role, hidden: z.boolean().default(false) });
 export const AdminTeam = z.object({ id: z.string(), ...TeamFields, created_at: Timestamp, channels: z.array(AdminChannel) });
 export const AdminTeams = z.object({ teams: z.array(AdminTeam), next_after: z.string().nullable() });

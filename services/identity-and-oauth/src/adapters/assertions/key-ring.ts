@@ -1,0 +1,75 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Ids } from '@bubbles/shared/ids.ts';
+import { calculateJwkThumbprint } from 'jose';
+import { isShownAt, type KeyTimeLine, nextTimeLine, signsAt } from '../../domain/key-time-line.ts';
+import type { AssertionKeyStore, AssertionKeys, SealedKey } from '../../ports.ts';
+import type { Seal } from './seal.ts';
+
+const SEED_BYTES = 32;
+
+export interface SigningKey {
+  readonly kid: string;
+  readonly privateKey: KeyObject;
+}
+
+export interface KeyRing extends AssertionKeys {
+  /** The key that signs now; made on the spot when there is none. */
+  current(): Promise<SigningKey>;
+}
+
+interface RingOptions {
+  readonly keys: AssertionKeyStore;
+  readonly seal: Seal;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Ed25519 keys of all replicas: the store holds them, the clock says which one signs. */
+export function keyRing({ keys, seal, clock, ids }: RingOptions): KeyRing {
+  let signing: (SigningKey & KeyTimeLine) | null = null;
+  let loading: Promise<SigningKey> | null = null;
+
+  const makeDue = async (existing: readonly SealedKey[]): Promise<readonly SealedKey[]> => {
+    const line = nextTimeLine(existing, clock.now());
+    if (!line) return existing;
+    await keys.insert(await sealedKey(line, ids.bytes(SEED_BYTES), seal));
+    return keys.all();
+  };
+
+  const load = async (): Promise<SigningKey> => {
+    const now = clock.now();
+    const key = (await makeDue(await keys.all())).find((one) => signsAt(one, now));
+    if (!key) throw new Error('no assertion key signs now, though one was made');
+    signing = { ...key, privateKey: ed25519(seal.open(key.sealed, key.kid)) };
+    return signing;
+  };
+
+  return {
+    current: () => {
+      if (signing && signsAt(signing, clock.now())) return Promise.resolve(signing);
+      loading ??= load().finally(() => {
+        loading = null;
+      });
+      return loading;
+    },
+    published: async () => {
+      const now = clock.now();
+      const shown = (await keys.all()).filter((key) => isShownAt(key, now));
+      return { keys: shown.map(({ kid, publicJwk }) => ({ ...publicJwk, kid, alg: 'EdDSA', use: 'sig' })) };
+    },
+    rotate: async () => {
+      await makeDue(await keys.all());
+      await keys.dropDue(clock.now());
+    },
+  };
+}
+
+const ed25519 = (seed: Buffer): KeyObject => createPrivateKey({ key: seed, format: 'raw-private', asymmetricKeyType: 'ed25519' });
+
+const sealedKey = async (line: KeyTimeLine, seed: Buffer, seal: Seal): Promise<SealedKey> => {
+  const { x = '' } = createPublicKey(ed25519(seed)).export({ format: 'jwk' });
+  const publicJwk = { kty: 'OKP', crv: 'Ed25519', x };
+  const kid = await calculateJwkThumbprint(publicJwk);
+  return { ...line, kid, publicJwk, sealed: seal.close(seed, kid) };
+};

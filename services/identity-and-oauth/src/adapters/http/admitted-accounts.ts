@@ -1,0 +1,23 @@
+import { DomainError } from '@bubbles/shared/errors.ts';
+import type { Caller } from '@bubbles/shared/http/route.ts';
+import type { Account } from '../../domain/account.ts';
+
+/** The account that admission read for a caller, so that its own routes answer without reading it again. */
+export interface AdmittedAccounts {
+  remember(caller: Caller, account: Account): void;
+  of(caller: Caller): Account;
+}
+
+export const admittedAccounts = (): AdmittedAccounts => {
+  const accounts = new WeakMap<Caller, Account>();
+  return {
+    remember: (caller, account) => {
+      accounts.set(caller, account);
+    },
+    of: (caller) => {
+      const account = accounts.get(caller);
+      if (!account) throw new DomainError('internal', 'The caller was not admitted by this service.');
+      return account;
+    },
+  };
+};

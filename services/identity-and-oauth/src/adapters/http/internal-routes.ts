@@ -1,0 +1,86 @@
+import { AccessRequest, AccessResponse } from '@bubbles/contracts/internal/access.ts';
+import { AccountsSnapshot } from '@bubbles/contracts/internal/accounts.ts';
+import { AdminPageQuery } from '@bubbles/contracts/internal/admin.ts';
+import { ChecksRequest, ChecksResponse } from '@bubbles/contracts/internal/checks.ts';
+import { defineRoute, route } from '@bubbles/shared/http/define-route.ts';
+import type { Route } from '@bubbles/shared/http/route.ts';
+import { z } from 'zod';
+import type { App } from '../../app.ts';
+import { accountFacts } from '../../use-cases/account-events.ts';
+import { nextAfter, pageOf } from './paging.ts';
+import { presentAccountAccess, presentCheck, presentTeamAccess } from './present.ts';
+
+const TAG = 'Internal';
+
+const checkCredentials = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/checks',
+  operationId: 'checkCredentials',
+  summary: 'Admit credentials in a batch, answered by index',
+  tag: TAG,
+  auth: { kind: 'internal', callers: ['gateway'] },
+  body: ChecksRequest,
+  success: { status: 200, schema: ChecksResponse },
+  errors: [],
+  secret: true,
+});
+
+const getAssertionKeys = defineRoute({
+  method: 'GET',
+  path: '/internal/v1/assertion-keys',
+  operationId: 'getAssertionKeys',
+  summary: 'The keys that verify assertions (RFC 7517)',
+  tag: TAG,
+  auth: {
+    kind: 'internal',
+    callers: ['gateway', 'bubbles-query', 'meetings-bot-gateway', 'webhooks-dispatcher', 'signup', 'assistant-connector'],
+  },
+  success: {
+    status: 200,
+    schema: z.object({
+      keys: z.array(z.object({ kty: z.string(), crv: z.string(), x: z.string(), kid: z.string(), alg: z.string(), use: z.literal('sig') })),
+    }),
+  },
+  errors: [],
+});
+
+const readAccess = defineRoute({
+  method: 'POST',
+  path: '/internal/v1/access',
+  operationId: 'readAccess',
+  summary: 'The live state of accounts and teams in a batch, answered in the order asked',
+  tag: TAG,
+  auth: { kind: 'internal', callers: ['webhooks-dispatcher', 'meetings-bot-gateway', 'bubbles-query'] },
+  body: AccessRequest,
+  success: { status: 200, schema: AccessResponse },
+  errors: [],
+});
+
+const snapshotAccounts = defineRoute({
+  method: 'GET',
+  path: '/internal/v1/accounts',
+  operationId: 'snapshotAccounts',
+  summary: 'Every account in order of id, to fill a projection again',
+  tag: TAG,
+  auth: { kind: 'internal', callers: ['bubbles-query', 'meetings-bot-gateway', 'operator'] },
+  query: AdminPageQuery,
+  success: { status: 200, schema: AccountsSnapshot },
+  errors: [],
+});
+
+export const internalRoutes = (app: App): readonly Route[] => [
+  route(checkCredentials, async ({ body }) => {
+    const outcomes = await app.checkCredentials(body.checks.map(({ h, jwt, aud, accepts }) => ({ hash: h, jwt, audience: aud, accepts })));
+    return { answers: outcomes.map((outcome, i) => presentCheck(body.checks[i]?.h ?? '', outcome)) };
+  }),
+  route(getAssertionKeys, () => app.publishedAssertionKeys()),
+  route(readAccess, async ({ body }) => {
+    const access = await app.readAccess({ accountIds: body.user_ids, teamIds: body.team_ids });
+    return { users: access.accounts.map(presentAccountAccess), teams: access.teams.map(presentTeamAccess) };
+  }),
+  route(snapshotAccounts, async ({ query }) => {
+    const page = pageOf(query);
+    const accounts = await app.listAccounts(page);
+    return { version: 1 as const, accounts: accounts.map(accountFacts), next_after: nextAfter(accounts, page) };
+  }),
+];

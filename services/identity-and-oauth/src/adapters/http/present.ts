@@ -1,0 +1,70 @@
+import type { ApiKeyCreated, ApiKeySummary } from '@bubbles/contracts/api/api-key.ts';
+import type { Team as ApiTeam } from '@bubbles/contracts/api/team.ts';
+import type { User } from '@bubbles/contracts/api/user.ts';
+import type { TeamAccess as TeamAccessAnswer, UserAccess } from '@bubbles/contracts/internal/access.ts';
+import type { CheckAnswer } from '@bubbles/contracts/internal/checks.ts';
+import type { Account } from '../../domain/account.ts';
+import { type Budget, RATE_LIMIT } from '../../domain/rate-window.ts';
+import type { AccountAccess, TeamAccess } from '../../use-cases/access.ts';
+import type { CheckOutcome } from '../../use-cases/check-credentials.ts';
+import type { IssuedKey, ListedKey } from '../../use-cases/keys.ts';
+import type { TeamOfCaller } from '../../use-cases/teams-of-caller.ts';
+
+export const presentUser = ({ id, email, name, pictureUrl }: Account): User => ({ id, email, name, picture_url: pictureUrl });
+
+export const presentTeam = ({ team, role, channels }: TeamOfCaller): ApiTeam => ({
+  id: team.id,
+  name: team.name,
+  plan: team.plan,
+  role,
+  channels: channels.map(({ id, name }) => ({ id, name })),
+});
+
+export const presentIssuedKey = ({ key, token }: IssuedKey): ApiKeyCreated => ({
+  id: key.id,
+  name: key.name,
+  token,
+  token_preview: key.preview,
+  created_at: key.createdAt.toISOString(),
+});
+
+export const presentListedKey = (key: ListedKey): ApiKeySummary => ({
+  id: key.id,
+  name: key.name,
+  token_preview: key.preview,
+  created_at: key.createdAt.toISOString(),
+  last_used_at: key.lastUsedAt?.toISOString() ?? null,
+});
+
+const presentBudget = ({ remaining, resetSeconds }: Budget) => ({ limit: RATE_LIMIT, remaining, reset_seconds: resetSeconds });
+
+export const presentCheck = (h: string, outcome: CheckOutcome): CheckAnswer => {
+  switch (outcome.outcome) {
+    case 'allowed':
+      return { h, outcome: 'allowed', assertion: outcome.assertion, ...presentBudget(outcome.budget) };
+    case 'limited':
+      return { h, outcome: 'limited', retry_after_seconds: outcome.budget.resetSeconds, ...presentBudget(outcome.budget) };
+    case 'refused':
+      return { h, outcome: 'refused', type: outcome.refusal };
+  }
+};
+
+export const presentAccountAccess = ({ id, account, paidFeatures, memberships }: AccountAccess): UserAccess => ({
+  id,
+  state: account?.state ?? 'unknown',
+  paid_features: paidFeatures,
+  memberships: memberships.map(({ teamId, role, hidden, visibleChannelIds }) => ({
+    team_id: teamId,
+    role,
+    hidden,
+    visible_channel_ids: [...visibleChannelIds],
+  })),
+});
+
+export const presentTeamAccess = ({ id, team }: TeamAccess): TeamAccessAnswer => ({
+  id,
+  known: team !== null,
+  plan: team?.plan ?? 'free',
+  archived: team?.archived ?? true,
+  channel_ids: team?.channels.map((channel) => channel.id) ?? [],
+});

@@ -1,0 +1,70 @@
+import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Ids } from '@bubbles/shared/ids.ts';
+import type { RateWindows } from './domain/rate-window.ts';
+import type {
+  AccessTokenVerifier,
+  AccountStore,
+  AssertionKeys,
+  Assertions,
+  CredentialStore,
+  KeyUses,
+  RevokedKeyStore,
+  SessionStore,
+  TeamStore,
+} from './ports.ts';
+import { readAccess } from './use-cases/access.ts';
+import { changeProfile, createAccount, getAccount, listAccounts, setAccountState } from './use-cases/accounts.ts';
+import { admission } from './use-cases/admission.ts';
+import { checkCredentials } from './use-cases/check-credentials.ts';
+import { createKey, grantKey, listKeys, revokeKey } from './use-cases/keys.ts';
+import { endSession, startSession, sweepSessions } from './use-cases/sessions.ts';
+import { addChannel, changeTeam, createTeam, endMembership, getTeam, listTeams, setMembership } from './use-cases/teams.ts';
+import { teamsOfCaller } from './use-cases/teams-of-caller.ts';
+
+export interface AppPorts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly accounts: AccountStore;
+  readonly teams: TeamStore;
+  readonly sessions: SessionStore;
+  readonly revokedKeys: RevokedKeyStore;
+  readonly keyUses: KeyUses;
+  readonly credentials: CredentialStore;
+  readonly accessTokens: AccessTokenVerifier;
+  readonly windows: RateWindows;
+  readonly assertions: Assertions;
+  readonly assertionKeys: AssertionKeys;
+}
+
+/** What identity can do. */
+export const createApp = (ports: AppPorts) => ({
+  admit: admission(ports),
+  checkCredentials: checkCredentials(ports),
+  publishedAssertionKeys: () => ports.assertionKeys.published(),
+  rotateAssertionKeys: () => ports.assertionKeys.rotate(),
+
+  teamsOfCaller: teamsOfCaller(ports),
+  createKey: createKey(ports),
+  listKeys: listKeys(ports),
+  revokeKey: revokeKey(ports),
+
+  readAccess: readAccess(ports),
+  getAccount: getAccount(ports),
+  listAccounts: listAccounts(ports),
+  createAccount: createAccount(ports),
+  changeProfile: changeProfile(ports),
+  setAccountState: setAccountState(ports),
+  grantKey: grantKey(ports),
+  startSession: startSession(ports),
+  endSession: endSession(ports),
+  sweepSessions: sweepSessions(ports),
+
+  getTeam: getTeam(ports),
+  listTeams: listTeams(ports),
+  createTeam: createTeam(ports),
+  changeTeam: changeTeam(ports),
+  addChannel: addChannel(ports),
+  setMembership: setMembership(ports),
+  endMembership: endMembership(ports),
+});
+export type App = ReturnType<typeof createApp>;

@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import { isShownAt, type KeyTimeLine, nextTimeLine, signsAt } from './key-time-line.ts';
+
+const T0 = new Date('2026-03-01T00:00:00.000Z');
+const DAY = 86_400_000;
+const days = (n: number) => new Date(T0.getTime() + n * DAY);
+
+const made = (existing: readonly KeyTimeLine[], now: Date): KeyTimeLine => {
+  const line = nextTimeLine(existing, now);
+  if (!line) throw new Error('no key was due');
+  return line;
+};
+
+describe('time line of signing keys', () => {
+  const first = made([], T0);
+
+  it('the first key signs at once, for 30 days, and is kept two hours longer', () => {
+    expect(first).toEqual({ slot: 0, publishAt: T0, signFrom: T0, signUntil: days(30), dropAt: new Date(days(30).getTime() + 7_200_000) });
+  });
+
+  it('the successor is made a day before the end and not earlier', () => {
+    expect(nextTimeLine([first], new Date(days(29).getTime() - 1))).toBeNull();
+    expect(made([first], days(29))).toMatchObject({ slot: 1, publishAt: days(29), signFrom: days(30), signUntil: days(60) });
+  });
+
+  it('[OAUTH-09] keys overlap: shown before it signs, shown after it signed, one signer at any time', () => {
+    const second = made([first], days(29));
+    expect(isShownAt(second, days(29))).toBe(true);
+    expect([first, second].map((line) => signsAt(line, days(29.5)))).toEqual([true, false]);
+    expect([first, second].map((line) => signsAt(line, days(30)))).toEqual([false, true]);
+    expect(isShownAt(first, new Date(first.dropAt.getTime() - 1))).toBe(true);
+    expect(isShownAt(first, first.dropAt)).toBe(false);
+  });
+
+  it('after a long standstill the new key signs at once', () => {
+    expect(made([first], days(90))).toMatchObject({ slot: 1, publishAt: days(90), signFrom: days(90) });
+  });
+
+  it('replicas that decide at the same time ask for the same slot', () => {
+    expect(made([first], days(29)).slot).toBe(made([first], days(29.01)).slot);
+    expect(nextTimeLine([first, made([first], days(29))], days(29.02))).toBeNull();
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { rateWindow, rateWindows } from './rate-window.ts';
+
+const take = (times: number, window: ReturnType<typeof rateWindow>, nowMs: number) =>
+  Array.from({ length: times }, () => window.take(nowMs));
+
+describe('rate window', () => {
+  it('[RATE-01] admits 120 in a burst and refuses the next', () => {
+    const window = rateWindow();
+    expect(take(120, window, 5).every(({ allowed }) => allowed)).toBe(true);
+    expect(window.take(5)).toEqual({ allowed: false, remaining: 0, resetSeconds: 60 });
+  });
+
+  it('[RATE-02] waiting exactly the seconds told is enough, one less is not', () => {
+    const window = rateWindow();
+    take(120, window, 1000.7);
+    const now = 4123.4;
+    const { resetSeconds } = window.take(now);
+    expect(resetSeconds).toBe(57);
+    expect(window.take(now + (resetSeconds - 1) * 1000).allowed).toBe(false);
+    expect(window.take(now + resetSeconds * 1000).allowed).toBe(true);
+  });
+
+  it('[RATE-04] a refused request is not counted', () => {
+    const window = rateWindow();
+    take(120, window, 0);
+    take(500, window, 59_000);
+    expect(take(120, window, 60_000).filter(({ allowed }) => allowed)).toHaveLength(120);
+  });
+
+  it('[RATE-03] tells what remains and when the next place comes free', () => {
+    const window = rateWindow();
+    expect(window.take(0)).toEqual({ allowed: true, remaining: 119, resetSeconds: 60 });
+    expect(window.take(30_500)).toEqual({ allowed: true, remaining: 118, resetSeconds: 30 });
+  });
+
+  it('[RATE-01] never admits more than 120 in any 60 seconds, nor refuses fewer', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 2000 }), { minLength: 200, maxLength: 600 }), (gaps) => {
+        const window = rateWindow();
+        const admitted: number[] = [];
+        let now = 0;
+        for (const gap of gaps) {
+          now += gap;
+          const inWindow = admitted.filter((at) => at > now - 60_000).length;
+          const { allowed, remaining } = window.take(now);
+          expect(allowed).toBe(inWindow < 120);
+          if (allowed) admitted.push(now);
+          expect(remaining).toBe(120 - inWindow - (allowed ? 1 : 0));
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('rate windows', () => {
+  it('[RATE-04] two credentials have separate budgets', () => {
+    const windows = rateWindows();
+    for (let i = 0; i < 120; i += 1) windows.take('a', 0);
+    expect(windows.take('a', 0).allowed).toBe(false);
+    expect(windows.take('b', 0).allowed).toBe(true);
+  });
+
+  it('[RATE-01] a window survives the turn of generations for as long as it counts', () => {
+    const windows = rateWindows();
+    windows.take('other', 0);
+    for (let i = 0; i < 120; i += 1) windows.take('a', 59_000);
+    windows.take('other', 61_000);
+    expect(windows.take('a', 118_999).allowed).toBe(false);
+    expect(windows.take('a', 119_000).allowed).toBe(true);
+  });
+});

@@ -1,0 +1,119 @@
+import type { Changed } from '@bubbles/shared/store/aggregates.ts';
+import type { Account, ActiveKey, VersionedAccount } from './domain/account.ts';
+import type { Credential, Standing } from './domain/credential.ts';
+import type { KeyTimeLine } from './domain/key-time-line.ts';
+import type { Team, TeamsById } from './domain/team.ts';
+import type { Session } from './domain/token.ts';
+
+/** Where a listing in order of id goes on, and how far. */
+export interface Page {
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+export interface AccountStore {
+  /** With its events in the same write. */
+  insert(change: Changed<Account>): Promise<void>;
+  get(id: string): Promise<Account | null>;
+  byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Account>>;
+  /** In order of id. */
+  page(page: Page): Promise<Account[]>;
+  /** Atomic, with its events in the same write. `change` runs again when another writer won and answers null to leave it; null means there is no such account. */
+  update(id: string, change: (account: Account) => Changed<Account> | null): Promise<Account | null>;
+  /** One conditional write; false when the account has as many active keys as it may. */
+  addKey(id: string, key: ActiveKey): Promise<boolean>;
+  /** False when the account has no such active key (any more). */
+  removeKey(id: string, keyId: string): Promise<boolean>;
+}
+
+export interface TeamStore {
+  insert(team: Team): Promise<void>;
+  get(id: string): Promise<Team | null>;
+  byIds(ids: readonly string[]): Promise<TeamsById>;
+  /** In order of id. */
+  page(page: Page): Promise<Team[]>;
+  /** Atomic; null means there is no such team. */
+  update(id: string, change: (team: Team) => Team): Promise<Team | null>;
+}
+
+export interface SessionStore {
+  insert(session: Session): Promise<void>;
+  /** False when there is no such session or it ended before. */
+  end(id: string, at: Date): Promise<boolean>;
+  /** How many were forgotten. */
+  forgetExpiredBefore(at: Date): Promise<number>;
+}
+
+export interface RevokedKey {
+  readonly hash: string;
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly revokedAt: Date;
+}
+
+export interface RevokedKeyStore {
+  /** Written before the hash leaves the account, so that a revoked token is never an unknown one; found there already changes nothing. */
+  put(key: RevokedKey): Promise<void>;
+}
+
+/** When keys were last used, kept aside so that use never touches the account. */
+export interface KeyUses {
+  /** Remembered at once, stored within a minute. */
+  note(keyId: string, at: Date): void;
+  lastUsed(keyIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;
+}
+
+/** Every kind of opaque token by its hash, with the live state of its owner. */
+export interface CredentialStore {
+  /** One indexed read for all live keys together, one more round for the others. A hash that no token has is absent. */
+  byHash(hashes: readonly string[]): Promise<ReadonlyMap<string, Credential>>;
+  owners(accountIds: readonly string[]): Promise<ReadonlyMap<string, VersionedAccount>>;
+}
+
+/** An access token that an issuer of ours signed for this API. */
+export interface AccessToken {
+  readonly grantId: string;
+  readonly accountId: string;
+  readonly scopes: readonly string[];
+  readonly standing: Standing;
+}
+
+export interface AccessTokenVerifier {
+  /** Null when it is not one of ours; `ended` when it expired or its grant is gone. */
+  verify(jwt: string): Promise<AccessToken | null>;
+}
+
+/** The statement that a service takes for who calls. */
+export interface Assertions {
+  /** For one service only; the same one again for a while as long as the owner's version stays. */
+  issue(credential: Credential, audience: string): Promise<string>;
+}
+
+/** A key set as RFC 7517 writes it, public members only. */
+export interface PublicKeySet {
+  readonly keys: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** A signing key at rest. */
+export interface SealedKey extends KeyTimeLine {
+  /** RFC 7638 thumbprint of the public key. */
+  readonly kid: string;
+  readonly publicJwk: Readonly<Record<string, string>>;
+  /** The private key, readable with the master key only. */
+  readonly sealed: string;
+}
+
+export interface AssertionKeyStore {
+  all(): Promise<SealedKey[]>;
+  /** False when the slot is taken: another replica made the key first. */
+  insert(key: SealedKey): Promise<boolean>;
+  /** Forgets the keys whose time is over. */
+  dropDue(now: Date): Promise<void>;
+}
+
+export interface AssertionKeys {
+  /** What verifiers need now and soon. */
+  published(): Promise<PublicKeySet>;
+  /** Makes the successor when its time has come and forgets the keys whose time is over. */
+  rotate(): Promise<void>;
+}

@@ -1,0 +1,57 @@
+import { type Account, type ActiveKey, newAccount } from '../src/domain/account.ts';
+import type { Credential } from '../src/domain/credential.ts';
+import { SCOPES } from '../src/domain/credential.ts';
+import type { Team } from '../src/domain/team.ts';
+import { hashToken, type Session } from '../src/domain/token.ts';
+
+export const AT = new Date('2026-03-01T10:00:00.000Z');
+
+export const aKey = (overrides: Partial<ActiveKey> & { token?: string } = {}): ActiveKey => {
+  const { token = `svc_pat_${overrides.id ?? 'key-1'}`, ...fields } = overrides;
+  return { id: 'key-1', hash: hashToken(token), name: 'ci', preview: 'svc_pat_abcd…', createdAt: AT, ...fields };
+};
+
+export const anAccount = (overrides: Partial<Account> = {}): Account => ({
+  ...newAccount({
+    id: 'user-1',
+    profile: { name: 'Ada', email: 'ada@acme.test', pictureUrl: 'https://acme.test/ada.png' },
+    keys: [],
+    createdAt: AT,
+  }),
+  ...overrides,
+});
+
+export const aTeam = (overrides: Partial<Team> = {}): Team => ({
+  id: 'team-1',
+  name: 'Acme',
+  plan: 'pro',
+  archived: false,
+  domain: null,
+  discoverable: false,
+  createdAt: AT,
+  channels: [],
+  ...overrides,
+});
+
+export const aSession = (overrides: Partial<Session> & { token?: string } = {}): Session => {
+  const { token = 'svc_session_1', ...fields } = overrides;
+  return {
+    id: 'session-1',
+    hash: hashToken(token),
+    accountId: 'user-1',
+    createdAt: AT,
+    expiresAt: new Date(AT.getTime() + 14 * 86_400_000),
+    endedAt: null,
+    ...fields,
+  };
+};
+
+export const aCredential = (overrides: Partial<Credential> = {}): Credential => ({
+  id: 'key-1',
+  kind: 'pat',
+  scopes: SCOPES,
+  standing: 'live',
+  account: anAccount(),
+  version: 1,
+  ...overrides,
+});
