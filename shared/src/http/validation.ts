@@ -1,5 +1,6 @@
 import type { ZodType } from 'zod';
 import { DomainError } from '../errors.ts';
+import { ISSUE_WORDING } from '../issue-wording.ts';
 
 const MAX_REPORTED = 5;
 const MAX_MESSAGE_LENGTH = 400;
@@ -8,12 +9,6 @@ interface Issue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
-
-const wording = {
-  error: (issue: { readonly code?: string | undefined; readonly input?: unknown }) => (isMissing(issue) ? 'is required' : undefined),
-};
-const isMissing = (issue: { readonly code?: string | undefined; readonly input?: unknown }): boolean =>
-  issue.code === 'invalid_type' && issue.input === undefined;
 
 /** `path: reason`, without the values. */
 const describe = (issues: readonly Issue[], root: string): string =>
@@ -26,7 +21,7 @@ const describe = (issues: readonly Issue[], root: string): string =>
 
 /** What the caller sent, or `DomainError('invalid')` naming each faulty field. */
 export const parseInput = (schema: ZodType, value: unknown, root: 'query' | 'body'): unknown => {
-  const parsed = schema.safeParse(value, wording);
+  const parsed = schema.safeParse(value, ISSUE_WORDING);
   if (parsed.success) return parsed.data;
   throw new DomainError('invalid', describe(parsed.error.issues, root));
 };

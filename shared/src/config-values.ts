@@ -1,0 +1,122 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
+import { z } from 'zod';
+
+/** A variable's text turned into a value; null when it is not one. */
+const parsedText = <T>(rule: string, parse: (text: string) => T | null) =>
+  z.string().transform((text, context): T => {
+    const value = parse(text);
+    if (value !== null) return value;
+    // Without the input, which may be a secret.
+    context.issues.push({ code: 'custom', message: rule, input: undefined });
+    return z.NEVER;
+  });
+
+export const wholeNumber = (min: number, max: number) =>
+  parsedText(`must be a whole number from ${min} to ${max}`, (text) => {
+    const value = Number(text);
+    return /^(?:0|[1-9]\d*)$/.test(text) && value >= min && value <= max ? value : null;
+  });
+
+export const port = () => wholeNumber(0, 65_535);
+
+export const flag = () => parsedText('must be true or false', (text) => (text === 'true' ? true : text === 'false' ? false : null));
+
+export const commaList = () =>
+  parsedText('must be a comma-separated list', (text) =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  );
+
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `500ms`, `30s`, `5m`, `1h`, `14d`; milliseconds. */
+export const duration = () =>
+  parsedText('must be a duration such as 500ms, 30s, 5m, 1h or 14d', (text) => {
+    const [, amount, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
+    return amount === undefined || unit === undefined ? null : Number(amount) * (UNITS_MS[unit] ?? 0);
+  });
+
+/** An origin or base URL of ours, without a trailing slash. */
+export const baseUrl = () =>
+  parsedText('must be an http or https URL without user, query or fragment', (text) => {
+    const url = URL.parse(text);
+    const plain =
+      url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+    return plain ? url.href.replace(/\/+$/, '') : null;
+  });
+
+export const baseUrls = () => commaList().pipe(z.array(baseUrl()).min(1, 'must name at least one URL'));
+
+/** The URL of a store or broker, kept as it is; its scheme is one of `schemes`. */
+export const connectionUrl = (...schemes: readonly string[]) =>
+  parsedText(`must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`, (text) =>
+    schemes.some((scheme) => text.startsWith(`${scheme}://`) && text.length > scheme.length + 3) ? text : null,
+  );
+
+/** Exactly so many bytes, in base64 or base64url. */
+export const base64Key = (bytes: number) =>
+  parsedText(`must be ${bytes} bytes in base64`, (text) => {
+    const key = Buffer.from(text, 'base64');
+    return /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) && key.length === bytes ? key : null;
+  });
+
+const keyFrom = (read: () => KeyObject): KeyObject | null => {
+  try {
+    const key = read();
+    return key.asymmetricKeyType === 'ed25519' ? key : null;
+  } catch {
+    return null;
+  }
+};
+
+const isPem = (text: string): boolean => text.startsWith('-----BEGIN');
+
+const privateKeyFrom = (text: string): KeyObject | null =>
+  keyFrom(() => createPrivateKey(isPem(text) ? text : { key: Buffer.from(text, 'base64'), format: 'der', type: 'pkcs8' }));
+const publicKeyFrom = (text: string): KeyObject | null =>
+  keyFrom(() => createPublicKey(isPem(text) ? text : { key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' }));
+
+/** An Ed25519 private key: PEM, or PKCS#8 DER in base64. */
+export const signingKey = () => parsedText('must be an Ed25519 private key, PEM or base64 of PKCS#8', privateKeyFrom);
+
+/** `gateway=<key>,webhooks-dispatcher=<key>`: Ed25519 public keys (SPKI DER in base64) by service; a service may be there twice while it changes its key. */
+export const callerKeys = () =>
+  parsedText('must be a list of <service>=<Ed25519 public key, base64 of SPKI>', (text) => {
+    const entries = text.split(',').map((entry) => /^\s*([a-z][a-z-]*)=(\S+)\s*$/.exec(entry));
+    const keys = new Map<string, KeyObject[]>();
+    for (const entry of entries) {
+      const [, service, encoded] = entry ?? [];
+      const key = encoded === undefined ? null : publicKeyFrom(encoded);
+      if (service === undefined || key === null) return null;
+      keys.set(service, [...(keys.get(service) ?? []), key]);
+    }
+    return keys;
+  });
+
+/** Addresses of peers, IPv4-mapped ones too. */
+export interface AddressList {
+  has(address: string): boolean;
+}
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 4 ? 'ipv4' : 'ipv6');
+
+/** `10.0.0.0/8, ::1`: networks or single addresses. */
+export const addressList = () =>
+  parsedText('must be a comma-separated list of addresses or networks such as 10.0.0.0/8', (text): AddressList | null => {
+    const networks = new BlockList();
+    for (const item of text.split(',').map((part) => part.trim())) if (item !== '' && !addNetwork(networks, item)) return null;
+    return { has: (address) => isIP(address) !== 0 && networks.check(address, familyOf(address)) };
+  });
+
+const addNetwork = (networks: BlockList, item: string): boolean => {
+  const [, address, bits] = /^([0-9a-f.:]+)(?:\/(\d{1,3}))?$/i.exec(item) ?? [];
+  if (address === undefined || isIP(address) === 0) return false;
+  const most = isIP(address) === 4 ? 32 : 128;
+  const prefix = bits === undefined ? most : Number(bits);
+  if (prefix > most) return false;
+  networks.addSubnet(address, prefix, familyOf(address));
+  return true;
+};
