@@ -1,0 +1,113 @@
+import { parseSync } from '@swc/core';
+import type { Source } from './sources.ts';
+
+interface Node {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+
+const parse = ({ path, text }: Source): Node => {
+  const module = parseSync(text, { syntax: 'typescript', target: 'esnext' });
+  if (!isNode(module)) throw new Error(`${path} did not parse`);
+  return module;
+};
+
+const childrenOf = (node: object): readonly unknown[] =>
+  Object.values(node).flatMap((value: unknown) =>
+    Array.isArray(value) ? value : typeof value === 'object' && value !== null ? [value] : [],
+  );
+
+const field = (value: unknown, ...names: readonly string[]): unknown =>
+  names.reduce<unknown>(
+    (inner, name) => (typeof inner === 'object' && inner !== null ? Object.entries(inner).find(([key]) => key === name)?.[1] : undefined),
+    value,
+  );
+
+const textAt = (value: unknown, ...names: readonly string[]): string | null => {
+  const found = field(value, ...names);
+  return typeof found === 'string' ? found : null;
+};
+
+const listAt = (value: unknown, ...names: readonly string[]): readonly unknown[] => {
+  const found = field(value, ...names);
+  return Array.isArray(found) ? found : [];
+};
+
+const keysOf = (members: readonly unknown[]): readonly string[] =>
+  members.flatMap((member) => {
+    const key = textAt(member, 'key', 'value') ?? textAt(member, 'value');
+    return key === null ? [] : [key];
+  });
+
+/** `z.object`, `.extend` and their kin, with a literal for an argument. */
+const OBJECT_MAKERS = new Set(['object', 'strictObject', 'looseObject', 'extend', 'safeExtend']);
+
+const schemaKeys = (node: Node): readonly string[] | null => {
+  if (node.type !== 'CallExpression' || !OBJECT_MAKERS.has(textAt(node, 'callee', 'property', 'value') ?? '')) return null;
+  const argument = field(listAt(node, 'arguments')[0], 'expression');
+  return isNode(argument) && argument.type === 'ObjectExpression' ? keysOf(listAt(argument, 'properties')) : null;
+};
+
+const typeKeys = (node: Node): readonly string[] | null => {
+  if (node.type === 'TsInterfaceDeclaration') return keysOf(listAt(node, 'body', 'body'));
+  if (node.type === 'TsTypeLiteral') return keysOf(listAt(node, 'members'));
+  return null;
+};
+
+const DECLARATIONS = new Set([
+  'VariableDeclarator',
+  'TsInterfaceDeclaration',
+  'TsTypeAliasDeclaration',
+  'ClassDeclaration',
+  'FunctionDeclaration',
+]);
+const declaredName = (node: Node): string | null =>
+  DECLARATIONS.has(node.type) ? (textAt(node, 'id', 'value') ?? textAt(node, 'identifier', 'value')) : null;
+
+export interface Shape {
+  /** `path#Name` of the declaration it stands in. */
+  readonly at: string;
+  readonly keys: readonly string[];
+}
+
+/** Every object type and object schema of a file. */
+export const shapesOf = (source: Source): readonly Shape[] => {
+  const collect = (value: unknown, name: string): readonly Shape[] => {
+    if (typeof value !== 'object' || value === null) return [];
+    if (!isNode(value)) return childrenOf(value).flatMap((child) => collect(child, name));
+    const here = declaredName(value) ?? name;
+    const keys = schemaKeys(value) ?? typeKeys(value);
+    const own = keys === null ? [] : [{ at: `${source.path}#${here}`, keys }];
+    return [...own, ...childrenOf(value).flatMap((child) => collect(child, here))];
+  };
+  return collect(parse(source), '');
+};
+
+const TYPES = new Set(['TsInterfaceDeclaration', 'TsTypeAliasDeclaration']);
+
+/** The functions, classes and constants that a file exports. */
+export const valuesExportedBy = (source: Source): ReadonlySet<string> => {
+  const names = listAt(parse(source), 'body').flatMap((item) => {
+    const declaration = field(item, 'declaration');
+    if (!isNode(declaration) || TYPES.has(declaration.type)) return [];
+    const many = listAt(declaration, 'declarations');
+    return (many.length > 0 ? many : [declaration]).map((node) => (isNode(node) ? declaredName(node) : null));
+  });
+  return new Set(names.filter((name) => name !== null));
+};
+
+const lineAt = (text: string, byte: number): number => Buffer.from(text).subarray(0, byte).toString().split('\n').length;
+
+/** The lines that hold an `as`, but for `as const`. */
+export const castsOf = (source: Source): readonly number[] => {
+  const collect = (value: unknown): readonly number[] => {
+    if (typeof value !== 'object' || value === null) return [];
+    const start = field(value, 'typeAnnotation', 'span', 'start');
+    const own = isNode(value) && value.type === 'TsAsExpression' && typeof start === 'number' ? [lineAt(source.text, start - 1)] : [];
+    return [...own, ...childrenOf(value).flatMap(collect)];
+  };
+  return collect(parse(source));
+};

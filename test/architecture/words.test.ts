@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import { places, productSources, type Source } from './sources.ts';
+
+const REFUSED =
+  /\bfor now\b|\bplaceholder\b|in a real implementation|not implemented|\bstub(s|bed)?\b|\bmock(s|ed|ing)?\b|\bTODO\b|\bFIXME\b|\bXXX\b|\bHACK\b|simplified version/i;
+
+const product = productSources();
+const inner = product.filter(({ path }) => /^services\/[^/]+\/src\/(domain|use-cases)\//.test(path));
+const outsideMain = product.filter(({ path }) => !path.endsWith('/src/main.ts'));
+const isPort = ({ path }: Source): boolean => /^shared\/src\/(clock|ids)\.ts$|^deploy\/sandbox\/src\/clock\//.test(path);
+
+describe('product code', () => {
+  it('is there', () => {
+    expect(product.length).toBeGreaterThan(50);
+    expect(inner.length).toBeGreaterThan(10);
+  });
+
+  it('promises nothing for later and pretends nothing', () => {
+    expect(places(product, REFUSED)).toEqual([]);
+  });
+
+  it('reads its environment in main.ts alone', () => {
+    expect(places(outsideMain, /\bprocess\.env\b/)).toEqual([]);
+  });
+
+  it('takes time and randomness from ports', () => {
+    const elsewhere = product.filter((source) => !isPort(source));
+    expect(
+      places(
+        elsewhere,
+        /\bnew Date\(\)|\bDate\.now\(|\bMath\.random\b|\bcrypto\.(random|getRandom)|^import .*\brandom\w+\b.*'node:crypto'/,
+      ),
+    ).toEqual([]);
+    expect(places(inner, /\bperformance\.|\brandom[A-Z]/)).toEqual([]);
+  });
+
+  it('waits through the clock', () => {
+    expect(places(inner, /\bset(Timeout|Interval|Immediate)\(/)).toEqual([]);
+  });
+
+  it('lets no fault be: no empty catch', () => {
+    expect(places(product, /catch\s*(\([^)]*\))?\s*\{\s*\}|\.catch\(\(\)\s*=>\s*\{\s*\}\)/)).toEqual([]);
+  });
+});
