@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isObject, parsedJson } from './json.ts';
 
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const JWT = /^eyJ[\w-]*\.([\w-]+)\.[\w-]+$/;
@@ -28,11 +29,6 @@ export const affinityOf = (credential: Credential): string =>
 const grantOf = (jwt: string): string | null => {
   const payload = JWT.exec(jwt)?.[1];
   if (payload === undefined) return null;
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
-    return typeof claims === 'object' && claims !== null && 'gid' in claims && typeof claims.gid === 'string' ? claims.gid : null;
-  } catch (error) {
-    if (Error.isError(error) && error.name === 'SyntaxError') return null;
-    throw error;
-  }
+  const claims = parsedJson(Buffer.from(payload, 'base64url').toString());
+  return isObject(claims) && typeof claims['gid'] === 'string' ? claims['gid'] : null;
 };

@@ -48,16 +48,20 @@ export const readFragment = (service: string, document: unknown): Fragment | Fau
   const version = document['openapi'];
   if (typeof version !== 'string' || !version.startsWith('3.1.')) return { code: 'openapi_version', detail: `openapi ${String(version)}` };
   const operations: Operation[] = [];
-  for (const [template, item] of membersOf(document['paths'])) {
-    for (const [method, described] of membersOf(item)) {
-      if (!PATH_ITEM_METHODS.has(method) || isInternal(described)) continue;
-      const operation = readOperation(described, { service, template, method });
-      if ('code' in operation) return operation;
-      operations.push(operation);
-    }
+  for (const { described, ...place } of describedOperations(service, document['paths'])) {
+    const operation = readOperation(described, place);
+    if ('code' in operation) return operation;
+    operations.push(operation);
   }
   return { service, document, operations };
 };
+
+const describedOperations = (service: string, paths: unknown): readonly (Place & { readonly described: unknown })[] =>
+  membersOf(paths).flatMap(([template, item]) =>
+    membersOf(item).flatMap(([method, described]) =>
+      PATH_ITEM_METHODS.has(method) && !isInternal(described) ? [{ service, template, method, described }] : [],
+    ),
+  );
 
 /** Reached by other services only, never from outside. */
 export const isInternal = (operation: unknown): boolean => isObject(operation) && operation['x-internal'] === true;

@@ -24,6 +24,9 @@ const REPLACED: ReadonlySet<string> = new Set([
 ]);
 const RESERVED_PREFIXES = ['proxy-', 'x-internal-', 'x-forwarded-'] as const;
 
+/** A name with an underscore can pass for one with a hyphen where headers become variables. */
+const isWithheld = (name: string): boolean => HOP_BY_HOP.has(name) || REPLACED.has(name) || isReserved(name) || name.includes('_');
+
 const isReserved = (name: string): boolean => RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix));
 
 export interface RequestRules {
@@ -39,8 +42,7 @@ export const forwardedRequestHeaders = (raw: RawHeaders, { head, keepAuthorizati
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const sent = raw[index] ?? '';
     const name = sent.toLowerCase();
-    if (HOP_BY_HOP.has(name) || REPLACED.has(name) || head.nominated.has(name)) continue;
-    if (isReserved(name) || name.includes('_')) continue;
+    if (head.nominated.has(name) || isWithheld(name)) continue;
     if ((name === 'authorization' && !keepAuthorization) || (name === 'cookie' && !keepCookies)) continue;
     kept.push(sent, raw[index + 1] ?? '');
   }

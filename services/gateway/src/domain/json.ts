@@ -9,3 +9,13 @@ export const byName = <T>([a]: readonly [string, T], [b]: readonly [string, T]):
   if (a === b) return 0;
   return a < b ? -1 : 1;
 };
+
+/** The value that a text stands for; undefined when it is not JSON. */
+export const parsedJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (Error.isError(error) && error.name === 'SyntaxError') return undefined;
+    throw error;
+  }
+};

@@ -105,21 +105,20 @@ interface ComponentContext {
 
 const mergedComponents = (parts: readonly PublicPart[], { head, report }: ComponentContext): JsonObject => {
   const sections = new Map<string, Map<string, unknown>>();
-  for (const { service, components } of parts) {
-    for (const [section, named] of Object.entries(components)) {
-      if (section === 'securitySchemes') continue;
-      const merged = sections.get(section) ?? new Map<string, unknown>();
-      sections.set(section, merged);
-      for (const [name, component] of Object.entries(named)) {
-        if (merged.has(name) && !isDeepStrictEqual(merged.get(name), component))
-          report({ service, code: 'component', detail: `${section}/${name}` });
-        if (!merged.has(name)) merged.set(name, component);
-      }
-    }
+  for (const { service, section, name, component } of parts.flatMap(componentsOf)) {
+    const merged = sections.get(section) ?? new Map<string, unknown>();
+    sections.set(section, merged);
+    if (!merged.has(name)) merged.set(name, component);
+    else if (!isDeepStrictEqual(merged.get(name), component)) report({ service, code: 'component', detail: `${section}/${name}` });
   }
   const inOrder = [...sections].map(([section, named]) => [section, sorted(Object.fromEntries(named))] as const);
   return sorted({ ...Object.fromEntries(inOrder), securitySchemes: sorted(head.securitySchemes) });
 };
+
+const componentsOf = ({ service, components }: PublicPart) =>
+  Object.entries(components)
+    .filter(([section]) => section !== 'securitySchemes')
+    .flatMap(([section, named]) => Object.entries(named).map(([name, component]) => ({ service, section, name, component })));
 
 /** Looks at the merged document, so that a part may lean on a component that another brought. */
 const checkMentions = (part: PublicPart, document: JsonObject, report: Report): void => {

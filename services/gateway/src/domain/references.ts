@@ -11,29 +11,30 @@ export interface Mentions {
 
 /** Walks every value, whatever the keyword it stands under: `$defs`, `if`, `prefixItems` and those to come. */
 export const mentionsOf = (...roots: readonly unknown[]): Mentions => {
-  const pointers = new Set<string>();
-  const linkedOperations = new Set<string>();
-  const identities = new Set<string>();
-  const visitObject = (object: JsonObject) => {
-    if (typeof object['$ref'] === 'string') pointers.add(object['$ref']);
-    for (const key of ['$id', 'jsonSchemaDialect']) if (typeof object[key] === 'string') identities.add(`${key} ${object[key]}`);
-    for (const pointer of mappedBy(object['discriminator'])) pointers.add(pointer);
-    for (const [, link] of membersOf(object['links'])) {
-      if (!isObject(link)) continue;
-      if (typeof link['operationId'] === 'string') linkedOperations.add(link['operationId']);
-      if (typeof link['operationRef'] === 'string') pointers.add(link['operationRef']);
-    }
-  };
+  const found: Found = { pointers: new Set(), linkedOperations: new Set(), identities: new Set() };
   const visit = (value: unknown): void => {
-    if (Array.isArray(value)) {
-      value.forEach(visit);
-    } else if (isObject(value)) {
-      visitObject(value);
-      Object.values(value).forEach(visit);
-    }
+    if (isObject(value)) collect(value, found);
+    if (typeof value === 'object' && value !== null) Object.values(value).forEach(visit);
   };
   roots.forEach(visit);
-  return { pointers, linkedOperations, identities };
+  return found;
+};
+
+interface Found {
+  readonly pointers: Set<string>;
+  readonly linkedOperations: Set<string>;
+  readonly identities: Set<string>;
+}
+
+const collect = (object: JsonObject, { pointers, linkedOperations, identities }: Found): void => {
+  if (typeof object['$ref'] === 'string') pointers.add(object['$ref']);
+  for (const key of ['$id', 'jsonSchemaDialect']) if (typeof object[key] === 'string') identities.add(`${key} ${object[key]}`);
+  for (const pointer of mappedBy(object['discriminator'])) pointers.add(pointer);
+  for (const [, link] of membersOf(object['links'])) {
+    if (!isObject(link)) continue;
+    if (typeof link['operationId'] === 'string') linkedOperations.add(link['operationId']);
+    if (typeof link['operationRef'] === 'string') pointers.add(link['operationRef']);
+  }
 };
 
 /** A mapping's value is a reference or the bare name of a schema. */

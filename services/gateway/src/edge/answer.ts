@@ -1,0 +1,80 @@
+import { DomainError } from '@bubbles/shared/errors.ts';
+import { answerOf, HTTP_ERRORS, INTERNAL_ERROR_MESSAGE } from '@bubbles/shared/http/http-errors.ts';
+import { linger } from '@bubbles/shared/http/read-body.ts';
+import { isWithin } from '../domain/fragment.ts';
+import { announcesBody } from '../domain/message-rules.ts';
+import { CROSS_ORIGIN_HEADERS, isOpen } from './cross-origin.ts';
+import type { Exchange, GatewayReason } from './exchange.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+export interface Answer {
+  readonly status: number;
+  /** Name, value, name, value. */
+  readonly headers: readonly string[];
+  readonly body: string | Buffer;
+}
+
+/** What stands on every answer, whoever made it. */
+export const commonHeaders = ({ requestId, path, origin }: Exchange): string[] => [
+  'X-Request-Id',
+  requestId,
+  'X-Content-Type-Options',
+  'nosniff',
+  ...(origin?.startsWith('https:') ? ['Strict-Transport-Security', 'max-age=63072000; includeSubDomains'] : []),
+  ...(isOpen(path) ? CROSS_ORIGIN_HEADERS : []),
+];
+
+/** Answers with a document or a refusal of the gateway's own. */
+export const answer = (exchange: Exchange, { status, headers, body }: Answer): void => {
+  const { req, res, head, method } = exchange;
+  if (res.headersSent || res.destroyed) return;
+  const lines = [...headers, ...commonHeaders(exchange)];
+  if (status !== 204 && status !== 304) lines.push('Content-Length', String(Buffer.byteLength(body)));
+  const unread = announcesBody(head) && !req.complete;
+  if (unread) lines.push('Connection', 'close');
+  res.writeHead(status, lines);
+  if (!unread) res.end(method === 'HEAD' ? undefined : body);
+  // The answer is out; waiting for the rest of the body has no bearing on it.
+  else void linger(req, res, method === 'HEAD' ? '' : body.toString());
+};
+
+export interface Refusal {
+  readonly error: DomainError;
+  readonly headers?: readonly string[];
+  /** The connection cannot be trusted to be in step any more. */
+  readonly close?: boolean;
+}
+
+/** Where a base URL is needed and the request gave none that can be believed. */
+const NO_ORIGIN = '';
+
+export const refuse = (exchange: Exchange, { error, headers = [], close = false }: Refusal): void => {
+  const { status, headers: implied, body } = answerOf(error, exchange.origin ?? NO_ORIGIN);
+  const lines = Object.entries(implied).flat();
+  if (close) lines.push('Connection', 'close');
+  answer(exchange, {
+    status,
+    headers: ['Content-Type', JSON_TYPE, 'Cache-Control', 'no-store', ...lines, ...headers],
+    body: isOAuth(exchange) ? oauthBody(error) : body,
+  });
+};
+
+/** An operation of /oauth answers in the form of RFC 6749, also when the gateway speaks for it. */
+export const isOAuth = ({ operation }: Exchange): boolean => operation !== null && isWithin(operation.template, '/oauth/');
+
+const oauthBody = (error: DomainError): string => {
+  const { status, type } = HTTP_ERRORS[error.kind];
+  const code = status === 500 ? 'server_error' : type;
+  return JSON.stringify({ error: code, error_description: status === 500 ? INTERNAL_ERROR_MESSAGE : error.message });
+};
+
+/** Seconds after which a service that is down, slow or overloaded may be asked again. */
+const RETRY_AFTER_SECONDS = 2;
+
+/** A service did not answer, or may not be asked: 500 with the cause for those who operate it. */
+export const fail = (exchange: Exchange, reason: GatewayReason, cause?: unknown): void => {
+  exchange.reason = reason;
+  const error = new DomainError('unavailable', 'The service is not available.', { retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
+  refuse(exchange, { error, headers: ['X-Gateway-Reason', reason] });
+};

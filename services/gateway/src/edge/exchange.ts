@@ -1,0 +1,35 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Operation } from '../domain/fragment.ts';
+import type { RequestHead } from '../domain/request-head.ts';
+
+/** Why the gateway answered in place of a service. */
+export type GatewayReason = 'upstream-timeout' | 'upstream-down' | 'breaker' | 'overload';
+
+/** The socket's other end. */
+export interface Peer {
+  readonly address: string;
+  readonly trusted: boolean;
+}
+
+/** One request and its answer on their way through the gateway. */
+export interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly head: RequestHead;
+  readonly peer: Peer;
+  readonly requestId: string;
+  /** Upper case. */
+  readonly method: string;
+  /** The request target, bytes as sent. */
+  readonly target: string;
+  readonly path: string;
+  /** Monotonic milliseconds. */
+  readonly startedAt: number;
+  /** Origin under which the client reached us; null while its Host has not been accepted. */
+  origin: string | null;
+  operation: Operation | null;
+  reason: GatewayReason | null;
+}
+
+/** The client went away before it had its answer. */
+export const isGone = ({ res }: Exchange): boolean => res.destroyed && !res.writableFinished;

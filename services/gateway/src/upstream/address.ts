@@ -1,0 +1,72 @@
+import type { Clock } from '@bubbles/shared/clock.ts';
+import { type Dispatcher, Pool } from 'undici';
+import { type BreakerState, createBreaker } from '../domain/breaker.ts';
+
+export interface PoolLimits {
+  readonly connections: number;
+  /** Requests that may wait for a connection; undici itself would queue without end. */
+  readonly queued: number;
+  readonly connectTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+}
+
+export const POOL_LIMITS: PoolLimits = { connections: 64, queued: 256, connectTimeoutMs: 1000, keepAliveTimeoutMs: 20_000 };
+
+/** How a request to an address ended, as its breaker counts it. */
+export type Outcome = 'answered' | 'failed' | 'abandoned';
+
+/** One replica of a service: its connections, its breaker, its bulkhead. */
+export interface Address {
+  readonly origin: string;
+  /** Requests on their way or waiting. */
+  active(): number;
+  breakerState(): BreakerState;
+  /** Would it take a request now, as far as the breaker knows? */
+  isReady(): boolean;
+  /** Null and a place taken, or why not; a place is given back by `release`. */
+  enter(): 'breaker' | 'overload' | null;
+  release(outcome: Outcome): void;
+  /** It answered something else than a relayed request: it is alive. */
+  seenAlive(): void;
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
+  close(): Promise<void>;
+}
+
+export const openAddress = (origin: string, clock: Clock, limits: PoolLimits): Address => {
+  const pool = new Pool(origin, {
+    connections: limits.connections,
+    pipelining: 1,
+    allowH2: false,
+    connect: { timeout: limits.connectTimeoutMs },
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    // The relay has its own timers: these would be suspended under back-pressure.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const breaker = createBreaker();
+  let active = 0;
+  return {
+    origin,
+    active: () => active,
+    breakerState: () => breaker.state(),
+    isReady: () => breaker.mayAdmit(clock.monotonic()),
+    enter: () => {
+      if (active >= limits.connections + limits.queued) return 'overload';
+      if (!breaker.admits(clock.monotonic())) return 'breaker';
+      active += 1;
+      return null;
+    },
+    release: (outcome) => {
+      active -= 1;
+      const now = clock.monotonic();
+      if (outcome === 'answered') breaker.succeeded(now);
+      else if (outcome === 'failed') breaker.failed(now);
+      else breaker.abandoned(now);
+    },
+    seenAlive: () => breaker.succeeded(clock.monotonic()),
+    dispatch: (options, handler) => {
+      pool.dispatch(options, handler);
+    },
+    close: () => pool.destroy(),
+  };
+};

@@ -1,0 +1,162 @@
+import { ErrorEnvelope } from '@bubbles/shared/http/http-errors.ts';
+import type { Dispatcher } from 'undici';
+import { forwardedResponseHeaders, type ResponseHeaders } from '../domain/header-rules.ts';
+import { isObject, parsedJson } from '../domain/json.ts';
+import { commonHeaders, fail, isOAuth } from '../edge/answer.ts';
+import { CROSS_ORIGIN_NAMES, isOpen } from '../edge/cross-origin.ts';
+import type { Exchange } from '../edge/exchange.ts';
+import type { Address, Outcome } from './address.ts';
+
+/** How an attempt ended, for the one who decides what comes next. */
+export type AttemptEnd =
+  /** The exchange is over: answered, cut because the answer broke off, or left by its client. */
+  | { readonly kind: 'over' }
+  /** Nothing has reached the client. */
+  | { readonly kind: 'failed'; readonly error: Error; readonly timedOut: boolean };
+
+export interface AttemptOptions {
+  readonly address: Address;
+  readonly request: Dispatcher.DispatchOptions;
+  /** The time that the answer may take to begin. */
+  readonly timeoutMs: number;
+  /** Header lines of ours for the client. */
+  readonly answerHeaders: readonly string[];
+}
+
+/** Sends a request to an address where a place has been taken, and streams the answer to the client as fast as it reads. */
+export const attempt = (exchange: Exchange, options: AttemptOptions): Promise<AttemptEnd> => {
+  const { promise, resolve } = Promise.withResolvers<AttemptEnd>();
+  options.address.dispatch(options.request, new Attempt(exchange, options, resolve));
+  return promise;
+};
+
+/** Held back until it is known whether an answer of a 5xx status speaks our language. */
+interface HeldAnswer {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly chunks: Buffer[];
+  size: number;
+}
+
+const MAX_HELD_BYTES = 64 * 1024;
+const OVER: AttemptEnd = { kind: 'over' };
+const ALWAYS_REPLACED: ReadonlySet<string> = new Set(['x-content-type-options']);
+const OPEN_REPLACED: ReadonlySet<string> = new Set([...ALWAYS_REPLACED, ...CROSS_ORIGIN_NAMES]);
+
+class Attempt implements Dispatcher.DispatchHandler {
+  readonly #exchange: Exchange;
+  readonly #options: AttemptOptions;
+  readonly #resolve: (end: AttemptEnd) => void;
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | null = null;
+  #settled = false;
+  #outcome: Outcome = 'abandoned';
+  #held: HeldAnswer | null = null;
+  #drains = false;
+
+  constructor(exchange: Exchange, options: AttemptOptions, resolve: (end: AttemptEnd) => void) {
+    this.#exchange = exchange;
+    this.#options = options;
+    this.#resolve = resolve;
+    this.#timer = setTimeout(this.#expire, options.timeoutMs);
+    exchange.res.on('close', this.#onClose);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#settled) this.#abort();
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    if (status < 200 || this.#settled) return;
+    clearTimeout(this.#timer);
+    if (status >= 500 && this.#exchange.method !== 'HEAD') this.#held = { status, headers, chunks: [], size: 0 };
+    else this.#writeHead(status, headers);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#settled) return;
+    if (this.#held) return this.#hold(this.#held, chunk);
+    if (this.#exchange.res.write(chunk)) return;
+    controller.pause();
+    if (!this.#drains) this.#exchange.res.on('drain', this.#onDrain);
+    this.#drains = true;
+  }
+
+  onResponseEnd(): void {
+    this.#outcome = 'answered';
+    if (!this.#settled) {
+      this.#settle(OVER);
+      if (this.#held) this.#finishHeld(this.#held);
+      else this.#exchange.res.end();
+    }
+    this.#options.address.release(this.#outcome);
+  }
+
+  onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
+    if (!this.#settled) {
+      this.#outcome = 'failed';
+      if (this.#exchange.res.headersSent) this.#cut();
+      else this.#settle({ kind: 'failed', error, timedOut: false });
+    }
+    this.#options.address.release(this.#outcome);
+  }
+
+  #writeHead(status: number, headers: ResponseHeaders): void {
+    const replaced = isOpen(this.#exchange.path) ? OPEN_REPLACED : ALWAYS_REPLACED;
+    const lines = forwardedResponseHeaders(headers, { status, replaced });
+    this.#exchange.res.writeHead(status, [...lines, ...this.#options.answerHeaders, ...commonHeaders(this.#exchange)]);
+  }
+
+  #hold(held: HeldAnswer, chunk: Buffer): void {
+    held.size += chunk.length;
+    if (held.size <= MAX_HELD_BYTES) held.chunks.push(chunk);
+  }
+
+  #finishHeld({ status, headers, chunks, size }: HeldAnswer): void {
+    const body = Buffer.concat(chunks);
+    if (size > MAX_HELD_BYTES || !this.#speaksOurLanguage(body)) return fail(this.#exchange, 'upstream-down');
+    this.#writeHead(status, headers);
+    this.#exchange.res.end(body);
+  }
+
+  #speaksOurLanguage(body: Buffer): boolean {
+    const said = parsedJson(body.toString());
+    if (isOAuth(this.#exchange)) return isObject(said) && typeof said['error'] === 'string';
+    return ErrorEnvelope.safeParse(said).success;
+  }
+
+  /** A short answer must not pass for a whole one: an HTTP/1.0 client can tell by a reset only. */
+  #cut(): void {
+    const { req, res } = this.#exchange;
+    this.#settle(OVER);
+    if (req.httpVersion === '1.0') res.socket?.resetAndDestroy();
+    res.destroy();
+  }
+
+  readonly #expire = (): void => {
+    this.#outcome = 'failed';
+    this.#settle({ kind: 'failed', error: new Error('The service did not begin to answer in time.'), timedOut: true });
+    this.#abort();
+  };
+
+  /** The client left, or the answer was finished by somebody else. */
+  readonly #onClose = (): void => {
+    this.#settle(OVER);
+    this.#abort();
+  };
+
+  readonly #onDrain = (): void => this.#controller?.resume();
+
+  /** While it waits for a connection there is nothing to abort yet: `onRequestStart` does it then. */
+  #abort(): void {
+    this.#controller?.abort(new Error('The exchange is over.'));
+  }
+
+  #settle(end: AttemptEnd): void {
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#exchange.res.off('close', this.#onClose).off('drain', this.#onDrain);
+    this.#resolve(end);
+  }
+}

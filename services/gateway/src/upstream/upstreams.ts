@@ -1,0 +1,107 @@
+import { lookup } from 'node:dns/promises';
+import type { Clock } from '@bubbles/shared/clock.ts';
+import { errorCode } from '@bubbles/shared/errors.ts';
+import type { Log } from '@bubbles/shared/log.ts';
+import { type Loop, startLoop } from '@bubbles/shared/loop.ts';
+import { preferenceOf } from '../domain/rendezvous.ts';
+import { type Address, openAddress, type PoolLimits } from './address.ts';
+
+/** `dns+http://name:port` stands for every address that the name has at the time (a headless service: the ready replicas). */
+const DNS_SCHEME = 'dns+';
+const RESOLVE_EVERY_MS = 5000;
+
+/** Service → URLs. */
+export type UpstreamUrls = Readonly<Record<string, readonly string[]>>;
+
+/** Who serves what, at this moment. */
+export interface Upstreams {
+  readonly services: readonly string[];
+  addresses(service: string): readonly Address[];
+  /** Best first: of a key always the same replica while it is ready, else the one with the least to do. Those whose breaker is open come last. */
+  candidates(service: string, key: string | null): readonly Address[];
+  /** Resolves the names; called once before the first request. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface UpstreamOptions {
+  readonly urls: UpstreamUrls;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits: PoolLimits;
+}
+
+export const openUpstreams = ({ urls, clock, log, limits }: UpstreamOptions): Upstreams => {
+  const serving = new Map<string, readonly Address[]>();
+  const names = Object.values(urls)
+    .flat()
+    .filter((url) => url.startsWith(DNS_SCHEME));
+  let loop: Loop | null = null;
+  const place = async (service: string, origins: readonly string[]) => {
+    const before = serving.get(service) ?? [];
+    const known = new Map(before.map((address) => [address.origin, address]));
+    serving.set(
+      service,
+      origins.map((origin) => known.get(origin) ?? openAddress(origin, clock, limits)),
+    );
+    await Promise.all(before.filter(({ origin }) => !origins.includes(origin)).map((address) => retire(address)));
+  };
+  const resolveAll = async () => {
+    for (const [service, configured] of Object.entries(urls)) {
+      const origins = await resolveOrigins(service, configured, log);
+      if (origins !== null) await place(service, origins);
+    }
+    return null;
+  };
+  const addresses = (service: string) => serving.get(service) ?? [];
+  return {
+    services: Object.keys(urls),
+    addresses,
+    candidates: (service, key) => ordered(addresses(service), key),
+    start: async () => {
+      await resolveAll();
+      if (names.length > 0) loop = startLoop({ name: 'upstream-names', clock, log, run: resolveAll, pollMs: RESOLVE_EVERY_MS });
+    },
+    stop: async () => {
+      await loop?.stop();
+      await Promise.all([...serving.values()].flat().map((address) => address.close()));
+    },
+  };
+};
+
+const ordered = (addresses: readonly Address[], key: string | null): readonly Address[] => {
+  if (addresses.length < 2) return addresses;
+  const preferred = key === null ? addresses.toSorted((a, b) => a.active() - b.active()) : byPreference(addresses, key);
+  return [...preferred.filter((address) => address.isReady()), ...preferred.filter((address) => !address.isReady())];
+};
+
+const byPreference = (addresses: readonly Address[], key: string): readonly Address[] => {
+  const byOrigin = new Map(addresses.map((address) => [address.origin, address]));
+  return preferenceOf([...byOrigin.keys()], key).flatMap((origin) => byOrigin.get(origin) ?? []);
+};
+
+/** Null when a name could not be resolved: the addresses known so far stay. */
+const resolveOrigins = async (service: string, configured: readonly string[], log: Log): Promise<readonly string[] | null> => {
+  try {
+    const resolved = await Promise.all(configured.map(originsOf));
+    return [...new Set(resolved.flat())].toSorted();
+  } catch (error) {
+    log.warn('addresses of a service could not be resolved', { service, code: errorCode(error) });
+    return null;
+  }
+};
+
+const originsOf = async (url: string): Promise<readonly string[]> => {
+  if (!url.startsWith(DNS_SCHEME)) return [new URL(url).origin];
+  const { protocol, hostname, port } = new URL(url.slice(DNS_SCHEME.length));
+  const found = await lookup(hostname, { all: true });
+  return found.map(({ address, family }) => new URL(`${protocol}//${family === 6 ? `[${address}]` : address}:${port || '80'}`).origin);
+};
+
+const RETIRE_AFTER_MS = 30_000;
+
+/** A replica that left its name still answers what it was asked. */
+const retire = (address: Address): Promise<void> => {
+  setTimeout(() => void address.close(), RETIRE_AFTER_MS).unref();
+  return Promise.resolve();
+};
