@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { World } from './world.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const LISTENING = 'Listening on ';
+
+export interface Sandbox {
+  readonly url: string;
+  readonly process: ChildProcess;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** Starts the sandbox as a newcomer does, on a free port. */
+export async function startSandbox(
+  args: readonly string[] = ['--data', ':memory:'],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Sandbox> {
+  const child = spawn(process.execPath, ['deploy/sandbox/src/main.ts', ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const errors: string[] = [];
+  child.stderr.on('data', (chunk) => errors.push(String(chunk)));
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line.startsWith(LISTENING)) resolve(line.slice(LISTENING.length));
+    });
+    child.once('exit', (code) => reject(new Error(`the sandbox ended with ${code}: ${errors.join('')}`)));
+  });
+  return {
+    url,
+    process: child,
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill(signal);
+      await once(child, 'exit');
+    },
+  };
+}
+
+/** A call of the control plane; rejects with the answer's body when it is not 200. */
+export async function control(baseUrl: string, call: string, body?: unknown) {
+  const [method = '', path = ''] = call.split(' ');
+  const response = await fetch(`${baseUrl}/_sandbox${path}`, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${call}: ${response.status} ${text}`);
+  return JSON.parse(text);
+}
+
+export async function sandboxWorld(): Promise<World> {
+  const given = process.env['SANDBOX_URL'];
+  const sandbox = given === undefined ? await startSandbox() : null;
+  const baseUrl = sandbox?.url ?? given ?? '';
+  const call = (method: string, path: string, body?: unknown) => control(baseUrl, `${method} ${path}`, body);
+  return {
+    baseUrl,
+    user: (fields = {}) => call('POST', '/users', fields),
+    changeUser: (id, fields) => call('PATCH', `/users/${id}`, fields),
+    setState: (id, state) => call('POST', `/users/${id}/state`, { state }),
+    team: (fields) => call('POST', '/teams', fields),
+    changeTeam: (id, fields) => call('PATCH', `/teams/${id}`, fields),
+    setMember: (teamId, userId, membership) => call('PUT', `/teams/${teamId}/members/${userId}`, membership),
+    endMember: (teamId, userId) => call('DELETE', `/teams/${teamId}/members/${userId}`),
+    bubble: (fields) => call('POST', '/bubbles', fields),
+    changeBubble: (id, fields) => call('PATCH', `/bubbles/${id}`, fields),
+    moveBubble: (id, fields) => call('POST', `/bubbles/${id}/stage`, fields),
+    removeBubble: (id) => call('DELETE', `/bubbles/${id}`),
+    comment: (bubbleId, fields) => call('POST', `/bubbles/${bubbleId}/comments`, fields),
+    close: async () => sandbox?.stop(),
+  };
+}

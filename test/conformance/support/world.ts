@@ -1,0 +1,40 @@
+/** A person of the scene, with both credentials. */
+export interface Person {
+  readonly id: string;
+  readonly email: string | null;
+  readonly name: string | null;
+  readonly session_token: string;
+  readonly pat: string;
+}
+
+export interface TeamScene {
+  readonly id: string;
+  readonly name: string | null;
+  readonly plan: 'free' | 'pro';
+  readonly channels: Readonly<Record<string, string>>;
+}
+
+export interface BubbleScene {
+  readonly id: string;
+  readonly short_id: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** How a test sets its scene, whatever runs below: every call answers when its effect shows on the public API. */
+export interface World {
+  readonly baseUrl: string;
+  user(fields?: Fields): Promise<Person>;
+  changeUser(id: string, fields: Fields): Promise<void>;
+  setState(id: string, state: 'active' | 'disabled' | 'deleted'): Promise<void>;
+  team(fields: Fields): Promise<TeamScene>;
+  changeTeam(id: string, fields: Fields): Promise<void>;
+  setMember(teamId: string, userId: string, membership: Fields): Promise<void>;
+  endMember(teamId: string, userId: string): Promise<void>;
+  bubble(fields: Fields): Promise<BubbleScene>;
+  changeBubble(id: string, fields: Fields): Promise<void>;
+  moveBubble(id: string, fields: Fields): Promise<void>;
+  removeBubble(id: string): Promise<void>;
+  comment(bubbleId: string, fields: Fields): Promise<{ readonly id: string; readonly thread_id: string }>;
+  close(): Promise<void>;
+}
