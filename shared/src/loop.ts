@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 
@@ -5,7 +6,7 @@ import type { Log } from './log.ts';
 export interface Loop {
   /** There may be work: run now, or once more when running. */
   poke(): void;
-  /** Resolves when everything that is due has been done and the loop sleeps. */
+  /** Resolves when everything that is due has been done and the loop sleeps. After a failed run it tries once more first, and does not wait beyond that. */
   idle(): Promise<void>;
   /** Ends the loop after the run in progress. */
   stop(): Promise<void>;
@@ -19,4 +20,92 @@ export interface LoopOptions {
   readonly run: () => Promise<Date | null>;
   /** How often to look without being poked, milliseconds. */
   readonly pollMs: number;
+  /** From 0 to 1; spreads the retries of replicas. */
+  readonly jitter?: () => number;
+}
+
+const FIRST_RETRY_MS = 100;
+const MAX_RETRY_MS = 5_000;
+
+type Attempt = { readonly failed: false; readonly next: Date | null } | { readonly failed: true; readonly retryAfterMs: number };
+
+const attempts = ({ name, log, run, jitter = Math.random }: LoopOptions) => {
+  let failures = 0;
+  return async (): Promise<Attempt> => {
+    try {
+      const next = await run();
+      failures = 0;
+      return { failed: false, next };
+    } catch (error) {
+      failures += 1;
+      log.warn('A background run failed and will be tried again.', { loop: name, failures, error });
+      const ceiling = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
+      return { failed: true, retryAfterMs: ceiling * (0.5 + jitter() / 2) };
+    }
+  };
+};
+
+/** Runs at once, then whenever it is poked, something falls due, or `pollMs` have passed. A run that throws is tried again, later each time. */
+export function startLoop(options: LoopOptions): Loop {
+  const { clock, pollMs } = options;
+  const attempt = attempts(options);
+  let poked = true;
+  let stopped = false;
+  let failing = false;
+  let asleepUntil: number | null = null;
+  let alarm = new AbortController();
+  const waiters = new Set<() => void>();
+
+  const answerWaiters = () => {
+    for (const resolve of waiters) resolve();
+    waiters.clear();
+  };
+  const wake = () => {
+    poked = true;
+    alarm.abort();
+  };
+  const hasCome = (atMs: number) => atMs <= clock.now().getTime();
+
+  const sleep = async (last: Attempt) => {
+    const pollAt = new Date(clock.now().getTime() + (last.failed ? last.retryAfterMs : pollMs));
+    const dueAt = last.failed ? null : last.next;
+    failing = last.failed;
+    alarm = new AbortController();
+    asleepUntil = Math.min(pollAt.getTime(), dueAt?.getTime() ?? Number.POSITIVE_INFINITY);
+    answerWaiters();
+    const sleeps = [clock.sleepUntil(pollAt, 'poll', alarm.signal)];
+    if (dueAt) sleeps.push(clock.sleepUntil(dueAt, 'due', alarm.signal));
+    await Promise.race(sleeps);
+    asleepUntil = null;
+    alarm.abort();
+  };
+
+  const turn = async () => {
+    while (!stopped) {
+      poked = false;
+      const last = await attempt();
+      if (stopped || poked) continue;
+      if (!last.failed && last.next && hasCome(last.next.getTime())) await setImmediate();
+      else await sleep(last);
+    }
+    answerWaiters();
+  };
+  const ended = Promise.resolve().then(turn);
+
+  return {
+    poke: wake,
+    idle() {
+      const settled = asleepUntil !== null && !poked && !failing && !hasCome(asleepUntil);
+      if (stopped || settled) return Promise.resolve();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiters.add(resolve);
+      if (asleepUntil !== null) wake();
+      return promise;
+    },
+    async stop() {
+      stopped = true;
+      alarm.abort();
+      await ended;
+    },
+  };
 }
