@@ -1,0 +1,53 @@
+import { ApiKeyCreated, CreateApiKeyRequest } from '@bubbles/contracts/api/api-key.ts';
+import { Bubble } from '@bubbles/contracts/api/bubble.ts';
+import { ApiKeyList, BubblesList, CommentList, TeamList, WebhookSubscriptionList } from '@bubbles/contracts/api/lists.ts';
+import { JoinMeetingRequest, MeetingJoinCreated, MeetingJoinStatus } from '@bubbles/contracts/api/meeting-join.ts';
+import { Transcript } from '@bubbles/contracts/api/transcript.ts';
+import { User } from '@bubbles/contracts/api/user.ts';
+import { CreateWebhookRequest, UpdateWebhookRequest, WebhookSubscriptionCreated } from '@bubbles/contracts/api/webhook.ts';
+import { schemaDocument } from '@bubbles/shared/http/schema-document.ts';
+import { describe, expect, it } from '@jest/globals';
+import { fieldTypes } from './field-types.ts';
+import { REQUEST_COMPONENTS, RESPONSE_COMPONENTS } from './interface-components.ts';
+
+const RESPONSES = [
+  Bubble,
+  BubblesList,
+  CommentList,
+  TeamList,
+  ApiKeyList,
+  WebhookSubscriptionList,
+  User,
+  Transcript,
+  ApiKeyCreated,
+  WebhookSubscriptionCreated,
+  MeetingJoinCreated,
+  MeetingJoinStatus,
+];
+const REQUESTS = [CreateApiKeyRequest, CreateWebhookRequest, UpdateWebhookRequest, JoinMeetingRequest];
+
+const schemas = schemaDocument();
+for (const response of RESPONSES) schemas.schemaOf(response, 'output');
+for (const request of REQUESTS) schemas.schemaOf(request, 'input');
+const components = new Map(Object.entries(schemas.components()));
+
+describe('section 2: resources and their fields', () => {
+  it.each(Object.entries(RESPONSE_COMPONENTS))('[API-01][GEN-04][GEN-05] %s has its fields, each required', (name, fields) => {
+    expect(fieldTypes(components.get(name))).toEqual(fields);
+  });
+
+  it.each(Object.entries(REQUEST_COMPONENTS))('[API-01] the body %s has its fields', (name, fields) => {
+    expect(fieldTypes(components.get(name))).toEqual(fields);
+  });
+
+  it('[TRN-01] a transcript is one of two', () => {
+    expect(components.get('Transcript')).toMatchObject({
+      oneOf: [{ $ref: '#/components/schemas/TranscriptJson' }, { $ref: '#/components/schemas/TranscriptText' }],
+    });
+  });
+
+  it('[API-01] there is no component beside them', () => {
+    const known = [...Object.keys(RESPONSE_COMPONENTS), ...Object.keys(REQUEST_COMPONENTS), 'Transcript'];
+    expect([...components.keys()].sort()).toEqual(known.sort());
+  });
+});
