@@ -3,15 +3,10 @@ import type { Route, RouteSpec } from './route.ts';
 
 /** Literal segments before parameters, so that `/v1/bubbles/search` is never the bubble `search`. */
 export const byPrecedence = (routes: readonly Route[]): readonly Route[] =>
-  routes.toSorted((a, b) => compareSegments(a.spec.path.split('/'), b.spec.path.split('/')));
+  routes.toSorted((a, b) => (precedence(a.spec.path) < precedence(b.spec.path) ? -1 : 1));
 
-const compareSegments = (a: readonly string[], b: readonly string[]): number => {
-  const at = a.findIndex((segment, index) => isParameter(segment) !== isParameter(b[index] ?? ''));
-  if (at === -1) return 0;
-  return isParameter(a[at] ?? '') ? 1 : -1;
-};
-
-const isParameter = (segment: string): boolean => segment.startsWith('{');
+/** A parameter sorts behind everything that a literal can be. */
+const precedence = (path: string): string => path.replaceAll(/\{\w+\}/g, '\uffff');
 
 export const parameterNames = (path: string): readonly string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
 

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Ids } from '../ids.ts';
+import { MAX_HEADERS } from './framing.ts';
 import { envelope } from './http-errors.ts';
 
 export interface Address {
@@ -26,7 +27,6 @@ export const SERVICE_LIMITS: Limits = {
 };
 
 const CHECKING_INTERVAL_MS = 1000;
-const MAX_HEADERS = 100;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_REQUESTS_PER_SOCKET = 1000;
 const CLOSE_IDLE_EVERY_MS = 250;
@@ -90,7 +90,8 @@ const bareServer = (limits: Limits, handler: (req: IncomingMessage, res: ServerR
     // Node would answer a missing Host without our envelope; `framingFault` refuses it.
     requireHostHeader: false,
   });
-  server.maxHeadersCount = MAX_HEADERS;
+  // Node drops what is above silently; one more lets `framingFault` see that there were too many.
+  server.maxHeadersCount = MAX_HEADERS + 1;
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
   server.maxConnections = limits.maxConnections;
   server.setTimeout(limits.idleTimeoutMs);

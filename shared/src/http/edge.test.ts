@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { caller, jsonBody, rawTarget } from '../../test/requests.ts';
+import { sampleRoutes } from '../../test/sample-routes.ts';
+import { DomainError, type ErrorKind } from '../errors.ts';
+import { capturedLog } from '../testing/captured-log.ts';
+import { startTestHttp, type TestHttp } from '../testing/http.ts';
+import { HTTP_ERRORS } from './http-errors.ts';
+
+describe('the edge of a service', () => {
+  let http: TestHttp;
+  let failing: (kind: string) => unknown = () => ({ ok: true });
+  const captured = capturedLog();
+  beforeAll(async () => {
+    http = await startTestHttp({ routes: sampleRoutes({ onFail: (kind) => failing(kind) }), caller, log: captured.log });
+  });
+  afterAll(() => http.stop());
+  beforeEach(() => http.actAs(caller));
+
+  describe('errors', () => {
+    const throwing = (kind: ErrorKind, retryAfterSeconds?: number) => () => {
+      throw new DomainError(kind, `about ${kind}`, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+    };
+
+    it.each(Object.entries(HTTP_ERRORS))(
+      '[ERR-01] [ERR-02] [ERR-03] %s answers its status and type, and nothing else',
+      async (kind, expected) => {
+        failing = throwing(kind as ErrorKind);
+        const answer = await http.fetch('/v1/failures/x');
+        expect(answer.status).toBe(expected.status);
+        expect(await answer.json()).toEqual({ error: { type: expected.type, message: expect.any(String) } });
+      },
+    );
+
+    it('[ERR-03] 429 says after how many whole seconds', async () => {
+      failing = throwing('rate_limited', 12.2);
+      expect((await http.fetch('/v1/failures/x')).headers.get('retry-after')).toBe('13');
+    });
+
+    it('[ERR-05] what is unavailable may be tried again', async () => {
+      failing = throwing('unavailable');
+      expect((await http.fetch('/v1/failures/x')).headers.get('retry-after')).toBe('1');
+    });
+
+    it('[ERR-07] a fault of ours shows nothing of itself, but the log has it without credentials', async () => {
+      failing = () => {
+        throw new TypeError('connect ECONNREFUSED mongodb://root:hunter2@db-7.internal:27017/bubbles');
+      };
+      const answer = await http.fetch('/v1/failures/x', { headers: { 'x-request-id': 'fault-0001' } });
+      expect(answer.status).toBe(500);
+      expect(await answer.text()).not.toMatch(/mongodb|ECONNREFUSED|TypeError|at /);
+      const line = captured.lines().find((entry) => entry['message'] === 'request failed' && entry['request_id'] === 'fault-0001');
+      expect(JSON.stringify(line)).toContain('db-7.internal');
+      expect(captured.text()).not.toContain('hunter2');
+    });
+
+    it('an answer that is not what the schema says does not leave, and the log names the field without its value', async () => {
+      failing = () => ({ ok: 'svc_pat_leaked' });
+      const answer = await http.fetch('/v1/failures/x');
+      expect(answer.status).toBe(500);
+      expect(await answer.text()).not.toContain('leaked');
+      expect(captured.text()).toContain('response does not match its schema: ok');
+      expect(captured.text()).not.toContain('leaked');
+    });
+  });
+
+  describe('request ids and the access log', () => {
+    it('[GEN-09] an id from the gateway is kept on the answer and on every line', async () => {
+      const answer = await http.fetch('/v1/things/abc?limit=5&token=hush', { headers: { 'x-request-id': 'gw-12345678' } });
+      expect(answer.headers.get('x-request-id')).toBe('gw-12345678');
+      const lines = captured.lines().filter((line) => line['request_id'] === 'gw-12345678');
+      expect(lines).toEqual([
+        expect.objectContaining({ message: 'request', method: 'GET', route: '/v1/things/{id}', status: 200, ms: expect.any(Number) }),
+      ]);
+      expect(captured.text()).not.toContain('hush');
+    });
+
+    it.each(['short', 'x'.repeat(65), 'with blank 123', 'a,b-12345678'])('[GEN-09] the id "%s" is replaced', async (id) => {
+      const answer = await http.fetch('/v1/things/abc', { headers: { 'x-request-id': id } });
+      expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    });
+
+    it('[GEN-09] refusals carry one too', async () => {
+      expect((await http.fetch('/v1/nothing')).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    });
+  });
+
+  it('[GEN-10] no secret that a caller sends in any place is in the log', async () => {
+    const secret = 'svc_pat_0123456789';
+    await rawTarget(http, `/v1/things/${secret}?q=${secret}&code=${secret}`);
+    await http.fetch('/v1/things', {
+      ...jsonBody({ name: 1, signup_session: secret }),
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    });
+    expect(captured.text()).not.toContain('0123456789');
+  });
+});
+
+describe('a caller who goes away', () => {
+  it('aborts the work that was done for it', async () => {
+    const began = Promise.withResolvers<void>();
+    const aborted = Promise.withResolvers<void>();
+    const onWait = async (signal: AbortSignal) => {
+      signal.addEventListener('abort', () => aborted.resolve());
+      began.resolve();
+      await aborted.promise;
+    };
+    const captured = capturedLog();
+    const http = await startTestHttp({ routes: sampleRoutes({ onWait }), log: captured.log });
+    const leaving = new AbortController();
+    const answer = http.fetch('/v1/waits', { signal: leaving.signal });
+    await began.promise;
+    leaving.abort();
+    await expect(answer).rejects.toMatchObject({ name: 'AbortError' });
+    await aborted.promise;
+    await http.stop();
+    expect(captured.text()).not.toContain('"level":"error"');
+  });
+});
