@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { ROOT } from '../architecture/sources.ts';
+
+export const PACTS = join(ROOT, 'contracts/pacts');
+
+const PactFile = z.looseObject({
+  consumer: z.object({ name: z.string() }),
+  provider: z.object({ name: z.string() }),
+  interactions: z.array(z.looseObject({ description: z.string(), providerStates: z.array(z.object({ name: z.string() })).default([]) })),
+});
+export type PactFile = z.infer<typeof PactFile>;
+
+const namesIn = (folder: string): readonly string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .sort();
+
+/** The pacts with a provider, each with the path that the verifier is given. */
+export const pactsOf = (provider: string): readonly { readonly path: string; readonly pact: PactFile }[] =>
+  namesIn(PACTS)
+    .map((name) => join(PACTS, name))
+    .map((path) => ({ path, pact: PactFile.parse(JSON.parse(readFileSync(path, 'utf8'))) }))
+    .filter(({ pact }) => pact.provider.name === provider);
+
+/** Writing merges into what is there: begin from nothing. */
+export const removePacts = (): void => {
+  for (const name of namesIn(PACTS)) rmSync(join(PACTS, name));
+};
+
+const hasNullMatcher = (rules: unknown): boolean =>
+  Array.isArray(rules) && rules.some((rule) => typeof rule === 'object' && rule !== null && 'match' in rule && rule.match === 'null');
+
+/** The writer combines every list of matchers by AND, which no value can satisfy when one of them is `null`. */
+const withAlternatives = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withAlternatives);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, inner]) => [key, withAlternatives(inner)] as const);
+  return { ...Object.fromEntries(entries), ...('matchers' in value && hasNullMatcher(value.matchers) && { combine: 'OR' }) };
+};
+
+const VERSIONS_OF_THE_WRITER = ['pact-js', 'pactRust'];
+
+/** The file as it is kept: nullable fields may be null, and no version of the writer that would change it with every update. */
+export const normalised = (pact: object): object =>
+  Object.fromEntries(
+    Object.entries(pact).map(([key, value]: [string, unknown]) => {
+      if (key !== 'metadata' || typeof value !== 'object' || value === null) return [key, withAlternatives(value)];
+      return [key, Object.fromEntries(Object.entries(value).filter(([name]) => !VERSIONS_OF_THE_WRITER.includes(name)))];
+    }),
+  );
+
+export const normalisePacts = (): void => {
+  for (const path of namesIn(PACTS).map((name) => join(PACTS, name)))
+    writeFileSync(path, `${JSON.stringify(normalised(JSON.parse(readFileSync(path, 'utf8'))), null, 2)}\n`);
+};
