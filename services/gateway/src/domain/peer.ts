@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import type { ForwardedFields } from './request-head.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
@@ -7,37 +7,14 @@ const MAPPED_IPV4 = '::ffff:';
 
 /** The networks whose forwarded headers count. */
 export interface TrustedProxies {
-  readonly any: boolean;
-  trusts(address: string): boolean;
+  has(address: string): boolean;
 }
 
-/** `10.0.0.0/8` or a bare address; null when it is neither. */
-export const parseNetwork = (
-  text: string,
-): { readonly address: string; readonly prefix: number; readonly family: 'ipv4' | 'ipv6' } | null => {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const version = isIP(address);
-  const bits = version === 4 ? 32 : 128;
-  if (version === 0 || rest.length > 0 || (prefix !== undefined && !/^\d{1,3}$/.test(prefix))) return null;
-  const length = prefix === undefined ? bits : Number(prefix);
-  return length > bits ? null : { address, prefix: length, family: version === 4 ? 'ipv4' : 'ipv6' };
-};
-
-export const trustedProxies = (networks: readonly string[]): TrustedProxies => {
-  const list = new BlockList();
-  for (const text of networks) {
-    const network = parseNetwork(text);
-    if (network !== null) list.addSubnet(network.address, network.prefix, network.family);
-  }
-  return {
-    any: networks.length > 0,
-    trusts: (address) => networks.length > 0 && isIP(address) !== 0 && list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6'),
-  };
-};
-
 /** The address of a socket, an IPv4 one in its own notation. */
-export const plainAddress = (address: string): string =>
-  address.startsWith(MAPPED_IPV4) && isIPv4(address.slice(MAPPED_IPV4.length)) ? address.slice(MAPPED_IPV4.length) : address;
+const plainAddress = (address: string): string => {
+  const short = address.startsWith(MAPPED_IPV4) ? address.slice(MAPPED_IPV4.length) : address;
+  return isIPv4(short) ? short : address;
+};
 
 interface Hop {
   readonly peer: string;
@@ -47,9 +24,9 @@ interface Hop {
 
 /** Who really calls: from the right, the first address that is not one of our proxies. What stands left of it anybody may have written. */
 export const clientAddress = ({ peer, forwarded, proxies }: Hop): string => {
-  let client = peer;
+  let client = plainAddress(peer);
   for (const text of forwarded.for.toReversed()) {
-    if (!proxies.trusts(client)) return client;
+    if (!proxies.has(client)) return client;
     const address = plainAddress(text);
     if (isIP(address) === 0) return client;
     client = address;

@@ -26,8 +26,9 @@ export interface Address {
   /** Null and a place taken, or why not; a place is given back by `release`. */
   enter(): 'breaker' | 'overload' | null;
   release(outcome: Outcome): void;
-  /** It answered something else than a relayed request: it is alive. */
-  seenAlive(): void;
+  /** For calls that need no place: may one be made (it may be the breaker's probe)? Its outcome is told by `record`. */
+  admits(): boolean;
+  record(outcome: Outcome): void;
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
   close(): Promise<void>;
 }
@@ -45,6 +46,13 @@ export const openAddress = (origin: string, clock: Clock, limits: PoolLimits): A
   });
   const breaker = createBreaker();
   let active = 0;
+  const admits = () => breaker.admits(clock.monotonic());
+  const record = (outcome: Outcome) => {
+    const now = clock.monotonic();
+    if (outcome === 'answered') breaker.succeeded(now);
+    else if (outcome === 'failed') breaker.failed(now);
+    else breaker.abandoned(now);
+  };
   return {
     origin,
     active: () => active,
@@ -52,18 +60,16 @@ export const openAddress = (origin: string, clock: Clock, limits: PoolLimits): A
     isReady: () => breaker.mayAdmit(clock.monotonic()),
     enter: () => {
       if (active >= limits.connections + limits.queued) return 'overload';
-      if (!breaker.admits(clock.monotonic())) return 'breaker';
+      if (!admits()) return 'breaker';
       active += 1;
       return null;
     },
     release: (outcome) => {
       active -= 1;
-      const now = clock.monotonic();
-      if (outcome === 'answered') breaker.succeeded(now);
-      else if (outcome === 'failed') breaker.failed(now);
-      else breaker.abandoned(now);
+      record(outcome);
     },
-    seenAlive: () => breaker.succeeded(clock.monotonic()),
+    admits,
+    record,
     dispatch: (options, handler) => {
       pool.dispatch(options, handler);
     },

@@ -76,11 +76,8 @@ class Attempt implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return;
-    if (this.#held) return this.#hold(this.#held, chunk);
-    if (this.#exchange.res.write(chunk)) return;
-    controller.pause();
-    if (!this.#drains) this.#exchange.res.on('drain', this.#onDrain);
-    this.#drains = true;
+    if (this.#held) this.#hold(this.#held, chunk);
+    else if (!this.#exchange.res.write(chunk)) this.#pause(controller);
   }
 
   onResponseEnd(): void {
@@ -108,6 +105,12 @@ class Attempt implements Dispatcher.DispatchHandler {
     this.#exchange.res.writeHead(status, [...lines, ...this.#options.answerHeaders, ...commonHeaders(this.#exchange)]);
   }
 
+  #pause(controller: Dispatcher.DispatchController): void {
+    controller.pause();
+    if (!this.#drains) this.#exchange.res.on('drain', this.#onDrain);
+    this.#drains = true;
+  }
+
   #hold(held: HeldAnswer, chunk: Buffer): void {
     held.size += chunk.length;
     if (held.size <= MAX_HELD_BYTES) held.chunks.push(chunk);
@@ -115,7 +118,10 @@ class Attempt implements Dispatcher.DispatchHandler {
 
   #finishHeld({ status, headers, chunks, size }: HeldAnswer): void {
     const body = Buffer.concat(chunks);
-    if (size > MAX_HELD_BYTES || !this.#speaksOurLanguage(body)) return fail(this.#exchange, 'upstream-down');
+    if (size > MAX_HELD_BYTES || !this.#speaksOurLanguage(body)) {
+      fail(this.#exchange, 'upstream-down');
+      return;
+    }
     this.#writeHead(status, headers);
     this.#exchange.res.end(body);
   }

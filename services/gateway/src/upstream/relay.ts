@@ -2,9 +2,9 @@ import { errorCode } from '@bubbles/shared/errors.ts';
 import type { Dispatcher } from 'undici';
 import type { RetryBudget } from '../domain/retry-budget.ts';
 import { fail } from '../edge/answer.ts';
-import type { Exchange } from '../edge/exchange.ts';
+import type { Exchange, GatewayReason } from '../edge/exchange.ts';
 import type { Address } from './address.ts';
-import { attempt } from './attempt.ts';
+import { type AttemptEnd, attempt } from './attempt.ts';
 
 export interface RelayPlan {
   /** Best first. */
@@ -27,29 +27,40 @@ export const wasRefused = (error: unknown): boolean => REFUSED.has(errorCode(err
 /** Sends a request to a service and its answer to the client. Resolves when the service's part is over, whatever its end. */
 export const relay = async (exchange: Exchange, plan: RelayPlan, budget: RetryBudget): Promise<void> => {
   budget.earn();
-  const request = requestOf(exchange, plan);
   const { timeoutMs, answerHeaders } = plan;
+  const request = requestOf(exchange, plan);
   const untried = [...plan.candidates];
-  let refusal: Parameters<typeof fail>[1] = 'upstream-down';
-  let cause: unknown;
-  let retried = false;
+  const repeats = { left: IDEMPOTENT.has(exchange.method) ? 1 : 0 };
+  let closed: GatewayReason = 'upstream-down';
+  let failure: Failure | null = null;
   for (let address = untried.shift(); address !== undefined; address = untried.shift()) {
-    const closed = address.enter();
-    if (closed !== null) {
-      refusal = cause === undefined ? closed : refusal;
+    const refusal = address.enter();
+    if (refusal !== null) {
+      closed = refusal;
       continue;
     }
     const end = await attempt(exchange, { address, request, timeoutMs, answerHeaders });
     if (end.kind === 'over') return;
-    if (end.timedOut) return fail(exchange, 'upstream-timeout', end.error);
-    refusal = 'upstream-down';
-    cause = end.error;
+    failure = end;
     if (wasRefused(end.error)) continue;
-    if (retried || !mayRepeat(exchange, end.error) || !budget.spend()) break;
-    retried = true;
+    if (!mayRepeat(end, repeats, budget)) break;
     if (untried.length === 0) untried.push(address);
   }
-  fail(exchange, refusal, cause);
+  giveUp(exchange, failure, closed);
+};
+
+type Failure = Extract<AttemptEnd, { readonly kind: 'failed' }>;
+
+const giveUp = (exchange: Exchange, failure: Failure | null, closed: GatewayReason): void => {
+  if (failure === null) fail(exchange, closed);
+  else fail(exchange, failure.timedOut ? 'upstream-timeout' : 'upstream-down', failure.error);
+};
+
+/** Something may have been sent: only what changes nothing goes again, once, and never after a time limit. */
+const mayRepeat = ({ timedOut, error }: Failure, repeats: { left: number }, budget: RetryBudget): boolean => {
+  if (timedOut || repeats.left === 0 || !RESET.has(errorCode(error) ?? '')) return false;
+  repeats.left -= 1;
+  return budget.spend();
 };
 
 const requestOf = ({ target, method }: Exchange, { headers, body }: RelayPlan): Dispatcher.DispatchOptions => ({
@@ -58,6 +69,3 @@ const requestOf = ({ target, method }: Exchange, { headers, body }: RelayPlan): 
   headers: [...headers],
   body,
 });
-
-/** Something may have been sent: only what changes nothing goes again. */
-const mayRepeat = ({ method }: Exchange, error: Error): boolean => IDEMPOTENT.has(method) && RESET.has(errorCode(error) ?? '');

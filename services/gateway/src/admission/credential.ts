@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { isObject, parsedJson } from './json.ts';
+import { bearerToken } from '@bubbles/shared/http/bearer.ts';
+import { isObject, parsedJson } from '../domain/json.ts';
 
-const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const JWT = /^eyJ[\w-]*\.([\w-]+)\.[\w-]+$/;
 const MAX_TOKEN_LENGTH = 8192;
 
@@ -15,10 +15,8 @@ export interface Credential {
 
 /** The credential that a request presents; null for none, a malformed one or more than one. */
 export const credentialOf = (authorization: readonly string[]): Credential | null => {
-  const [header, ...more] = authorization;
-  if (header === undefined || more.length > 0) return null;
-  const token = BEARER.exec(header)?.[1];
-  if (token === undefined || token.length > MAX_TOKEN_LENGTH) return null;
+  const token = bearerToken(authorization);
+  if (token === null || token.length > MAX_TOKEN_LENGTH) return null;
   return { hash: hash('sha256', token, 'hex'), jwt: JWT.test(token) ? token : null };
 };
 

@@ -1,0 +1,98 @@
+import { type CheckAnswer, ChecksResponse, type CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
+import { DomainError, isDomainError } from '@bubbles/shared/errors.ts';
+import type { ServiceTokens } from '@bubbles/shared/http/internal-auth.ts';
+import { type InternalClient, internalClient } from '@bubbles/shared/http/internal-client.ts';
+import type { GatewayReason } from '../edge/exchange.ts';
+import type { Address } from '../upstream/address.ts';
+import { wasRefused } from '../upstream/relay.ts';
+import { type CheckBatcher, CheckQueueFull, checkBatcher } from './check-batcher.ts';
+
+export const IDENTITY = 'identity-and-oauth';
+
+/** Identity gave no answer. */
+export interface Unanswered {
+  readonly outcome: 'unanswered';
+  readonly reason: GatewayReason;
+  readonly error: unknown;
+}
+
+export interface IdentityChecks {
+  /** Asks the first of the candidates, and the next when one refuses the connection. */
+  check(check: CredentialCheck, candidates: readonly Address[]): Promise<CheckAnswer | Unanswered>;
+  close(): Promise<void>;
+}
+
+interface IdentityChecksOptions {
+  readonly tokens: ServiceTokens;
+  readonly deadlineMs: number;
+  readonly onBatch: (size: number) => void;
+}
+
+interface Line {
+  readonly client: InternalClient;
+  readonly batcher: CheckBatcher;
+}
+
+export const identityChecks = ({ tokens, deadlineMs, onBatch }: IdentityChecksOptions): IdentityChecks => {
+  const lines = new Map<string, Line>();
+  const lineTo = (address: Address): Line => {
+    const { origin } = address;
+    const known = lines.get(origin);
+    if (known !== undefined) return known;
+    const client = internalClient({ callee: IDENTITY, baseUrls: [origin], tokens, deadlineMs });
+    const line = { client, batcher: checkBatcher({ send: (checks) => callAt(address, client, checks), onBatch }) };
+    lines.set(origin, line);
+    return line;
+  };
+  return {
+    check: async (check, candidates) => {
+      let last: Unanswered = { outcome: 'unanswered', reason: 'upstream-down', error: null };
+      for (const address of candidates) {
+        const answer = await ask(lineTo(address), check);
+        if (answer.outcome !== 'unanswered') return answer;
+        last = answer;
+        if (!mayAskAnother(answer)) break;
+      }
+      return last;
+    },
+    close: async () => {
+      await Promise.all([...lines.values()].map(({ client }) => client.close()));
+    },
+  };
+};
+
+class BreakerOpen extends DomainError {
+  constructor() {
+    super('unavailable', 'Identity is given a pause.');
+  }
+}
+
+/** One call, one outcome for the breaker, however many checks it carries. */
+const callAt = async (address: Address, client: InternalClient, checks: readonly CredentialCheck[]): Promise<readonly CheckAnswer[]> => {
+  if (!address.admits()) throw new BreakerOpen();
+  try {
+    const { answers } = await client.post('/internal/v1/checks', { schema: ChecksResponse, body: { checks } });
+    address.record('answered');
+    return answers;
+  } catch (error) {
+    address.record('failed');
+    throw error;
+  }
+};
+
+const ask = async ({ batcher }: Line, check: CredentialCheck): Promise<CheckAnswer | Unanswered> => {
+  try {
+    return await batcher.submit(check);
+  } catch (error) {
+    return { outcome: 'unanswered', reason: reasonOf(error), error };
+  }
+};
+
+const mayAskAnother = ({ reason, error }: Unanswered): boolean => reason === 'breaker' || (isDomainError(error) && wasRefused(error.cause));
+
+const reasonOf = (error: unknown): GatewayReason => {
+  if (error instanceof CheckQueueFull) return 'overload';
+  if (error instanceof BreakerOpen) return 'breaker';
+  const cause = isDomainError(error) ? error.cause : error;
+  return Error.isError(cause) && cause.name === 'TimeoutError' ? 'upstream-timeout' : 'upstream-down';
+};
