@@ -1,4 +1,111 @@
+import type { Attempt, CancelReason, Delivery, DeliveryStatus, Recorded, WebhookEvent } from './domain/delivery.ts';
 import type { AttemptResult } from './domain/outcome.ts';
+import type { Subscription } from './domain/subscription.ts';
+
+export interface SubscriptionStore {
+  insert(subscription: Subscription): Promise<void>;
+  get(id: string): Promise<Subscription | null>;
+  ownedBy(ownerId: string, id: string): Promise<Subscription | null>;
+  /** Newest first. */
+  listOf(ownerId: string): Promise<Subscription[]>;
+  activeOf(ownerIds: readonly string[]): Promise<Subscription[]>;
+  /** Atomic. `change` runs again when another writer won and answers the fields that change; null means there is no such subscription of the owner. */
+  update(ownerId: string, id: string, change: (before: Subscription) => SubscriptionChange): Promise<Subscription | null>;
+  /** False when there was no such subscription of the owner. */
+  delete(ownerId: string, id: string): Promise<boolean>;
+  /** A success of the life `epoch` ends the streak of failures. */
+  succeeded(result: { readonly id: string; readonly epoch: number; readonly at: Date }): Promise<void>;
+  /** A failure counts once under its key, and the twentieth in a row disables. True when this one did. */
+  failed(result: { readonly id: string; readonly epoch: number; readonly at: Date; readonly key: string }): Promise<boolean>;
+}
+export type SubscriptionChange = Partial<
+  Pick<Subscription, 'url' | 'events' | 'filters' | 'status' | 'disabledAt' | 'disabledReason' | 'fails' | 'streak' | 'epoch'>
+>;
+
+export interface ClaimRequest {
+  readonly now: Date;
+  /** When the lease ends: from then on the delivery is due again. */
+  readonly leaseUntil: Date;
+  readonly leaseToken: string;
+  readonly ids: readonly string[];
+}
+export type Candidate = Pick<Delivery, 'id' | 'subscriptionId' | 'attempt'>;
+
+export interface DeliveryStore {
+  /** False when there is one of this id, or of this subscription and event, already. */
+  insert(delivery: Delivery): Promise<boolean>;
+  /** The longest due first. */
+  due(query: {
+    readonly now: Date;
+    readonly firstOnly: boolean;
+    readonly not: readonly string[];
+    readonly limit: number;
+  }): Promise<Candidate[]>;
+  /** Those of `ids` that were still due and are this worker's now. */
+  claim(request: ClaimRequest): Promise<Delivery[]>;
+  /** Gives a claim back, uncounted, until a service can be asked again. */
+  putOff(id: string, leaseToken: string, until: Date): Promise<void>;
+  /** False when the lease was lost: another worker has it. */
+  finish(id: string, leaseToken: string, recorded: Recorded): Promise<boolean>;
+  cancel(id: string, leaseToken: string, cancelled: { readonly reason: CancelReason; readonly at: Date }): Promise<boolean>;
+  /** When the next delivery falls due after `now`, those put off aside. */
+  nextDueAfter(now: Date): Promise<Date | null>;
+  /** Newest first, from after `position`. */
+  page(query: DeliveryPage): Promise<Delivery[]>;
+  ofSubscription(subscriptionId: string, id: string): Promise<Delivery | null>;
+  /** Queues a finished delivery anew; null when it is pending or there is none. */
+  requeue(id: string, queue: { readonly epoch: number; readonly at: Date; readonly base: number }): Promise<Delivery | null>;
+  /** Leases of a process that is gone are due at once. */
+  releaseLeases(now: Date): Promise<void>;
+  /** Forgets deliveries made before `before`. */
+  sweep(before: Date): Promise<void>;
+  countDue(now: Date): Promise<{ readonly due: number; readonly oldest: Date | null }>;
+}
+export interface DeliveryPage {
+  readonly subscriptionId: string;
+  readonly status: DeliveryStatus | null;
+  readonly position: { readonly createdAt: Date; readonly id: string } | null;
+  readonly limit: number;
+}
+
+export interface EventStore {
+  /** Harmless when it is there already: the id says what is in it. */
+  insert(event: WebhookEvent): Promise<void>;
+  /** Those that there are, by id. */
+  bodies(ids: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
+  sweep(before: Date): Promise<void>;
+}
+
+export interface OwnerAccess {
+  readonly active: boolean;
+  readonly pays: boolean;
+  readonly memberships: readonly { readonly teamId: string; readonly hidden: boolean; readonly channelIds: readonly string[] }[];
+}
+export interface TeamAccess {
+  readonly plan: 'free' | 'pro';
+  readonly archived: boolean;
+}
+/** Identity's live word on accounts and teams; rejects with `unavailable`. */
+export interface Access {
+  ask(query: { readonly userIds: readonly string[]; readonly teamIds: readonly string[] }): Promise<{
+    readonly users: ReadonlyMap<string, OwnerAccess>;
+    readonly teams: ReadonlyMap<string, TeamAccess>;
+  }>;
+}
+export interface Reading {
+  readonly readable: boolean;
+  readonly participates: boolean;
+}
+/** bubbles-query's live word on who may read what, in the order asked; rejects with `unavailable`. */
+export interface Readability {
+  ask(pairs: readonly { readonly userId: string; readonly bubbleId: string }[]): Promise<Reading[]>;
+}
+
+/** Keeps secrets at rest under a rotatable key. */
+export interface Sealer {
+  seal(secret: string): string;
+  open(sealed: string): string;
+}
 
 export interface Post {
   /** Already checked in its text; the address is judged when it is dialled. */
@@ -6,10 +113,18 @@ export interface Post {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
-
 /** Where deliveries go. */
 export interface Receiver {
   /** Never rejects: whatever happens is an outcome. Ends within the deadline. */
   post(post: Post): Promise<AttemptResult>;
   close(): Promise<void>;
+}
+
+/** What an operator watches. */
+export interface DispatchMetrics {
+  attempted(attempt: Pick<Attempt, 'outcome' | 'tookMs'> & { readonly first: boolean; readonly lateMs: number }): void;
+  cancelled(reason: CancelReason): void;
+  exhausted(): void;
+  disabled(): void;
+  leaseLost(): void;
 }

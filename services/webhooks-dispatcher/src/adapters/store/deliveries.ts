@@ -1,0 +1,110 @@
+import type { Collection, Filter, IndexSpec } from '@bubbles/shared/store/collection.ts';
+import type { Delivery } from '../../domain/delivery.ts';
+import type { DeliveryStore } from '../../ports.ts';
+
+export interface DeliveryDoc extends Omit<Delivery, 'id'> {
+  readonly _id: string;
+  /** Waits for a service that could not be asked, not for its time. */
+  readonly putOff: boolean;
+}
+
+export const DELIVERY_INDEXES: readonly IndexSpec[] = [
+  { name: 'once', keys: { subscriptionId: 1, eventId: 1 }, unique: true },
+  { name: 'due', keys: { status: 1, claimableAt: 1, subscriptionId: 1 } },
+  { name: 'first_due', keys: { status: 1, attempt: 1, claimableAt: 1, subscriptionId: 1 } },
+  { name: 'log', keys: { subscriptionId: 1, createdAt: -1, _id: -1 } },
+  { name: 'log_by_status', keys: { subscriptionId: 1, status: 1, createdAt: -1, _id: -1 } },
+  { name: 'made', keys: { createdAt: 1 } },
+];
+
+const toDelivery = ({ _id, putOff, ...rest }: DeliveryDoc): Delivery => ({ id: _id, ...rest });
+
+export const deliveryStore = (collection: Collection<DeliveryDoc>): DeliveryStore => ({ ...queueOf(collection), ...logOf(collection) });
+
+type Queue = Pick<
+  DeliveryStore,
+  'insert' | 'due' | 'claim' | 'putOff' | 'finish' | 'cancel' | 'nextDueAfter' | 'releaseLeases' | 'countDue'
+>;
+
+function queueOf(collection: Collection<DeliveryDoc>): Queue {
+  return {
+    insert: ({ id, ...delivery }) => collection.insert({ _id: id, putOff: false, ...delivery }),
+    async due({ now, firstOnly, not, limit }) {
+      const filter: Filter<DeliveryDoc> = { status: 'pending', claimableAt: { $lte: now } };
+      const docs = await collection.find(
+        { ...filter, ...(firstOnly ? { attempt: 0 } : {}), ...(not.length > 0 ? { subscriptionId: { $nin: [...not] } } : {}) },
+        { sort: { claimableAt: 1 }, limit, projection: { _id: 1, subscriptionId: 1, attempt: 1 } },
+      );
+      return docs.map(({ _id, subscriptionId, attempt }) => ({ id: _id, subscriptionId, attempt }));
+    },
+    async claim({ now, leaseUntil, leaseToken, ids }) {
+      const due: Filter<DeliveryDoc> = { _id: { $in: [...ids] }, status: 'pending', claimableAt: { $lte: now } };
+      await collection.updateMany(due, { $set: { claimableAt: leaseUntil, leaseToken, putOff: false }, $inc: { claims: 1 } });
+      return (await collection.find({ _id: { $in: [...ids] }, leaseToken })).map(toDelivery);
+    },
+    async putOff(id, leaseToken, until) {
+      await collection.updateOne(
+        { _id: id, leaseToken },
+        { $set: { claimableAt: until, leaseToken: null, putOff: true }, $inc: { claims: -1 } },
+      );
+    },
+    async finish(id, leaseToken, { line, ...state }) {
+      return (
+        (await collection.updateOne({ _id: id, leaseToken }, { $set: { ...state, leaseToken: null }, $push: { log: line } })) === 'updated'
+      );
+    },
+    async cancel(id, leaseToken, { reason, at }) {
+      const cancelled = { status: 'cancelled', reason, finishedAt: at, leaseToken: null } as const;
+      return (await collection.updateOne({ _id: id, leaseToken }, { $set: cancelled })) === 'updated';
+    },
+    async nextDueAfter(now) {
+      const next = await collection.findOne(
+        { status: 'pending', claimableAt: { $gt: now }, putOff: false },
+        { sort: { claimableAt: 1 }, projection: { claimableAt: 1 } },
+      );
+      return next?.claimableAt ?? null;
+    },
+    async releaseLeases(now) {
+      await collection.updateMany(
+        { status: 'pending', claimableAt: { $gt: now }, leaseToken: { $ne: null } },
+        { $set: { claimableAt: now, leaseToken: null } },
+      );
+    },
+    async countDue(now) {
+      const filter: Filter<DeliveryDoc> = { status: 'pending', claimableAt: { $lte: now } };
+      const [due, oldest] = await Promise.all([
+        collection.count(filter),
+        collection.findOne(filter, { sort: { claimableAt: 1 }, projection: { claimableAt: 1 } }),
+      ]);
+      return { due, oldest: oldest?.claimableAt ?? null };
+    },
+  };
+}
+
+function logOf(collection: Collection<DeliveryDoc>): Pick<DeliveryStore, 'page' | 'ofSubscription' | 'requeue' | 'sweep'> {
+  return {
+    async page({ subscriptionId, status, position, limit }) {
+      const after: Filter<DeliveryDoc> =
+        position === null
+          ? {}
+          : { $or: [{ createdAt: { $lt: position.createdAt } }, { createdAt: position.createdAt, _id: { $lt: position.id } }] };
+      const docs = await collection.find(
+        { subscriptionId, ...(status === null ? {} : { status }), ...after },
+        { sort: { createdAt: -1, _id: -1 }, limit },
+      );
+      return docs.map(toDelivery);
+    },
+    async ofSubscription(subscriptionId, id) {
+      const doc = await collection.findOne({ _id: id, subscriptionId });
+      return doc && toDelivery(doc);
+    },
+    async requeue(id, { epoch, at, base }) {
+      const queue = { status: 'pending', reason: null, finishedAt: null, claimableAt: at, epoch, base, claims: base } as const;
+      const doc = await collection.findOneAndUpdate({ _id: id, status: { $ne: 'pending' }, attempt: base }, { $set: queue });
+      return doc && toDelivery(doc);
+    },
+    async sweep(before) {
+      await collection.deleteMany({ createdAt: { $lt: before } });
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import type { Collection, IndexSpec } from '@bubbles/shared/store/collection.ts';
+import { DISABLED_BY_FAILURES, MAX_CONSECUTIVE_FAILURES, type Subscription } from '../../domain/subscription.ts';
+import type { SubscriptionStore } from '../../ports.ts';
+
+export interface SubscriptionDoc extends Omit<Subscription, 'id'> {
+  readonly _id: string;
+  /** Rises with every change by the owner; results of deliveries leave it alone. */
+  readonly revision: number;
+}
+
+export const SUBSCRIPTION_INDEXES: readonly IndexSpec[] = [{ name: 'owner', keys: { ownerId: 1, createdAt: -1, _id: -1 } }];
+
+const toSubscription = ({ _id, revision, ...rest }: SubscriptionDoc): Subscription => ({ id: _id, ...rest });
+
+export function subscriptionStore(collection: Collection<SubscriptionDoc>): SubscriptionStore {
+  const found = (doc: SubscriptionDoc | null) => doc && toSubscription(doc);
+  return {
+    async insert({ id, ...subscription }) {
+      if (!(await collection.insert({ _id: id, revision: 1, ...subscription }))) throw new Error('a random id was taken');
+    },
+    get: async (id) => found(await collection.findOne({ _id: id })),
+    ownedBy: async (ownerId, id) => found(await collection.findOne({ _id: id, ownerId })),
+    listOf: async (ownerId) => (await collection.find({ ownerId }, { sort: { createdAt: -1, _id: -1 } })).map(toSubscription),
+    activeOf: async (ownerIds) => (await collection.find({ ownerId: { $in: [...ownerIds] }, status: 'active' })).map(toSubscription),
+    async update(ownerId, id, change) {
+      for (;;) {
+        const before = await collection.findOne({ _id: id, ownerId });
+        if (before === null) return null;
+        const fields = change(toSubscription(before));
+        if (Object.keys(fields).length === 0) return toSubscription(before);
+        const after = await collection.findOneAndUpdate(
+          { _id: id, ownerId, revision: before.revision },
+          { $set: fields, $inc: { revision: 1 } },
+        );
+        if (after !== null) return toSubscription(after);
+      }
+    },
+    delete: async (ownerId, id) => (await collection.deleteOne({ _id: id, ownerId })) > 0,
+    async succeeded({ id, epoch, at }) {
+      await collection.updateOne({ _id: id, epoch }, { $set: { lastSuccessAt: at, fails: 0, streak: [] } });
+    },
+    async failed({ id, epoch, at, key }) {
+      await collection.updateOne(
+        { _id: id, epoch, streak: { $ne: key } },
+        { $inc: { fails: 1 }, $push: { streak: { $each: [key], $slice: -MAX_CONSECUTIVE_FAILURES } }, $set: { lastFailureAt: at } },
+      );
+      // Also when this failure was counted before: a crash between the two writes is made good when the attempt is reported again.
+      const disabled = await collection.updateOne(
+        { _id: id, epoch, status: 'active', fails: { $gte: MAX_CONSECUTIVE_FAILURES } },
+        { $set: { status: 'disabled', disabledAt: at, disabledReason: DISABLED_BY_FAILURES } },
+      );
+      return disabled === 'updated';
+    },
+  };
+}

@@ -1,0 +1,11 @@
+import type { BubbleType } from './subscription.ts';
+
+/** What fan-out and each attempt judge a bubble by. */
+export interface ReadyBubble {
+  readonly id: string;
+  readonly type: BubbleType;
+  readonly teamId: string | null;
+  readonly channelId: string | null;
+  /** The account of `Bubble.author`. */
+  readonly authorId: string | null;
+}

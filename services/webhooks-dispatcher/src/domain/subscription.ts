@@ -1,0 +1,64 @@
+import type { ReadyBubble } from './ready-bubble.ts';
+
+export type EventType = 'bubble.ready' | 'meeting_recording.ready' | 'screen_recording.ready';
+export type BubbleType = 'meeting_recording' | 'screen_recording' | 'custom_image';
+
+/** Echoed as it was set: a filter that was not given stays absent. */
+export interface Filters {
+  readonly bubbleTypes?: readonly BubbleType[];
+  /** Only bubbles whose author the owner is. */
+  readonly onlyMyBubbles?: boolean;
+}
+
+export interface Subscription {
+  /** `wh_…` */
+  readonly id: string;
+  readonly ownerId: string;
+  /** The text that the owner gave. */
+  readonly url: string;
+  readonly events: readonly EventType[];
+  readonly teamId: string | null;
+  readonly spaceId: string | null;
+  readonly filters: Filters | null;
+  readonly status: 'active' | 'disabled';
+  readonly secretSealed: string;
+  readonly createdAt: Date;
+  readonly lastSuccessAt: Date | null;
+  readonly lastFailureAt: Date | null;
+  readonly disabledAt: Date | null;
+  readonly disabledReason: string | null;
+  /** Failed attempts in a row. */
+  readonly fails: number;
+  /** The keys of the latest of them, so that one that is reported again does not count again. */
+  readonly streak: readonly string[];
+  /** Rises when it is enabled again: results of an older life do not count. */
+  readonly epoch: number;
+}
+
+export const MAX_CONSECUTIVE_FAILURES = 20;
+export const DISABLED_BY_FAILURES = 'delivery_failures';
+
+/** One failed attempt of one delivery. */
+export const failureKey = (deliveryId: string, attempt: number): string => `${deliveryId}#${attempt}`;
+
+const EVENTS_OF_TYPE: Readonly<Record<BubbleType, readonly EventType[]>> = {
+  meeting_recording: ['bubble.ready', 'meeting_recording.ready'],
+  screen_recording: ['bubble.ready', 'screen_recording.ready'],
+  custom_image: ['bubble.ready'],
+};
+/** What fires when a bubble of this type is ready. */
+export const eventsOf = (type: BubbleType): readonly EventType[] => EVENTS_OF_TYPE[type];
+
+/** Filters that say nothing are none. */
+export const orNoFilters = (filters: Filters): Filters | null => (Object.keys(filters).length === 0 ? null : filters);
+
+/** Scope and filters. */
+export function covers(
+  { teamId, spaceId, filters, ownerId }: Pick<Subscription, 'teamId' | 'spaceId' | 'filters' | 'ownerId'>,
+  bubble: ReadyBubble,
+): boolean {
+  if (teamId !== null && teamId !== bubble.teamId) return false;
+  if (spaceId !== null && spaceId !== bubble.channelId) return false;
+  if (filters?.bubbleTypes && !filters.bubbleTypes.includes(bubble.type)) return false;
+  return !filters?.onlyMyBubbles || bubble.authorId === ownerId;
+}

@@ -1,0 +1,121 @@
+import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Log } from '@bubbles/shared/log.ts';
+import { type CancelReason, chargesReceiver, type Delivery, lateness, record, wasLostTooOften } from '../domain/delivery.ts';
+import { subscriptionRefusal } from '../domain/gate.ts';
+import type { AttemptResult } from '../domain/outcome.ts';
+import { failureKey } from '../domain/subscription.ts';
+import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, SubscriptionStore } from '../ports.ts';
+import { type Asked, askLive } from './ask-live.ts';
+import { type PostPorts, post } from './post.ts';
+
+interface Ports extends PostPorts {
+  readonly deliveries: DeliveryStore;
+  readonly subscriptions: SubscriptionStore;
+  readonly events: EventStore;
+  readonly access: Access;
+  readonly readability: Readability;
+  readonly metrics: DispatchMetrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const PUT_OFF_MS = 5000;
+const RECORD_RETRY_MS = 250;
+const LOST: AttemptResult = { outcome: 'worker_lost', status: null, tookMs: 0, preview: null };
+
+const leaseOf = ({ leaseToken }: Delivery): string => leaseToken ?? '';
+
+/** Writes what became of a delivery. Outcomes wait in memory while the store is away, for as long as nobody else may claim it. */
+function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
+  const whileLeased = async (delivery: Delivery, write: () => Promise<boolean>): Promise<void> => {
+    for (;;) {
+      try {
+        if (!(await write())) metrics.leaseLost();
+        return;
+      } catch (error) {
+        if (clock.now() >= delivery.claimableAt) throw error;
+        log.warn('an outcome could not be recorded yet', { delivery_id: delivery.id, error });
+        await clock.sleepUntil(new Date(clock.now().getTime() + RECORD_RETRY_MS), 'poll');
+      }
+    }
+  };
+
+  return {
+    cancelled: (delivery: Delivery, reason: CancelReason) =>
+      whileLeased(delivery, async () => {
+        const done = await deliveries.cancel(delivery.id, leaseOf(delivery), { reason, at: clock.now() });
+        if (done) metrics.cancelled(reason);
+        return done;
+      }),
+
+    /** The counter first: a crash between the two makes the attempt again, and its key keeps it from counting twice. */
+    attempted(delivery: Delivery, result: AttemptResult, startedAt: Date): Promise<void> {
+      const endedAt = clock.now();
+      const recorded = record(delivery, result, { startedAt, endedAt });
+      const life = { id: delivery.subscriptionId, epoch: delivery.epoch, at: endedAt };
+      metrics.attempted({
+        outcome: result.outcome,
+        tookMs: result.tookMs,
+        first: delivery.attempt === 0,
+        lateMs: lateness(delivery, startedAt),
+      });
+      return whileLeased(delivery, async () => {
+        if (recorded.status === 'succeeded') await subscriptions.succeeded(life);
+        else if (chargesReceiver(result.outcome)) {
+          const key = failureKey(delivery.id, recorded.attempt);
+          if (await subscriptions.failed({ ...life, key })) metrics.disabled();
+        }
+        const finished = await deliveries.finish(delivery.id, leaseOf(delivery), recorded);
+        if (finished && recorded.status === 'exhausted') metrics.exhausted();
+        return finished;
+      });
+    },
+  };
+}
+
+/** Makes the attempts of one batch of claimed deliveries, each to its recorded end. */
+export const attemptAll = (ports: Ports) => {
+  const { deliveries, subscriptions, clock, log } = ports;
+  const recording = recorder(ports);
+  const send = post(ports);
+
+  /** Reading the subscription is the last thing before the POST: none begins after its DELETE has returned. */
+  const attempt = async (delivery: Delivery, { refusal, body }: Asked): Promise<void> => {
+    const startedAt = clock.now();
+    if (wasLostTooOften(delivery)) return recording.attempted(delivery, LOST, startedAt);
+    if (refusal !== null) return recording.cancelled(delivery, refusal);
+    const subscription = await subscriptions.get(delivery.subscriptionId);
+    const reason = subscriptionRefusal(delivery, subscription);
+    if (subscription === null || reason !== null) return recording.cancelled(delivery, reason ?? 'subscription_deleted');
+    await recording.attempted(delivery, await send(delivery, subscription, body), startedAt);
+  };
+
+  const putOff = (delivery: Delivery): Promise<void> =>
+    deliveries.putOff(delivery.id, leaseOf(delivery), new Date(clock.now().getTime() + PUT_OFF_MS));
+
+  /** A fault of ours never ends a delivery: it is put off, or its lease runs out. */
+  const guarded = async (delivery: Delivery, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      log.error('an attempt failed on our side', { delivery_id: delivery.id, error });
+      await putOff(delivery).catch((cause) =>
+        log.warn('a delivery waits for the end of its lease', { delivery_id: delivery.id, error: cause }),
+      );
+    }
+  };
+
+  return async (claimed: readonly Delivery[], done: (delivery: Delivery) => void): Promise<void> => {
+    const asked = await askLive(ports, claimed).catch((error) => {
+      log.warn('deliveries are put off', { count: claimed.length, error });
+      return null;
+    });
+    await Promise.all(
+      claimed.map(async (delivery) => {
+        const known = asked?.get(delivery.id);
+        await guarded(delivery, () => (known === undefined ? putOff(delivery) : attempt(delivery, known)));
+        done(delivery);
+      }),
+    );
+  };
+};

@@ -1,0 +1,92 @@
+import type { Clock } from '@bubbles/shared/clock.ts';
+import { DomainError } from '@bubbles/shared/errors.ts';
+import type { Ids } from '@bubbles/shared/ids.ts';
+import { type Delivery, type DeliveryStatus, MAX_ATTEMPTS, ONE_ATTEMPT } from '../domain/delivery.ts';
+import { ID_BYTES, testEventId } from '../domain/ids.ts';
+import type { Access, DeliveryPage, DeliveryStore, EventStore, SubscriptionStore } from '../ports.ts';
+import { queued } from './fan-out.ts';
+import { type Owner, requirePaidAccess } from './subscriptions.ts';
+
+interface Ports {
+  readonly subscriptions: SubscriptionStore;
+  readonly events: EventStore;
+  readonly deliveries: DeliveryStore;
+  readonly access: Access;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly wake: () => void;
+  /** The synthetic bubble of a test, in the shape of every other. */
+  readonly sampleBubble: (id: string, at: Date) => unknown;
+}
+
+const missing = (what: string): never => {
+  throw new DomainError('not_found', `No such ${what}.`);
+};
+
+const ownSubscription = ({ subscriptions, access }: Ports) => {
+  const paid = requirePaidAccess({ access });
+  return async (owner: Owner, id: string) => {
+    await paid(owner);
+    return (await subscriptions.ownedBy(owner.userId, id)) ?? missing('webhook subscription');
+  };
+};
+
+/** Goes the way of every delivery, also to a disabled subscription: once then. */
+export const testSubscription = (ports: Ports) => {
+  const own = ownSubscription(ports);
+  return async (owner: Owner, id: string): Promise<Delivery> => {
+    const subscription = await own(owner, id);
+    const at = ports.clock.now();
+    const eventId = testEventId(ports.ids.bytes(ID_BYTES));
+    const payload = {
+      id: eventId,
+      type: 'webhook.test',
+      created_at: at.toISOString(),
+      data: { bubble: ports.sampleBubble(ports.ids.uuid(), at) },
+    };
+    const event = {
+      id: eventId,
+      type: 'webhook.test',
+      bubble: null,
+      body: new TextEncoder().encode(JSON.stringify(payload)),
+      createdAt: at,
+    } as const;
+    await ports.events.insert(event);
+    const delivery = { ...queued(event, subscription, at), budget: subscription.status === 'active' ? MAX_ATTEMPTS : ONE_ATTEMPT };
+    await ports.deliveries.insert(delivery);
+    ports.wake();
+    return delivery;
+  };
+};
+
+export interface DeliveryQuery {
+  readonly status: DeliveryStatus | null;
+  readonly position: DeliveryPage['position'];
+  readonly limit: number;
+}
+
+/** One more than asked for is there is a page after it. */
+export const listDeliveries = (ports: Ports) => {
+  const own = ownSubscription(ports);
+  return async (
+    owner: Owner,
+    id: string,
+    { limit, ...query }: DeliveryQuery,
+  ): Promise<{ readonly deliveries: Delivery[]; readonly hasMore: boolean }> => {
+    const subscription = await own(owner, id);
+    const rows = await ports.deliveries.page({ ...query, subscriptionId: subscription.id, limit: limit + 1 });
+    return { deliveries: rows.slice(0, limit), hasMore: rows.length > limit };
+  };
+};
+
+/** Sends a finished delivery again, under the same id and with a schedule of its own. One that is pending is on its way already. */
+export const redeliver = (ports: Ports) => {
+  const own = ownSubscription(ports);
+  return async (owner: Owner, subscriptionId: string, id: string): Promise<Delivery> => {
+    const subscription = await own(owner, subscriptionId);
+    const delivery = (await ports.deliveries.ofSubscription(subscription.id, id)) ?? missing('delivery');
+    const again = await ports.deliveries.requeue(id, { epoch: subscription.epoch, at: ports.clock.now(), base: delivery.attempt });
+    if (again !== null) ports.wake();
+    return again ?? delivery;
+  };
+};

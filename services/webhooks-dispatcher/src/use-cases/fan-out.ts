@@ -1,0 +1,83 @@
+import type { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import type { Clock } from '@bubbles/shared/clock.ts';
+import type { z } from 'zod';
+import { type DeliveredType, type Delivery, MAX_ATTEMPTS, type WebhookEvent } from '../domain/delivery.ts';
+import { deliveryId, eventId } from '../domain/ids.ts';
+import type { ReadyBubble } from '../domain/ready-bubble.ts';
+import { covers, eventsOf, type Subscription } from '../domain/subscription.ts';
+import type { DeliveryStore, EventStore, SubscriptionStore } from '../ports.ts';
+
+interface Ports {
+  readonly subscriptions: SubscriptionStore;
+  readonly events: EventStore;
+  readonly deliveries: DeliveryStore;
+  readonly clock: Clock;
+  /** There are deliveries that are due. */
+  readonly wake: () => void;
+}
+
+type Ready = z.infer<typeof BubbleReadyV1.schema>;
+
+const OWNERS_A_READ = 500;
+
+const readyBubble = ({ bubble, author_id, team_id, channel_id }: Ready): ReadyBubble => ({
+  id: bubble.id,
+  type: bubble.type,
+  teamId: team_id,
+  channelId: channel_id,
+  authorId: author_id,
+});
+
+/** The bytes that every attempt at every subscriber sends. `created_at` is when the bubble was ready, so that they are the same when the message comes again. */
+const frozen = (type: DeliveredType, { bubble, ready_at }: Ready): WebhookEvent => {
+  const id = eventId(bubble.id, type);
+  const body = new TextEncoder().encode(JSON.stringify({ id, type, created_at: ready_at, data: { bubble } }));
+  return { id, type, bubble: null, body, createdAt: new Date(ready_at) };
+};
+
+/** A delivery that is due now. */
+export const queued = (event: WebhookEvent, subscription: Subscription, at: Date): Delivery => ({
+  id: deliveryId(event.id, subscription.id),
+  eventId: event.id,
+  subscriptionId: subscription.id,
+  ownerId: subscription.ownerId,
+  type: event.type,
+  bubble: event.bubble,
+  epoch: subscription.epoch,
+  status: 'pending',
+  reason: null,
+  attempt: 0,
+  base: 0,
+  budget: MAX_ATTEMPTS,
+  claims: 0,
+  claimableAt: at,
+  leaseToken: null,
+  createdAt: at,
+  finishedAt: null,
+  log: [],
+});
+
+/**
+ * One delivery for every active subscription of a participant that asks for it. The event is written before its deliveries and all ids follow from the
+ * bubble, so a message that comes again finishes what is missing and changes nothing else.
+ */
+export const fanOut = ({ subscriptions, events, deliveries, clock, wake }: Ports) => {
+  const interested = async (participants: readonly string[], bubble: ReadyBubble): Promise<Subscription[]> => {
+    const found: Subscription[] = [];
+    for (let n = 0; n < participants.length; n += OWNERS_A_READ)
+      found.push(...(await subscriptions.activeOf(participants.slice(n, n + OWNERS_A_READ))));
+    return found.filter((subscription) => covers(subscription, bubble));
+  };
+  return async (ready: Ready): Promise<void> => {
+    const bubble = readyBubble(ready);
+    const matching = await interested(ready.participant_user_ids, bubble);
+    for (const type of eventsOf(bubble.type)) {
+      const wanted = matching.filter((subscription) => subscription.events.includes(type));
+      if (wanted.length === 0) continue;
+      const event = { ...frozen(type, ready), bubble };
+      await events.insert(event);
+      await Promise.all(wanted.map((subscription) => deliveries.insert(queued(event, subscription, clock.now()))));
+    }
+    if (matching.length > 0) wake();
+  };
+};

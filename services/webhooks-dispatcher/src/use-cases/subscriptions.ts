@@ -1,0 +1,140 @@
+import type { Clock } from '@bubbles/shared/clock.ts';
+import { DomainError } from '@bubbles/shared/errors.ts';
+import type { Ids } from '@bubbles/shared/ids.ts';
+import { ID_BYTES, SECRET_BYTES, secretOf, subscriptionId } from '../domain/ids.ts';
+import { type ReceiverPolicy, receiverUrl } from '../domain/receiver-url.ts';
+import { type EventType, type Filters, orNoFilters, type Subscription } from '../domain/subscription.ts';
+import type { Access, OwnerAccess, Sealer, SubscriptionChange, SubscriptionStore, TeamAccess } from '../ports.ts';
+
+interface Ports {
+  readonly subscriptions: SubscriptionStore;
+  readonly access: Access;
+  readonly sealer: Sealer;
+  readonly receivers: ReceiverPolicy;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Who calls, and the teams that identity vouches for in the request. */
+export interface Owner {
+  readonly userId: string;
+  readonly teamIds: readonly string[];
+}
+export interface NewSubscription {
+  readonly url: string;
+  readonly events: readonly EventType[];
+  readonly teamId: string | null;
+  readonly spaceId: string | null;
+  readonly filters: Filters | null;
+}
+
+const missing = (): never => {
+  throw new DomainError('not_found', 'No such webhook subscription.');
+};
+
+/** Every endpoint of webhooks needs it, before anything is said of what exists. */
+export const requirePaidAccess =
+  ({ access }: Pick<Ports, 'access'>) =>
+  async ({ userId, teamIds }: Owner) => {
+    const { users, teams } = await access.ask({ userIds: [userId], teamIds });
+    const owner = users.get(userId);
+    if (!owner?.pays) throw new DomainError('pro_plan_required', 'Webhooks need a workspace with paid-feature access.');
+    return { owner, teams };
+  };
+
+/** The scope must be one that the owner sees in their teams; a space must lie in the team that is named with it. */
+function checkScope({ teamId, spaceId }: NewSubscription, owner: OwnerAccess, teams: ReadonlyMap<string, TeamAccess>): void {
+  const visible = owner.memberships.filter((membership) => !membership.hidden && teams.get(membership.teamId)?.archived === false);
+  const forbidden = (field: string) => new DomainError('forbidden', `${field}: not one that you can see.`);
+  if (teamId !== null && !visible.some((membership) => membership.teamId === teamId)) throw forbidden('team_id');
+  if (spaceId === null) return;
+  const home = visible.find((membership) => membership.channelIds.includes(spaceId));
+  if (home === undefined) throw forbidden('space_id');
+  if (teamId !== null && home.teamId !== teamId) throw new DomainError('invalid', 'space_id: is not in the team.');
+}
+
+export const createSubscription = (ports: Ports) => {
+  const paid = requirePaidAccess(ports);
+  return async (owner: Owner, request: NewSubscription): Promise<{ readonly subscription: Subscription; readonly secret: string }> => {
+    receiverUrl(request.url, ports.receivers);
+    const { owner: access, teams } = await paid(owner);
+    checkScope(request, access, teams);
+    const secret = secretOf(ports.ids.bytes(SECRET_BYTES));
+    const subscription: Subscription = {
+      ...request,
+      id: subscriptionId(ports.ids.bytes(ID_BYTES)),
+      ownerId: owner.userId,
+      filters: request.filters && orNoFilters(request.filters),
+      status: 'active',
+      secretSealed: ports.sealer.seal(secret),
+      createdAt: ports.clock.now(),
+      lastSuccessAt: null,
+      lastFailureAt: null,
+      disabledAt: null,
+      disabledReason: null,
+      fails: 0,
+      streak: [],
+      epoch: 1,
+    };
+    await ports.subscriptions.insert(subscription);
+    return { subscription, secret };
+  };
+};
+
+export const listSubscriptions = (ports: Ports) => {
+  const paid = requirePaidAccess(ports);
+  return async (owner: Owner): Promise<Subscription[]> => {
+    await paid(owner);
+    return ports.subscriptions.listOf(owner.userId);
+  };
+};
+
+export const getSubscription = (ports: Ports) => {
+  const paid = requirePaidAccess(ports);
+  return async (owner: Owner, id: string): Promise<Subscription> => {
+    await paid(owner);
+    return (await ports.subscriptions.ownedBy(owner.userId, id)) ?? missing();
+  };
+};
+
+export interface SubscriptionPatch {
+  readonly url?: string;
+  readonly events?: readonly EventType[];
+  readonly filters?: Filters;
+  readonly status?: 'active';
+}
+
+/** A new life: nothing of the old one counts any more. */
+const enabled = ({ epoch }: Subscription): SubscriptionChange => ({
+  status: 'active',
+  disabledAt: null,
+  disabledReason: null,
+  fails: 0,
+  streak: [],
+  epoch: epoch + 1,
+});
+
+export const changeSubscription = (ports: Ports) => {
+  const paid = requirePaidAccess(ports);
+  return async (owner: Owner, id: string, patch: SubscriptionPatch): Promise<Subscription> => {
+    if (patch.url !== undefined) receiverUrl(patch.url, ports.receivers);
+    await paid(owner);
+    const { url, events, filters, status } = patch;
+    const changed = await ports.subscriptions.update(owner.userId, id, (before) => ({
+      ...(url === undefined ? {} : { url }),
+      ...(events === undefined ? {} : { events }),
+      ...(filters === undefined ? {} : { filters: orNoFilters(filters) }),
+      ...(status === 'active' && before.status === 'disabled' ? enabled(before) : {}),
+    }));
+    return changed ?? missing();
+  };
+};
+
+/** No attempt begins after it returned: each begins by reading its subscription. */
+export const deleteSubscription = (ports: Ports) => {
+  const paid = requirePaidAccess(ports);
+  return async (owner: Owner, id: string): Promise<void> => {
+    await paid(owner);
+    if (!(await ports.subscriptions.delete(owner.userId, id))) missing();
+  };
+};
