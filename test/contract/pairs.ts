@@ -1,4 +1,7 @@
 /** Who relies on whom: [consumer, provider]. A pact that is not there, or one too many, fails the run. */
-export const PAIRS: readonly (readonly [string, string])[] = [];
+export const PAIRS: readonly (readonly [string, string])[] = [
+  ['gateway', 'identity-and-oauth'],
+  ['gateway', 'bubbles-query'],
+];
 
 export const consumersOf = (provider: string): readonly string[] => PAIRS.filter(([, of]) => of === provider).map(([consumer]) => consumer);

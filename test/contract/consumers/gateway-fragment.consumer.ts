@@ -1,0 +1,44 @@
+import { readFragment } from '@bubbles/gateway/domain/fragment.ts';
+import { fragmentClient } from '@bubbles/gateway/fragments/fetch-fragment.ts';
+import { openAddress, POOL_LIMITS } from '@bubbles/gateway/upstream/address.ts';
+import { systemClock } from '@bubbles/shared/clock.ts';
+import { describe, expect, it } from '@jest/globals';
+import { Matchers } from '@pact-foundation/pact';
+import { calledBy, pactBetween, tokensOf } from '../pacts.ts';
+
+const ETAG = '"0f343b0931126a20f133d67c2b018a3b5e8ff1f7b6f5a0c9d9a9b9e5d1c2b3a4"';
+
+const operation = {
+  operationId: Matchers.like('getBubble'),
+  security: Matchers.eachLike({}),
+  'x-gw-auth': Matchers.regex('none|pat|session|pat\\+session', 'pat'),
+  'x-internal': Matchers.boolean(false),
+  responses: Matchers.like({}),
+};
+
+describe('the gateway reads what a service offers', () => {
+  it('[API-01] a fragment that it can route by', async () => {
+    await pactBetween('gateway', 'bubbles-query')
+      .addInteraction()
+      .uponReceiving('a request for the fragment')
+      .withRequest('GET', '/internal/openapi.json', (request) => {
+        request.headers(calledBy('gateway'));
+      })
+      .willRespondWith(200, (response) => {
+        response.headers({ ETag: Matchers.regex('"[^"]+"', ETAG) }).jsonBody({
+          openapi: Matchers.regex('3\\.1\\.\\d+', '3.1.0'),
+          paths: { '/v1/bubbles/{id}': { get: operation } },
+          components: Matchers.like({ schemas: {} }),
+        });
+      })
+      .executeTest(async ({ url }) => {
+        const client = fragmentClient(tokensOf('gateway'));
+        const address = openAddress(url, systemClock(), POOL_LIMITS);
+        const fetched = await client.fetch('bubbles-query', address, null);
+        await Promise.all([client.close(), address.close()]);
+        expect(fetched).toMatchObject({ changed: true, etag: ETAG });
+        const fragment = readFragment('bubbles-query', fetched.changed ? JSON.parse(fetched.text) : null);
+        expect(fragment).toMatchObject({ operations: [{ method: 'GET', template: '/v1/bubbles/{id}', auth: 'pat' }] });
+      });
+  });
+});

@@ -1,0 +1,89 @@
+import { type CheckAnswer, ChecksResponse, type CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
+import { type IdentityChecks, identityChecks } from '@bubbles/gateway/admission/identity-checks.ts';
+import { type Address, openAddress, POOL_LIMITS } from '@bubbles/gateway/upstream/address.ts';
+import { systemClock } from '@bubbles/shared/clock.ts';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Matchers } from '@pact-foundation/pact';
+import { expecting } from '../expecting.ts';
+import { calledBy, pactBetween, tokensOf } from '../pacts.ts';
+
+const HASH = 'b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c';
+const budget = { limit: 120, remaining: 119, reset_seconds: 60 };
+
+interface Interaction {
+  readonly state: string;
+  readonly question: string;
+  readonly accepts: CredentialCheck['accepts'];
+  readonly answer: CheckAnswer;
+}
+
+const INTERACTIONS: readonly Interaction[] = [
+  {
+    state: 'an API key is active',
+    question: 'a check of an active API key',
+    accepts: ['pat', 'oauth'],
+    answer: { h: HASH, outcome: 'allowed', assertion: 'header.claims.signature', ...budget },
+  },
+  {
+    state: 'an API key has spent its budget',
+    question: 'a check of an API key without budget',
+    accepts: ['pat', 'oauth'],
+    answer: { h: HASH, outcome: 'limited', retry_after_seconds: 30, ...budget, remaining: 0 },
+  },
+  {
+    state: 'a token is unknown',
+    question: 'a check of an unknown token',
+    accepts: ['pat', 'oauth'],
+    answer: { h: HASH, outcome: 'refused', type: 'unauthorized' },
+  },
+  {
+    state: 'an API key is active',
+    question: 'a check of an API key where only a session is taken',
+    accepts: ['session'],
+    answer: { h: HASH, outcome: 'refused', type: 'unauthorized' },
+  },
+  {
+    state: 'an API key has been revoked',
+    question: 'a check of a revoked API key',
+    accepts: ['pat', 'oauth'],
+    answer: { h: HASH, outcome: 'refused', type: 'token_revoked' },
+  },
+  {
+    state: 'the account of an API key is closed',
+    question: 'a check of an API key of a closed account',
+    accepts: ['pat', 'oauth'],
+    answer: { h: HASH, outcome: 'refused', type: 'account_deleted' },
+  },
+];
+
+/** A refusal is one of the words exactly: another one would be another answer to the client. */
+const exactRefusal = (answer: CheckAnswer) =>
+  answer.outcome === 'refused' ? [{ path: '$.answers[*].type', rules: [{ 'pact:matcher:type': 'equality' }] }] : [];
+
+describe('the gateway asks identity about credentials', () => {
+  const pact = pactBetween('gateway', 'identity-and-oauth');
+  const open: (IdentityChecks | Address)[] = [];
+  afterEach(() => Promise.all(open.splice(0).map((one) => one.close())));
+
+  it.each(INTERACTIONS)('[AUTH-05] $question, when $state', async ({ state, question, accepts, answer }) => {
+    const { body, rules } = expecting(ChecksResponse, { answers: [answer] });
+    const answered = rules.filter(({ path }) => answer.outcome !== 'refused' || path !== '$.answers[*].type');
+    await pact
+      .addInteraction()
+      .given(state)
+      .uponReceiving(question)
+      .withRequest('POST', '/internal/v1/checks', (request) => {
+        request.headers(calledBy('gateway'));
+        request.jsonBody({ checks: [{ h: Matchers.fromProviderState('hash', HASH), jwt: null, aud: 'bubbles-query', accepts }] });
+      })
+      .willRespondWith(200, (response) => {
+        response.jsonBody(body).matchingRules({ body: [...answered, ...exactRefusal(answer)] });
+      })
+      .executeTest(async ({ url }) => {
+        const checks = identityChecks({ tokens: tokensOf('gateway'), deadlineMs: 5000, onBatch: () => undefined });
+        const address = openAddress(url, systemClock(), POOL_LIMITS);
+        open.push(checks, address);
+        expect(await checks.check({ h: HASH, jwt: null, aud: 'bubbles-query', accepts }, [address])).toEqual(answer);
+      });
+  });
+});
