@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CreateApiKeyRequest } from '../api/api-key.ts';
+import { ApiKeyCreated, ApiKeySummary, CreateApiKeyRequest } from '../api/api-key.ts';
 import { CallerId, isPrintable } from '../api/text.ts';
 import { Timestamp } from '../api/timestamp.ts';
 import { AccountFacts } from './accounts.ts';
@@ -9,7 +9,7 @@ import { AccountFacts } from './accounts.ts';
  *
  * - `POST accounts` CreateAccount → 201 CreatedAccount; `GET accounts` AdminPageQuery → AdminAccounts; `GET accounts/{id}`; `PATCH accounts/{id}` PatchAccount; `PUT accounts/{id}/state` SetAccountState → AdminAccount
  * - `POST accounts/{id}/sessions` → 201 IssuedSession; `DELETE sessions/{id}` → 204
- * - `POST accounts/{id}/keys` CreateApiKeyRequest → 201 IssuedKey, whatever the plan; the cap of active keys holds
+ * - `POST accounts/{id}/keys` CreateApiKeyRequest → 201 ApiKeyCreated, whatever the plan; the cap of active keys holds
  * - `POST teams` CreateTeam → 201 AdminTeam; `GET teams` AdminPageQuery → AdminTeams; `GET teams/{id}`; `PATCH teams/{id}` PatchTeam → AdminTeam
  * - `PUT teams/{id}/members/{user_id}` SetMember → AdminMember; `DELETE` the same → 204, also when there is no such membership
  * - `POST teams/{id}/channels` CreateChannel → 201 AdminChannel
@@ -40,23 +40,16 @@ export const CreateAccount = z.object({ ...Profile, key_name: CreateApiKeyReques
 export const PatchAccount = z.object(Profile).exactPartial();
 export const SetAccountState = z.object({ state: AccountFacts.shape.state });
 
-export const IssuedKey = z.object({
-  id: z.string(),
-  name: z.string(),
-  token: z.string(),
-  token_preview: z.string(),
-  created_at: Timestamp,
-});
 export const IssuedSession = z.object({ id: z.string(), session_token: z.string(), expires_at: Timestamp });
 
 export const AdminMember = z.object({ team_id: z.string(), user_id: z.string(), role: Role, hidden: z.boolean() });
 export const AdminAccount = AccountFacts.extend({
   created_at: Timestamp,
   memberships: z.array(AdminMember.omit({ user_id: true })),
-  active_keys: z.array(IssuedKey.omit({ token: true })),
+  active_keys: z.array(ApiKeySummary.omit({ last_used_at: true })),
 });
 export const AdminAccounts = z.object({ accounts: z.array(AdminAccount), next_after: z.string().nullable() });
-export const CreatedAccount = z.object({ account: AdminAccount, session: IssuedSession, key: IssuedKey.nullable() });
+export const CreatedAccount = z.object({ account: AdminAccount, session: IssuedSession, key: ApiKeyCreated.nullable() });
 
 /** `member_ids` null: visible to admins and members, not to guests. */
 export const CreateChannel = z.object({ name: Text, member_ids: z.array(CallerId).max(500).nullable() });
@@ -64,8 +57,7 @@ export const AdminChannel = z.object({ id: z.string(), name: z.string().nullable
 
 const TeamFields = { name: Text.nullable(), plan: Plan, archived: z.boolean(), domain: Domain.nullable(), discoverable: z.boolean() };
 export const CreateTeam = z.object({
-  name: TeamFields.name,
-  plan: TeamFields.plan,
+  ...TeamFields,
   archived: TeamFields.archived.default(false),
   domain: TeamFields.domain.default(null),
   discoverable: TeamFields.discoverable.default(false),

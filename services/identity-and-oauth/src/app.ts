@@ -14,8 +14,7 @@ import type {
 } from './ports.ts';
 import { readAccess } from './use-cases/access.ts';
 import { changeProfile, createAccount, getAccount, listAccounts, setAccountState } from './use-cases/accounts.ts';
-import { admission } from './use-cases/admission.ts';
-import { checkCredentials } from './use-cases/check-credentials.ts';
+import { admitCredentials, checkCredentials } from './use-cases/admission.ts';
 import { createKey, grantKey, listKeys, revokeKey } from './use-cases/keys.ts';
 import { endSession, startSession, sweepSessions } from './use-cases/sessions.ts';
 import { addChannel, changeTeam, createTeam, endMembership, getTeam, listTeams, setMembership } from './use-cases/teams.ts';
@@ -38,7 +37,7 @@ export interface AppPorts {
 
 /** What identity can do. */
 export const createApp = (ports: AppPorts) => ({
-  admit: admission(ports),
+  admitCredentials: admitCredentials(ports),
   checkCredentials: checkCredentials(ports),
   publishedAssertionKeys: () => ports.assertionKeys.published(),
   rotateAssertionKeys: () => ports.assertionKeys.rotate(),

@@ -89,16 +89,18 @@ export interface Assertions {
   issue(credential: Credential, audience: string): Promise<string>;
 }
 
-/** A key set as RFC 7517 writes it, public members only. */
-export interface PublicKeySet {
-  readonly keys: readonly Readonly<Record<string, unknown>>[];
+/** The public half of an Ed25519 key as RFC 8037 writes it. */
+export interface PublicKey {
+  readonly kty: 'OKP';
+  readonly crv: 'Ed25519';
+  readonly x: string;
 }
 
 /** A signing key at rest. */
 export interface SealedKey extends KeyTimeLine {
   /** RFC 7638 thumbprint of the public key. */
   readonly kid: string;
-  readonly publicJwk: Readonly<Record<string, string>>;
+  readonly publicKey: PublicKey;
   /** The private key, readable with the master key only. */
   readonly sealed: string;
 }
@@ -113,7 +115,7 @@ export interface AssertionKeyStore {
 
 export interface AssertionKeys {
   /** What verifiers need now and soon. */
-  published(): Promise<PublicKeySet>;
+  published(): Promise<(PublicKey & Pick<SealedKey, 'kid'>)[]>;
   /** Makes the successor when its time has come and forgets the keys whose time is over. */
   rotate(): Promise<void>;
 }

@@ -26,3 +26,12 @@ export const refusalOf = (credential: Credential | null, accepts: readonly Crede
   if (credential.standing === 'ended' || !accepts.includes(credential.kind)) return 'unauthorized';
   return null;
 };
+
+/** Who calls, as routes and other services are told. */
+export const callerOf = ({ id, kind, scopes, account }: Credential) => ({
+  userId: account.id,
+  credentialId: id,
+  kind,
+  scopes,
+  teams: account.memberships.map(({ teamId, role, hidden }) => ({ id: teamId, role, hidden })),
+});

@@ -1,3 +1,5 @@
+import { generations } from './generations.ts';
+
 export const RATE_LIMIT = 120;
 export const RATE_WINDOW_SECONDS = 60;
 const WINDOW_MS = RATE_WINDOW_SECONDS * 1000;
@@ -57,28 +59,14 @@ export interface RateWindows {
   take(credentialId: string, nowMs: number): Budget;
 }
 
-/** The windows of all credentials in two generations: one that was not asked for during a whole window holds nothing that counts and is dropped. */
+/** The windows of all credentials; one that was not asked for during a whole window holds nothing that counts. */
 export function rateWindows(): RateWindows {
-  let young = new Map<string, RateWindow>();
-  let old = new Map<string, RateWindow>();
-  let turnedAt = Number.NEGATIVE_INFINITY;
-
-  const windowOf = (credentialId: string) => {
-    const known = young.get(credentialId);
-    if (known) return known;
-    const window = old.get(credentialId) ?? rateWindow();
-    young.set(credentialId, window);
-    return window;
-  };
-
+  const windows = generations<RateWindow>(WINDOW_MS);
   return {
     take: (credentialId, nowMs) => {
-      if (nowMs - turnedAt > WINDOW_MS) {
-        old = young;
-        young = new Map();
-        turnedAt = nowMs;
-      }
-      return windowOf(credentialId).take(nowMs);
+      const window = windows.get(credentialId, nowMs) ?? rateWindow();
+      windows.set(credentialId, window, nowMs);
+      return window.take(nowMs);
     },
   };
 }

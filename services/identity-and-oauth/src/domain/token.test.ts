@@ -1,31 +1,39 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { AT, aSession } from '../../test/builders.ts';
-import { hashToken, keyPreview, keyToken, sessionIsLive, sessionToken, TOKEN_BYTES } from './token.ts';
+import { hashToken, issueKey, issueSession, sessionIsLive, TOKEN_BYTES } from './token.ts';
+
+const random = randomBytes(TOKEN_BYTES);
 
 describe('tokens', () => {
   it('[AUTH-03] a key is the prefix and all its random bytes in base64url', () => {
-    const random = randomBytes(TOKEN_BYTES);
-    expect(keyToken(random)).toBe(`svc_pat_${random.toString('base64url')}`);
+    const { token } = issueKey('ci', { id: 'key-1', random, at: AT });
+    expect(token).toBe(`svc_pat_${random.toString('base64url')}`);
     expect(TOKEN_BYTES).toBeGreaterThanOrEqual(32);
   });
 
   it('[KEY-03] the preview is the prefix, four characters and an ellipsis', () => {
-    expect(keyPreview('svc_pat_AbCdEfGhIj')).toBe('svc_pat_AbCd…');
+    const { key, token } = issueKey('ci', { id: 'key-1', random, at: AT });
+    expect(key.preview).toBe(`${token.slice(0, 12)}…`);
   });
 
-  it('[AUTH-08] the hash is the lower-case hex SHA-256', () => {
+  it('[AUTH-08] [KEY-02] of a token only its SHA-256 is kept', () => {
     expect(hashToken('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+    const { key, token } = issueKey('ci', { id: 'key-1', random, at: AT });
+    expect(JSON.stringify(key)).not.toContain(token);
+    expect(key).toEqual({ id: 'key-1', hash: hashToken(token), name: 'ci', preview: key.preview, createdAt: AT });
   });
 
   it('a session token never has the form of a JWT', () => {
-    expect(sessionToken(randomBytes(TOKEN_BYTES))).toMatch(/^svc_session_[\w-]{43}$/);
+    expect(issueSession('user-1', { id: 'session-1', random, at: AT }).token).toMatch(/^svc_session_[\w-]{43}$/);
   });
 
-  it('[AUTH-10] a session lives until its expiry and not at it, and ends at sign-out', () => {
-    const session = aSession({ expiresAt: AT });
-    expect(sessionIsLive(session, new Date(AT.getTime() - 1))).toBe(true);
-    expect(sessionIsLive(session, AT)).toBe(false);
-    expect(sessionIsLive({ ...session, endedAt: AT }, new Date(AT.getTime() - 1))).toBe(false);
+  it('[AUTH-10] a session lives for 14 days and not at their end, and ends at sign-out', () => {
+    const { session } = issueSession('user-1', { id: 'session-1', random, at: AT });
+    const end = new Date('2026-03-15T10:00:00.000Z');
+    expect(session.expiresAt).toEqual(end);
+    expect(sessionIsLive(session, new Date(end.getTime() - 1))).toBe(true);
+    expect(sessionIsLive(session, end)).toBe(false);
+    expect(sessionIsLive(aSession({ endedAt: AT }), AT)).toBe(false);
   });
 });

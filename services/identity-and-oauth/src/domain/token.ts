@@ -1,21 +1,36 @@
 import { createHash } from 'node:crypto';
+import type { ActiveKey } from './account.ts';
 
 const KEY_PREFIX = 'svc_pat_';
 const SESSION_PREFIX = 'svc_session_';
 const PREVIEW_CHARACTERS = 4;
+const SESSION_MS = 14 * 24 * 60 * 60 * 1000;
 
 /** Random bytes in every token: as many as its SHA-256 has, so that a plain hash is enough to keep. */
 export const TOKEN_BYTES = 32;
 export const MAX_ACTIVE_KEYS = 10;
-export const SESSION_MS = 14 * 24 * 60 * 60 * 1000;
 
 /** The only form in which a token is stored or looked up. */
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-export const keyToken = (random: Buffer): string => `${KEY_PREFIX}${random.toString('base64url')}`;
-export const sessionToken = (random: Buffer): string => `${SESSION_PREFIX}${random.toString('base64url')}`;
+/** What is chosen outside for a new token: its id, its randomness and the time. */
+export interface TokenSeed {
+  readonly id: string;
+  readonly random: Buffer;
+  readonly at: Date;
+}
 
-export const keyPreview = (token: string): string => `${token.slice(0, KEY_PREFIX.length + PREVIEW_CHARACTERS)}…`;
+export interface IssuedKey {
+  readonly key: ActiveKey;
+  /** In full; from here it goes into the answer and nowhere else. */
+  readonly token: string;
+}
+
+export const issueKey = (name: string, { id, random, at }: TokenSeed): IssuedKey => {
+  const token = `${KEY_PREFIX}${random.toString('base64url')}`;
+  const preview = `${token.slice(0, KEY_PREFIX.length + PREVIEW_CHARACTERS)}…`;
+  return { token, key: { id, hash: hashToken(token), name, preview, createdAt: at } };
+};
 
 /** A signed-in app session. */
 export interface Session {
@@ -28,4 +43,17 @@ export interface Session {
   readonly endedAt: Date | null;
 }
 
-export const sessionIsLive = (session: Session, now: Date): boolean => session.endedAt === null && session.expiresAt > now;
+export interface IssuedSession {
+  readonly session: Session;
+  /** In full; from here it goes into the answer and nowhere else. */
+  readonly token: string;
+}
+
+export const issueSession = (accountId: string, { id, random, at }: TokenSeed): IssuedSession => {
+  const token = `${SESSION_PREFIX}${random.toString('base64url')}`;
+  const expiresAt = new Date(at.getTime() + SESSION_MS);
+  return { token, session: { id, hash: hashToken(token), accountId, createdAt: at, expiresAt, endedAt: null } };
+};
+
+export const sessionIsLive = ({ endedAt, expiresAt }: Pick<Session, 'endedAt' | 'expiresAt'>, now: Date): boolean =>
+  endedAt === null && expiresAt > now;

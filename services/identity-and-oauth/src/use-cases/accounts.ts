@@ -2,10 +2,9 @@ import type { Clock } from '@bubbles/shared/clock.ts';
 import { DomainError } from '@bubbles/shared/errors.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
 import { type Account, type AccountState, inState, newAccount, type Profile, withProfile } from '../domain/account.ts';
+import { type IssuedKey, type IssuedSession, issueKey, issueSession, TOKEN_BYTES } from '../domain/token.ts';
 import type { AccountStore, Page, SessionStore } from '../ports.ts';
 import { announced } from './account-events.ts';
-import { type IssuedKey, makeKey } from './keys.ts';
-import { type IssuedSession, makeSession } from './sessions.ts';
 
 export interface AccountToCreate {
   readonly profile: Profile;
@@ -24,11 +23,13 @@ interface AccountPorts {
 }
 
 export const createAccount =
-  ({ accounts, sessions, ...making }: AccountPorts & { sessions: SessionStore; clock: Clock; ids: Ids }) =>
+  ({ accounts, sessions, clock, ids }: AccountPorts & { sessions: SessionStore; clock: Clock; ids: Ids }) =>
   async ({ profile, keyName }: AccountToCreate): Promise<CreatedAccount> => {
-    const key = keyName === null ? null : makeKey(making, keyName);
-    const account = newAccount({ id: making.ids.uuid(), profile, keys: key ? [key.key] : [], createdAt: making.clock.now() });
-    const session = makeSession(making, account.id);
+    const at = clock.now();
+    const seed = () => ({ id: ids.uuid(), random: ids.bytes(TOKEN_BYTES), at });
+    const key = keyName === null ? null : issueKey(keyName, seed());
+    const account = newAccount({ id: ids.uuid(), profile, keys: key ? [key.key] : [], createdAt: at });
+    const session = issueSession(account.id, seed());
     await accounts.insert(announced(account));
     await sessions.insert(session.session);
     return { account, session, key };

@@ -1,7 +1,7 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import { type Credential, type CredentialKind, type Refusal, refusalOf } from '../domain/credential.ts';
 import type { Budget, RateWindows } from '../domain/rate-window.ts';
-import type { AccessTokenVerifier, CredentialStore, KeyUses } from '../ports.ts';
+import type { AccessTokenVerifier, Assertions, CredentialStore, KeyUses } from '../ports.ts';
 
 /** A token as a request presents it. */
 export interface Presented {
@@ -13,12 +13,15 @@ export interface Presented {
   readonly accepts: readonly CredentialKind[];
 }
 
-export type Admission =
-  | { readonly outcome: 'allowed'; readonly credential: Credential; readonly budget: Budget }
-  | { readonly outcome: 'limited'; readonly budget: Budget }
-  | { readonly outcome: 'refused'; readonly refusal: Refusal };
+interface Admitted {
+  readonly outcome: 'allowed';
+  readonly credential: Credential;
+  readonly budget: Budget;
+}
+type NotAdmitted = { readonly outcome: 'limited'; readonly budget: Budget } | { readonly outcome: 'refused'; readonly refusal: Refusal };
+export type Admission = Admitted | NotAdmitted;
 
-export interface AdmissionPorts {
+interface AdmissionPorts {
   readonly credentials: CredentialStore;
   readonly accessTokens: AccessTokenVerifier;
   readonly windows: RateWindows;
@@ -26,36 +29,58 @@ export interface AdmissionPorts {
   readonly clock: Clock;
 }
 
-/** The one rule of admission, for requests of other services and of identity alike; answers by index. */
-export const admission = (ports: AdmissionPorts) => {
-  const oauthCredentials = async (jwts: readonly string[]): Promise<ReadonlyMap<string, Credential>> => {
-    const tokens = await Promise.all(jwts.map((jwt) => ports.accessTokens.verify(jwt)));
-    const known = tokens.flatMap((token, i) => (token ? [{ token, jwt: jwts[i] ?? '' }] : []));
-    if (known.length === 0) return new Map();
-    const owners = await ports.credentials.owners(known.map(({ token }) => token.accountId));
-    return new Map(
-      known.flatMap(({ token, jwt }) => {
-        const owner = owners.get(token.accountId);
-        return owner ? [[jwt, { ...owner, id: token.grantId, kind: 'oauth', scopes: token.scopes, standing: token.standing }]] : [];
-      }),
+const owned = async (ports: AdmissionPorts, jwt: string): Promise<Credential | null> => {
+  const token = await ports.accessTokens.verify(jwt);
+  if (!token) return null;
+  const owner = (await ports.credentials.owners([token.accountId])).get(token.accountId);
+  return owner ? { ...owner, id: token.grantId, kind: 'oauth', scopes: token.scopes, standing: token.standing } : null;
+};
+
+/** By index: the hashes in one read; null for a token that nobody has. */
+const credentialsOf = async (ports: AdmissionPorts, presented: readonly Presented[]): Promise<(Credential | null)[]> => {
+  const hashes = presented.flatMap(({ hash, jwt }) => (jwt === null ? [hash] : []));
+  const byHash = hashes.length > 0 ? ports.credentials.byHash(hashes) : Promise.resolve(new Map<string, Credential>());
+  const [known, byJwt] = await Promise.all([byHash, Promise.all(presented.map(({ jwt }) => (jwt === null ? null : owned(ports, jwt))))]);
+  return presented.map(({ hash, jwt }, i) => (jwt === null ? known.get(hash) : byJwt[i]) ?? null);
+};
+
+/** The one rule of admission, for identity's own routes and for those of other services; answers by index. */
+export const admitCredentials =
+  (ports: AdmissionPorts) =>
+  async (presented: readonly Presented[]): Promise<Admission[]> => {
+    const credentials = await credentialsOf(ports, presented);
+    const nowMs = ports.clock.monotonic();
+    const at = ports.clock.now();
+    return presented.map(({ accepts }, i) => {
+      const credential = credentials[i] ?? null;
+      const refusal = refusalOf(credential, accepts);
+      if (!credential || refusal) return { outcome: 'refused', refusal: refusal ?? 'unauthorized' };
+      const budget = ports.windows.take(credential.id, nowMs);
+      if (!budget.allowed) return { outcome: 'limited', budget };
+      if (credential.kind === 'pat') ports.keyUses.note(credential.id, at);
+      return { outcome: 'allowed', credential, budget };
+    });
+  };
+
+export interface Check extends Presented {
+  /** The service that the assertion is for. */
+  readonly audience: string;
+}
+
+export type CheckOutcome = (Admitted & { readonly assertion: string }) | NotAdmitted;
+
+/** Admits for other services, each with a statement of who calls; answers by index. */
+export const checkCredentials = (ports: AdmissionPorts & { readonly assertions: Assertions }) => {
+  const admit = admitCredentials(ports);
+  return async (checks: readonly Check[]): Promise<CheckOutcome[]> => {
+    const admissions = await admit(checks);
+    const audienceOf = (i: number) => checks[i]?.audience ?? '';
+    return Promise.all(
+      admissions.map(async (admission, i) =>
+        admission.outcome === 'allowed'
+          ? { ...admission, assertion: await ports.assertions.issue(admission.credential, audienceOf(i)) }
+          : admission,
+      ),
     );
   };
-
-  const admit = (credential: Credential | null, accepts: readonly CredentialKind[], time: { nowMs: number; at: Date }): Admission => {
-    const refusal = refusalOf(credential, accepts);
-    if (refusal !== null || !credential) return { outcome: 'refused', refusal: refusal ?? 'unauthorized' };
-    const budget = ports.windows.take(credential.id, time.nowMs);
-    if (!budget.allowed) return { outcome: 'limited', budget };
-    if (credential.kind === 'pat') ports.keyUses.note(credential.id, time.at);
-    return { outcome: 'allowed', credential, budget };
-  };
-
-  return async (presented: readonly Presented[]): Promise<Admission[]> => {
-    const hashes = presented.flatMap(({ hash, jwt }) => (jwt === null ? [hash] : []));
-    const jwts = presented.flatMap(({ jwt }) => (jwt === null ? [] : [jwt]));
-    const [byHash, byJwt] = await Promise.all([ports.credentials.byHash(hashes), oauthCredentials(jwts)]);
-    const time = { nowMs: ports.clock.monotonic(), at: ports.clock.now() };
-    return presented.map(({ hash, jwt, accepts }) => admit((jwt === null ? byHash.get(hash) : byJwt.get(jwt)) ?? null, accepts, time));
-  };
 };
-export type Admit = ReturnType<typeof admission>;

@@ -3,14 +3,14 @@ import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
 import { calculateJwkThumbprint } from 'jose';
 import { isShownAt, type KeyTimeLine, nextTimeLine, signsAt } from '../../domain/key-time-line.ts';
-import type { AssertionKeyStore, AssertionKeys, SealedKey } from '../../ports.ts';
+import type { AssertionKeyStore, AssertionKeys, PublicKey, SealedKey } from '../../ports.ts';
 import type { Seal } from './seal.ts';
 
 const SEED_BYTES = 32;
 
 export interface SigningKey {
   readonly kid: string;
-  readonly privateKey: KeyObject;
+  readonly key: KeyObject;
 }
 
 export interface KeyRing extends AssertionKeys {
@@ -39,9 +39,9 @@ export function keyRing({ keys, seal, clock, ids }: RingOptions): KeyRing {
 
   const load = async (): Promise<SigningKey> => {
     const now = clock.now();
-    const key = (await makeDue(await keys.all())).find((one) => signsAt(one, now));
-    if (!key) throw new Error('no assertion key signs now, though one was made');
-    signing = { ...key, privateKey: ed25519(seal.open(key.sealed, key.kid)) };
+    const due = (await makeDue(await keys.all())).find((one) => signsAt(one, now));
+    if (!due) throw new Error('no assertion key signs now, though one was made');
+    signing = { ...due, key: ed25519(seal.open(due.sealed, due.kid)) };
     return signing;
   };
 
@@ -55,8 +55,7 @@ export function keyRing({ keys, seal, clock, ids }: RingOptions): KeyRing {
     },
     published: async () => {
       const now = clock.now();
-      const shown = (await keys.all()).filter((key) => isShownAt(key, now));
-      return { keys: shown.map(({ kid, publicJwk }) => ({ ...publicJwk, kid, alg: 'EdDSA', use: 'sig' })) };
+      return (await keys.all()).filter((key) => isShownAt(key, now)).map(({ kid, publicKey }) => ({ ...publicKey, kid }));
     },
     rotate: async () => {
       await makeDue(await keys.all());
@@ -69,7 +68,7 @@ const ed25519 = (seed: Buffer): KeyObject => createPrivateKey({ key: seed, forma
 
 const sealedKey = async (line: KeyTimeLine, seed: Buffer, seal: Seal): Promise<SealedKey> => {
   const { x = '' } = createPublicKey(ed25519(seed)).export({ format: 'jwk' });
-  const publicJwk = { kty: 'OKP', crv: 'Ed25519', x };
-  const kid = await calculateJwkThumbprint(publicJwk);
-  return { ...line, kid, publicJwk, sealed: seal.close(seed, kid) };
+  const publicKey: PublicKey = { kty: 'OKP', crv: 'Ed25519', x };
+  const kid = await calculateJwkThumbprint(publicKey);
+  return { ...line, kid, publicKey, sealed: seal.close(seed, kid) };
 };

@@ -1,4 +1,4 @@
-import { CreateApiKeyRequest } from '@bubbles/contracts/api/api-key.ts';
+import { ApiKeyCreated, CreateApiKeyRequest } from '@bubbles/contracts/api/api-key.ts';
 import { CallerId } from '@bubbles/contracts/api/text.ts';
 import {
   AdminAccount,
@@ -6,7 +6,6 @@ import {
   AdminPageQuery,
   CreateAccount,
   CreatedAccount,
-  IssuedKey,
   IssuedSession,
   PatchAccount,
   SetAccountState,
@@ -113,7 +112,7 @@ const grantKey = defineRoute({
   summary: 'Create a personal access token, whatever the plan',
   params: ById,
   body: CreateApiKeyRequest,
-  success: { status: 201, schema: IssuedKey },
+  success: { status: 201, schema: ApiKeyCreated },
   errors: ['not_found', 'limit_reached'],
   secret: true,
 });

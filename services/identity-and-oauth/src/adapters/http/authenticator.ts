@@ -1,14 +1,13 @@
 import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Authenticator, Presented } from '@bubbles/shared/http/authenticator.ts';
-import type { Caller } from '@bubbles/shared/http/route.ts';
+import type { Authenticator } from '@bubbles/shared/http/authenticator.ts';
+import { bearerToken } from '@bubbles/shared/http/bearer.ts';
 import type { App } from '../../app.ts';
-import type { Credential, Refusal } from '../../domain/credential.ts';
+import { callerOf, type Refusal } from '../../domain/credential.ts';
 import { type Budget, RATE_LIMIT, RATE_WINDOW_SECONDS } from '../../domain/rate-window.ts';
 import { hashToken } from '../../domain/token.ts';
 import type { AdmittedAccounts } from './admitted-accounts.ts';
 
-const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
-const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+const JWT = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/;
 
 const MESSAGES: Readonly<Record<Refusal, string>> = {
   unauthorized: 'A valid credential of a kind that this endpoint accepts is needed.',
@@ -17,11 +16,11 @@ const MESSAGES: Readonly<Record<Refusal, string>> = {
 };
 
 /** Identity's own: reads the credential itself, by the rule and with the counters that serve the checks of other services. */
-export const credentialAuthenticator = (app: Pick<App, 'admit'>, accounts: AdmittedAccounts): Authenticator => ({
+export const credentialAuthenticator = (app: Pick<App, 'admitCredentials'>, accounts: AdmittedAccounts): Authenticator => ({
   admit: async ({ authorization, accepts }) => {
-    const token = tokenOf(authorization);
+    const token = bearerToken(authorization);
     if (token === null) return refused('unauthorized');
-    const [admission] = await app.admit([{ hash: hashToken(token), jwt: JWT.test(token) ? token : null, accepts }]);
+    const [admission] = await app.admitCredentials([{ hash: hashToken(token), jwt: JWT.test(token) ? token : null, accepts }]);
     if (!admission || admission.outcome === 'refused') return refused(admission?.refusal ?? 'unauthorized');
     const headers = rateHeaders(admission.budget);
     if (admission.outcome === 'limited') return { refusal: tooMany(admission.budget), headers };
@@ -30,11 +29,6 @@ export const credentialAuthenticator = (app: Pick<App, 'admit'>, accounts: Admit
     return { caller, headers };
   },
 });
-
-const tokenOf = (authorization: Presented['authorization']): string | null => {
-  const [header, ...more] = authorization;
-  return header === undefined || more.length > 0 ? null : (BEARER.exec(header)?.[1] ?? null);
-};
 
 const refused = (refusal: Refusal) => ({ refusal: new DomainError(refusal, MESSAGES[refusal]), headers: {} });
 
@@ -47,12 +41,4 @@ const tooMany = ({ resetSeconds }: Budget) =>
 const rateHeaders = ({ remaining, resetSeconds }: Budget) => ({
   'RateLimit-Policy': `"default";q=${RATE_LIMIT};w=${RATE_WINDOW_SECONDS}`,
   RateLimit: `"default";r=${remaining};t=${resetSeconds}`,
-});
-
-const callerOf = ({ id, kind, scopes, account }: Credential): Caller => ({
-  userId: account.id,
-  credentialId: id,
-  kind,
-  scopes,
-  teams: account.memberships.map(({ teamId, role, hidden }) => ({ id: teamId, role, hidden })),
 });

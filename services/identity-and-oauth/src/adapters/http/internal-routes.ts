@@ -2,9 +2,9 @@ import { AccessRequest, AccessResponse } from '@bubbles/contracts/internal/acces
 import { AccountsSnapshot } from '@bubbles/contracts/internal/accounts.ts';
 import { AdminPageQuery } from '@bubbles/contracts/internal/admin.ts';
 import { ChecksRequest, ChecksResponse } from '@bubbles/contracts/internal/checks.ts';
+import { AssertionKeySet } from '@bubbles/shared/http/assertion-keys.ts';
 import { defineRoute, route } from '@bubbles/shared/http/define-route.ts';
 import type { Route } from '@bubbles/shared/http/route.ts';
-import { z } from 'zod';
 import type { App } from '../../app.ts';
 import { accountFacts } from '../../use-cases/account-events.ts';
 import { nextAfter, pageOf } from './paging.ts';
@@ -35,12 +35,7 @@ const getAssertionKeys = defineRoute({
     kind: 'internal',
     callers: ['gateway', 'bubbles-query', 'meetings-bot-gateway', 'webhooks-dispatcher', 'signup', 'assistant-connector'],
   },
-  success: {
-    status: 200,
-    schema: z.object({
-      keys: z.array(z.object({ kty: z.string(), crv: z.string(), x: z.string(), kid: z.string(), alg: z.string(), use: z.literal('sig') })),
-    }),
-  },
+  success: { status: 200, schema: AssertionKeySet },
   errors: [],
 });
 
@@ -73,7 +68,7 @@ export const internalRoutes = (app: App): readonly Route[] => [
     const outcomes = await app.checkCredentials(body.checks.map(({ h, jwt, aud, accepts }) => ({ hash: h, jwt, audience: aud, accepts })));
     return { answers: outcomes.map((outcome, i) => presentCheck(body.checks[i]?.h ?? '', outcome)) };
   }),
-  route(getAssertionKeys, () => app.publishedAssertionKeys()),
+  route(getAssertionKeys, async () => ({ keys: await app.publishedAssertionKeys() })),
   route(readAccess, async ({ body }) => {
     const access = await app.readAccess({ accountIds: body.user_ids, teamIds: body.team_ids });
     return { users: access.accounts.map(presentAccountAccess), teams: access.teams.map(presentTeamAccess) };

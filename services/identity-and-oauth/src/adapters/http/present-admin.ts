@@ -8,9 +8,9 @@ import type {
 import type { z } from 'zod';
 import type { Account } from '../../domain/account.ts';
 import type { Channel, Team } from '../../domain/team.ts';
+import type { IssuedSession } from '../../domain/token.ts';
 import { accountFacts } from '../../use-cases/account-events.ts';
 import type { CreatedAccount } from '../../use-cases/accounts.ts';
-import type { IssuedSession } from '../../use-cases/sessions.ts';
 import { presentIssuedKey } from './present.ts';
 
 export const presentAdminAccount = (account: Account): z.infer<typeof AdminAccount> => ({

@@ -5,9 +5,10 @@ import type { TeamAccess as TeamAccessAnswer, UserAccess } from '@bubbles/contra
 import type { CheckAnswer } from '@bubbles/contracts/internal/checks.ts';
 import type { Account } from '../../domain/account.ts';
 import { type Budget, RATE_LIMIT } from '../../domain/rate-window.ts';
+import type { IssuedKey } from '../../domain/token.ts';
 import type { AccountAccess, TeamAccess } from '../../use-cases/access.ts';
-import type { CheckOutcome } from '../../use-cases/check-credentials.ts';
-import type { IssuedKey, ListedKey } from '../../use-cases/keys.ts';
+import type { CheckOutcome } from '../../use-cases/admission.ts';
+import type { ListedKey } from '../../use-cases/keys.ts';
 import type { TeamOfCaller } from '../../use-cases/teams-of-caller.ts';
 
 export const presentUser = ({ id, email, name, pictureUrl }: Account): User => ({ id, email, name, picture_url: pictureUrl });

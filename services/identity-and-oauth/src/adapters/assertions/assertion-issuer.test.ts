@@ -1,0 +1,82 @@
+import { createPublicKey, randomBytes } from 'node:crypto';
+import { systemIds } from '@bubbles/shared/ids.ts';
+import { type FakeClock, fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { decodeJwt, jwtVerify } from 'jose';
+import { aCredential, anAccount } from '../../../test/builders.ts';
+import { fakeAssertionKeyStore } from '../../../test/fakes.ts';
+import { assertionIssuer } from './assertion-issuer.ts';
+import { type KeyRing, keyRing } from './key-ring.ts';
+import { masterKeySeal } from './seal.ts';
+
+describe('assertion issuer', () => {
+  let clock: FakeClock;
+  let ring: KeyRing;
+  beforeEach(() => {
+    clock = fakeClock();
+    ring = keyRing({ keys: fakeAssertionKeyStore(), seal: masterKeySeal(randomBytes(32), randomBytes), clock, ids: systemIds() });
+  });
+
+  it('says who calls to one service for 60 seconds, signed by a published key', async () => {
+    const credential = aCredential({
+      version: 7,
+      account: anAccount({ memberships: [{ teamId: 'team-1', role: 'guest', hidden: true }] }),
+    });
+    const assertion = await assertionIssuer({ ring, clock }).issue(credential, 'bubbles-query');
+    const [published] = await ring.published();
+    if (!published) throw new Error('no key is published');
+    const { payload, protectedHeader } = await jwtVerify(assertion, createPublicKey({ key: { ...published }, format: 'jwk' }), {
+      currentDate: clock.now(),
+      audience: 'bubbles-query',
+      issuer: 'identity-and-oauth',
+    });
+    expect(protectedHeader.kid).toBe(published.kid);
+    expect(payload).toMatchObject({
+      sub: 'user-1',
+      cid: 'key-1',
+      kind: 'pat',
+      scopes: ['bubbles:read', 'webhooks:manage', 'meetings:join'],
+      teams: [{ id: 'team-1', role: 'guest', hidden: true }],
+      epoch: 7,
+    });
+    expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(60);
+  });
+
+  it('hands the same one out for 20 seconds and then another', async () => {
+    const assertions = assertionIssuer({ ring, clock });
+    const first = await assertions.issue(aCredential(), 'bubbles-query');
+    await clock.advance(19_999);
+    expect(await assertions.issue(aCredential(), 'bubbles-query')).toBe(first);
+    await clock.advance(1);
+    expect(decodeJwt(await assertions.issue(aCredential(), 'bubbles-query')).iat).toBe((decodeJwt(first).iat ?? 0) + 20);
+  });
+
+  it('[AUTH-05] never reuses one over a change of the account', async () => {
+    const assertions = assertionIssuer({ ring, clock });
+    await assertions.issue(aCredential({ version: 1 }), 'bubbles-query');
+    expect(decodeJwt(await assertions.issue(aCredential({ version: 2 }), 'bubbles-query'))['epoch']).toBe(2);
+  });
+
+  it('never hands one service what was made for another, nor one credential that of another', async () => {
+    const assertions = assertionIssuer({ ring, clock });
+    const made = await Promise.all([
+      assertions.issue(aCredential(), 'bubbles-query'),
+      assertions.issue(aCredential(), 'webhooks-dispatcher'),
+      assertions.issue(aCredential({ id: 'key-2' }), 'bubbles-query'),
+    ]);
+    expect(made.map((one) => decodeJwt(one)).map(({ aud, cid }) => `${cid} ${aud}`)).toEqual([
+      'key-1 bubbles-query',
+      'key-1 webhooks-dispatcher',
+      'key-2 bubbles-query',
+    ]);
+  });
+
+  it('a failure to sign is not handed out again', async () => {
+    let broken = true;
+    const flaky: KeyRing = { ...ring, current: () => (broken ? Promise.reject(new Error('store away')) : ring.current()) };
+    const assertions = assertionIssuer({ ring: flaky, clock });
+    await expect(assertions.issue(aCredential(), 'bubbles-query')).rejects.toThrow('store away');
+    broken = false;
+    expect(decodeJwt(await assertions.issue(aCredential(), 'bubbles-query')).sub).toBe('user-1');
+  });
+});

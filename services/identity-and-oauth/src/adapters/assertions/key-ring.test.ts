@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { systemIds } from '@bubbles/shared/ids.ts';
+import { type FakeClock, fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { fakeAssertionKeyStore } from '../../../test/fakes.ts';
+import type { AssertionKeyStore } from '../../ports.ts';
+import { keyRing } from './key-ring.ts';
+import { masterKeySeal } from './seal.ts';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const masterKey = randomBytes(32);
+
+describe('key ring', () => {
+  let keys: AssertionKeyStore;
+  let clock: FakeClock;
+  beforeEach(() => {
+    keys = fakeAssertionKeyStore();
+    clock = fakeClock();
+  });
+  const replica = () => keyRing({ keys, seal: masterKeySeal(masterKey, randomBytes), clock, ids: systemIds() });
+  const kids = async () => (await replica().published()).map(({ kid }) => kid);
+
+  it('replicas that begin on an empty store at the same time sign with one key', async () => {
+    const signing = await Promise.all(Array.from({ length: 5 }, () => replica().current()));
+    expect(new Set(signing.map(({ kid }) => kid)).size).toBe(1);
+    expect(await kids()).toEqual([signing[0]?.kid]);
+  });
+
+  it('shows the successor a day before it signs and the old one two hours after', async () => {
+    const ring = replica();
+    const first = await ring.current();
+    await clock.advance(29 * DAY_MS);
+    await replica().rotate();
+    const shown = await kids();
+    expect(shown).toHaveLength(2);
+    expect((await ring.current()).kid).toBe(first.kid);
+
+    await clock.advance(DAY_MS);
+    const second = await ring.current();
+    expect(second.kid).toBe(shown[1]);
+    expect(await kids()).toEqual(shown);
+
+    await clock.advance(2 * HOUR_MS);
+    expect(await kids()).toEqual([second.kid]);
+    await ring.rotate();
+    expect((await keys.all()).map(({ kid }) => kid)).toEqual([second.kid]);
+  });
+
+  it('rotating twice makes one successor', async () => {
+    await replica().current();
+    await clock.advance(29 * DAY_MS);
+    await Promise.all([replica().rotate(), replica().rotate()]);
+    expect(await kids()).toHaveLength(2);
+  });
+
+  it('a replica that slept through the end makes a key on the spot', async () => {
+    const ring = replica();
+    const first = await ring.current();
+    await clock.advance(100 * DAY_MS);
+    const next = await ring.current();
+    expect(next.kid).not.toBe(first.kid);
+    expect(await kids()).toContain(next.kid);
+  });
+
+  it('publishes public members only, and keeps no private one in the clear', async () => {
+    const { key } = await replica().current();
+    const { d = '' } = key.export({ format: 'jwk' });
+    expect(d).toMatch(/^[\w-]{43}$/);
+    for (const shown of await replica().published()) expect(Object.keys(shown).toSorted()).toEqual(['crv', 'kid', 'kty', 'x']);
+    expect(JSON.stringify(await keys.all())).not.toContain(d);
+  });
+});

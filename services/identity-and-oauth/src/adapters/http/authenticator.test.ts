@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals';
+import { aCredential, anAccount } from '../../../test/builders.ts';
+import { hashToken } from '../../domain/token.ts';
+import type { Admission, Presented } from '../../use-cases/admission.ts';
+import { admittedAccounts } from './admitted-accounts.ts';
+import { credentialAuthenticator } from './authenticator.ts';
+
+const budget = { allowed: true, remaining: 119, resetSeconds: 60 };
+const allowed: Admission = { outcome: 'allowed', credential: aCredential(), budget };
+
+const authenticator = (admission: Admission = allowed) => {
+  const asked: Presented[] = [];
+  const accounts = admittedAccounts();
+  const { admit } = credentialAuthenticator(
+    {
+      admitCredentials: (presented) => {
+        asked.push(...presented);
+        return Promise.resolve([admission]);
+      },
+    },
+    accounts,
+  );
+  return { asked, accounts, admit: (authorization: readonly string[]) => admit({ authorization, assertion: 'forged', accepts: ['pat'] }) };
+};
+
+describe('identity’s own authenticator', () => {
+  it.each([
+    ['no header', []],
+    ['no space', ['Bearersvc_pat_x']],
+    ['no token', ['Bearer ']],
+    ['another scheme', ['Basic dTpw']],
+    ['two tokens', ['Bearer a, Bearer b']],
+    ['two headers', ['Bearer a', 'Bearer a']],
+    ['a byte outside the grammar', ['Bearer svc_pat_é']],
+  ])('[AUTH-01] %s is unauthorized without a look at the store', async (_what, authorization) => {
+    const { admit, asked } = authenticator();
+    expect(await admit(authorization)).toMatchObject({ refusal: { kind: 'unauthorized' }, headers: {} });
+    expect(asked).toEqual([]);
+  });
+
+  it('[AUTH-01] the scheme may have any case', async () => {
+    const { admit, asked } = authenticator();
+    await admit(['bEARER token']);
+    expect(asked).toEqual([{ hash: hashToken('token'), jwt: null, accepts: ['pat'] }]);
+  });
+
+  it('tells a JWT by its form', async () => {
+    const { admit, asked } = authenticator();
+    await admit(['Bearer eyJh.b.c']);
+    expect(asked).toMatchObject([{ jwt: 'eyJh.b.c' }]);
+  });
+
+  it('[RATE-03] carries the figures of the window, also on a refusal', async () => {
+    const passed = await authenticator().admit(['Bearer token']);
+    expect(passed.headers).toEqual({ 'RateLimit-Policy': '"default";q=120;w=60', RateLimit: '"default";r=119;t=60' });
+    const refused = await authenticator({ outcome: 'limited', budget: { allowed: false, remaining: 0, resetSeconds: 17 } }).admit([
+      'Bearer t',
+    ]);
+    expect(refused).toMatchObject({
+      refusal: { kind: 'rate_limited', retryAfterSeconds: 17 },
+      headers: { RateLimit: '"default";r=0;t=17' },
+    });
+  });
+
+  it.each(['unauthorized', 'account_deleted', 'token_revoked'] as const)('[AUTH-05] hands on the refusal %s', async (refusal) => {
+    expect(await authenticator({ outcome: 'refused', refusal }).admit(['Bearer t'])).toMatchObject({
+      refusal: { kind: refusal },
+      headers: {},
+    });
+  });
+
+  it('remembers the account that admission read, for this caller alone', async () => {
+    const account = anAccount({ memberships: [{ teamId: 'team-1', role: 'admin', hidden: false }] });
+    const { admit, accounts } = authenticator({ outcome: 'allowed', credential: aCredential({ account }), budget });
+    const admission = await admit(['Bearer t']);
+    if (!('caller' in admission)) throw new Error('was refused');
+    expect(admission.caller).toEqual({
+      userId: 'user-1',
+      credentialId: 'key-1',
+      kind: 'pat',
+      scopes: ['bubbles:read', 'webhooks:manage', 'meetings:join'],
+      teams: [{ id: 'team-1', role: 'admin', hidden: false }],
+    });
+    expect(accounts.of(admission.caller)).toBe(account);
+    expect(() => accounts.of({ ...admission.caller })).toThrow();
+  });
+});

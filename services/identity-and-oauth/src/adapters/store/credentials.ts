@@ -1,0 +1,75 @@
+import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Collection } from '@bubbles/shared/store/collection.ts';
+import { type Credential, SCOPES } from '../../domain/credential.ts';
+import { sessionIsLive } from '../../domain/token.ts';
+import type { CredentialStore } from '../../ports.ts';
+import { type AccountDoc, versionedAccountOf } from './account-doc.ts';
+import { coalesced } from './coalesce.ts';
+import { readsOf } from './reads.ts';
+import type { RevokedKeyDoc } from './revoked-keys.ts';
+import type { SessionDoc } from './sessions.ts';
+
+/** One that is on its way and one that does not wait for it. */
+const READS_IN_FLIGHT = 2;
+
+interface CredentialCollections {
+  readonly accounts: Collection<AccountDoc>;
+  readonly sessions: Collection<SessionDoc>;
+  readonly revokedKeys: Collection<RevokedKeyDoc>;
+}
+
+type Owned = Omit<Credential, 'account' | 'version'> & { readonly hash: string; readonly accountId: string };
+
+export const credentialStore = ({ accounts, sessions, revokedKeys }: CredentialCollections, clock: Clock): CredentialStore => {
+  const { byIds: owners } = readsOf(accounts, versionedAccountOf);
+
+  const liveKeys = async (hashes: readonly string[]): Promise<Map<string, Credential>> => {
+    const wanted = new Set(hashes);
+    const found = new Map<string, Credential>();
+    for (const doc of await accounts.find({ 'keys.hash': { $in: [...wanted] } })) {
+      const owner = versionedAccountOf(doc);
+      for (const { id, hash } of doc.keys)
+        if (wanted.has(hash)) found.set(hash, { ...owner, id, kind: 'pat', scopes: SCOPES, standing: 'live' });
+    }
+    return found;
+  };
+
+  const others = async (hashes: string[]): Promise<Owned[]> => {
+    const [signedIn, revoked] = await Promise.all([sessions.find({ _id: { $in: hashes } }), revokedKeys.find({ _id: { $in: hashes } })]);
+    const now = clock.now();
+    return [
+      ...signedIn.map((session) => ({
+        hash: session._id,
+        accountId: session.accountId,
+        id: session.sessionId,
+        kind: 'session' as const,
+        scopes: SCOPES,
+        standing: sessionIsLive(session, now) ? ('live' as const) : ('ended' as const),
+      })),
+      ...revoked.map(({ _id, accountId, keyId }) => ({
+        hash: _id,
+        accountId,
+        id: keyId,
+        kind: 'pat' as const,
+        scopes: SCOPES,
+        standing: 'revoked' as const,
+      })),
+    ];
+  };
+
+  const byHash = async (hashes: readonly string[]): Promise<ReadonlyMap<string, Credential>> => {
+    const found = await liveKeys(hashes);
+    const missing = hashes.filter((hash) => !found.has(hash));
+    if (missing.length === 0) return found;
+    const owned = await others(missing);
+    if (owned.length === 0) return found;
+    const accountsById = await owners(owned.map(({ accountId }) => accountId));
+    for (const { hash, accountId, ...credential } of owned) {
+      const owner = accountsById.get(accountId);
+      if (owner) found.set(hash, { ...credential, ...owner });
+    }
+    return found;
+  };
+
+  return { byHash: coalesced(byHash, READS_IN_FLIGHT), owners };
+};

@@ -1,0 +1,107 @@
+import { type FakeClock, fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { aCredential, anAccount } from '../../test/builders.ts';
+import type { Credential } from '../domain/credential.ts';
+import { rateWindows } from '../domain/rate-window.ts';
+import { hashToken } from '../domain/token.ts';
+import type { AccessToken, KeyUses } from '../ports.ts';
+import { admitCredentials, checkCredentials } from './admission.ts';
+
+const PAT = ['pat', 'oauth'] as const;
+const aJwt = 'head.body.sign';
+
+describe('admission', () => {
+  let clock: FakeClock;
+  let tokens: Map<string, Credential>;
+  let accessTokens: Map<string, AccessToken>;
+  let reads: (readonly string[])[];
+  let uses: [string, Date][];
+  beforeEach(() => {
+    clock = fakeClock();
+    tokens = new Map();
+    accessTokens = new Map();
+    reads = [];
+    uses = [];
+  });
+
+  const ports = () => ({
+    clock,
+    windows: rateWindows(),
+    accessTokens: { verify: (jwt: string) => Promise.resolve(accessTokens.get(jwt) ?? null) },
+    keyUses: { note: (id: string, at: Date) => uses.push([id, at]), lastUsed: () => Promise.resolve(new Map()) } satisfies KeyUses,
+    credentials: {
+      byHash: (hashes: readonly string[]) => {
+        reads.push(hashes);
+        return Promise.resolve(new Map(hashes.flatMap((hash) => (tokens.has(hash) ? [[hash, tokens.get(hash) ?? aCredential()]] : []))));
+      },
+      owners: (ids: readonly string[]) => {
+        const owners = [...tokens.values()].filter(({ account }) => ids.includes(account.id));
+        return Promise.resolve(new Map(owners.map(({ account, version }) => [account.id, { account, version }])));
+      },
+    },
+    assertions: { issue: ({ id }: Credential, audience: string) => Promise.resolve(`${id} for ${audience}`) },
+  });
+  const give = (token: string, credential: Credential) => tokens.set(hashToken(token), credential);
+  const presented = (token: string, accepts: readonly ('pat' | 'oauth' | 'session')[] = PAT) => ({
+    hash: hashToken(token),
+    jwt: null,
+    accepts,
+  });
+
+  it('answers by index, each with its own hash, from one read', async () => {
+    give('a', aCredential({ id: 'key-a' }));
+    give('b', aCredential({ id: 'key-b' }));
+    const check = checkCredentials(ports());
+    const outcomes = await check(['b', 'x', 'a'].map((token) => ({ ...presented(token), audience: `service of ${token}` })));
+    expect(outcomes).toMatchObject([
+      { outcome: 'allowed', assertion: 'key-b for service of b' },
+      { outcome: 'refused', refusal: 'unauthorized' },
+      { outcome: 'allowed', assertion: 'key-a for service of a' },
+    ]);
+    expect(reads).toEqual([['b', 'x', 'a'].map(hashToken)]);
+  });
+
+  it('[RATE-01] 130 checks of one credential in one batch: exactly 120 are allowed', async () => {
+    give('a', aCredential());
+    const outcomes = await admitCredentials(ports())(Array.from({ length: 130 }, () => presented('a')));
+    expect(outcomes.filter(({ outcome }) => outcome === 'allowed')).toHaveLength(120);
+    expect(outcomes.at(-1)).toEqual({ outcome: 'limited', budget: { allowed: false, remaining: 0, resetSeconds: 60 } });
+  });
+
+  it('[RATE-04] what is refused with 401 is not counted', async () => {
+    give('a', aCredential());
+    const admit = admitCredentials(ports());
+    await admit(Array.from({ length: 200 }, () => presented('a', ['session'])));
+    expect(await admit([presented('a')])).toMatchObject([{ outcome: 'allowed', budget: { remaining: 119 } }]);
+  });
+
+  it('[KEY-09] notes the use of an admitted key and of nothing else', async () => {
+    give('key', aCredential({ id: 'key-1' }));
+    give('session', aCredential({ id: 'session-1', kind: 'session' }));
+    give('revoked', aCredential({ id: 'key-2', standing: 'revoked' }));
+    await admitCredentials(ports())(['key', 'session', 'revoked'].map((token) => presented(token, ['pat', 'session'])));
+    expect(uses).toEqual([['key-1', clock.now()]]);
+  });
+
+  it('[AUTH-01] a JWT that no issuer of ours signed is unauthorized, and is not looked up as a token', async () => {
+    expect(await admitCredentials(ports())([{ hash: hashToken(aJwt), jwt: aJwt, accepts: PAT }])).toEqual([
+      { outcome: 'refused', refusal: 'unauthorized' },
+    ]);
+    expect(reads).toEqual([]);
+  });
+
+  it('[RATE-04] an access token is its grant, with the scopes it was granted', async () => {
+    give('a', aCredential());
+    accessTokens.set(aJwt, { grantId: 'grant-1', accountId: 'user-1', scopes: ['bubbles:read'], standing: 'live' });
+    const [admission] = await admitCredentials(ports())([{ hash: hashToken(aJwt), jwt: aJwt, accepts: PAT }]);
+    expect(admission).toMatchObject({ outcome: 'allowed', credential: { id: 'grant-1', kind: 'oauth', scopes: ['bubbles:read'] } });
+  });
+
+  it('[AUTH-05] the account of an access token is told before its expiry', async () => {
+    give('a', aCredential({ account: anAccount({ state: 'disabled' }) }));
+    accessTokens.set(aJwt, { grantId: 'grant-1', accountId: 'user-1', scopes: [], standing: 'ended' });
+    expect(await admitCredentials(ports())([{ hash: hashToken(aJwt), jwt: aJwt, accepts: PAT }])).toEqual([
+      { outcome: 'refused', refusal: 'account_deleted' },
+    ]);
+  });
+});
