@@ -1,0 +1,98 @@
+/** Section 4 of the interface as data. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly auth: 'none' | 'pat' | 'session' | 'pat+session';
+  readonly scope?: string;
+  readonly query?: readonly string[];
+  /** Component of the request body. */
+  readonly body?: string;
+  readonly status: number;
+  /** Component of the answer, absent when it has no body. */
+  readonly answer?: string;
+  /** Statuses of refusals, over those that every endpoint has. */
+  readonly refusals: readonly number[];
+}
+
+type ByService = Readonly<Record<string, readonly Endpoint[]>>;
+
+const READ = { auth: 'pat', scope: 'bubbles:read' } as const;
+const LIST_QUERY = ['limit', 'cursor', 'team_id', 'space_id', 'type', 'created_after', 'created_before'];
+const HOOKS = { auth: 'pat', scope: 'webhooks:manage' } as const;
+
+export const ENDPOINTS: ByService = {
+  'identity-and-oauth': [
+    { method: 'GET', path: '/v1/me', auth: 'pat', status: 200, answer: 'User', refusals: [] },
+    { method: 'GET', path: '/v1/teams', auth: 'pat', status: 200, answer: 'TeamList', refusals: [] },
+    {
+      method: 'POST',
+      path: '/v1/api-keys',
+      auth: 'session',
+      body: 'CreateApiKeyRequest',
+      status: 201,
+      answer: 'ApiKeyCreated',
+      refusals: [400, 403, 409],
+    },
+    { method: 'GET', path: '/v1/api-keys', auth: 'session', status: 200, answer: 'ApiKeyList', refusals: [] },
+    { method: 'DELETE', path: '/v1/api-keys/{id}', auth: 'session', status: 204, refusals: [404] },
+  ],
+  'bubbles-query': [
+    { method: 'GET', path: '/v1/bubbles', ...READ, query: LIST_QUERY, status: 200, answer: 'BubblesList', refusals: [400, 403] },
+    {
+      method: 'GET',
+      path: '/v1/bubbles/search',
+      ...READ,
+      query: [...LIST_QUERY, 'q'],
+      status: 200,
+      answer: 'BubblesList',
+      refusals: [400, 403],
+    },
+    { method: 'GET', path: '/v1/bubbles/{id}', ...READ, status: 200, answer: 'Bubble', refusals: [403, 404] },
+    {
+      method: 'GET',
+      path: '/v1/bubbles/{id}/transcript',
+      ...READ,
+      query: ['format'],
+      status: 200,
+      answer: 'Transcript',
+      refusals: [400, 403, 404],
+    },
+    {
+      method: 'GET',
+      path: '/v1/bubbles/{id}/comments',
+      ...READ,
+      query: ['limit', 'cursor'],
+      status: 200,
+      answer: 'CommentList',
+      refusals: [400, 403, 404],
+    },
+  ],
+  'webhooks-dispatcher': [
+    {
+      method: 'POST',
+      path: '/v1/webhooks',
+      ...HOOKS,
+      auth: 'pat+session',
+      body: 'CreateWebhookRequest',
+      status: 201,
+      answer: 'WebhookSubscriptionCreated',
+      refusals: [400, 403],
+    },
+    { method: 'GET', path: '/v1/webhooks', ...HOOKS, status: 200, answer: 'WebhookSubscriptionList', refusals: [403] },
+    { method: 'GET', path: '/v1/webhooks/{id}', ...HOOKS, status: 200, answer: 'WebhookSubscription', refusals: [403, 404] },
+    {
+      method: 'PATCH',
+      path: '/v1/webhooks/{id}',
+      ...HOOKS,
+      body: 'UpdateWebhookRequest',
+      status: 200,
+      answer: 'WebhookSubscription',
+      refusals: [400, 403, 404],
+    },
+    { method: 'DELETE', path: '/v1/webhooks/{id}', ...HOOKS, status: 204, refusals: [403, 404] },
+    { method: 'POST', path: '/v1/webhooks/{id}/test', ...HOOKS, status: 202, answer: 'WebhookTestQueued', refusals: [403, 404] },
+  ],
+};
+
+/** What every authenticated endpoint may answer beside its own refusals. */
+export const COMMON_REFUSALS: readonly number[] = [401, 429, 500];
