@@ -1,4 +1,5 @@
 import { Verifier } from '@pact-foundation/pact';
+import { faultsOf } from './guards.ts';
 import { pactsOf } from './pact-files.ts';
 import { consumersOf } from './pairs.ts';
 
@@ -6,28 +7,11 @@ type VerifierOptions = ConstructorParameters<typeof Verifier>[0];
 
 export interface Provider {
   readonly provider: string;
-  readonly providerBaseUrl?: string;
+  readonly providerBaseUrl: string;
   readonly stateHandlers: NonNullable<VerifierOptions['stateHandlers']>;
+  /** By description: what the provider really publishes. */
   readonly messageProviders?: NonNullable<VerifierOptions['messageProviders']>;
 }
-
-/** The verifier is content with no pact at all and with a state that nobody sets up: these are refused here. */
-const provePacts = ({ provider, stateHandlers, messageProviders = {} }: Provider): readonly string[] => {
-  const pacts = pactsOf(provider);
-  const present = pacts.map(({ pact }) => pact.consumer.name).sort();
-  const expected = [...consumersOf(provider)].sort();
-  if (expected.length === 0 || JSON.stringify(present) !== JSON.stringify(expected))
-    throw new Error(`${provider} has pacts with [${present.join(', ')}] and should have them with [${expected.join(', ')}]`);
-  const interactions = pacts.flatMap(({ pact }) => pact.interactions);
-  const states = interactions.flatMap(({ providerStates }) => providerStates.map(({ name }) => name));
-  const unknown = states.filter((state) => !(state in stateHandlers));
-  const unsent = interactions.filter(({ description, type }) => type === 'Asynchronous/Messages' && !(description in messageProviders));
-  if (unknown.length > 0 || unsent.length > 0)
-    throw new Error(
-      `${provider} lacks states [${unknown.join(', ')}] and messages [${unsent.map(({ description }) => description).join(', ')}]`,
-    );
-  return pacts.map(({ path }) => path);
-};
 
 /** Where the pacts are: the files, or a broker that also gets the results. */
 const source = (paths: readonly string[]) => {
@@ -50,9 +34,19 @@ const outputOf = (error: unknown): string => {
 
 /** Rejects with the verifier's own words when the provider breaks a pact. */
 export const verify = async (provider: Provider): Promise<void> => {
-  const paths = provePacts(provider);
+  const pacts = pactsOf(provider.provider);
+  const faults = faultsOf(
+    pacts.map(({ pact }) => pact),
+    {
+      provider: provider.provider,
+      expectedConsumers: consumersOf(provider.provider),
+      states: Object.keys(provider.stateHandlers),
+      messages: Object.keys(provider.messageProviders ?? {}),
+    },
+  );
+  if (faults.length > 0) throw new Error(faults.join('\n'));
   try {
-    await new Verifier({ ...provider, ...source(paths), logLevel: 'error' }).verifyProvider();
+    await new Verifier({ ...provider, ...source(pacts.map(({ path }) => path)), logLevel: 'error' }).verifyProvider();
   } catch (error) {
     throw new Error(outputOf(error), { cause: error });
   }
