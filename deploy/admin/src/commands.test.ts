@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals';
+import { adminCall, USAGE, UsageError } from './commands.ts';
+
+const call = (line: string) => adminCall(line.split(' '));
+
+describe('operator commands', () => {
+  it.each([
+    ['accounts list', { method: 'GET', path: 'accounts', body: null }],
+    ['accounts list --after a/b --limit 10', { method: 'GET', path: 'accounts?after=a%2Fb&limit=10', body: null }],
+    ['accounts show ../teams', { method: 'GET', path: 'accounts/..%2Fteams', body: null }],
+    [
+      'accounts create --name Ada --key-name ci',
+      { method: 'POST', path: 'accounts', body: { name: 'Ada', email: null, picture_url: null, key_name: 'ci' } },
+    ],
+    ['accounts set u1 --email none', { method: 'PATCH', path: 'accounts/u1', body: { email: null } }],
+    ['accounts state u1 disabled', { method: 'PUT', path: 'accounts/u1/state', body: { state: 'disabled' } }],
+    ['sessions start u1', { method: 'POST', path: 'accounts/u1/sessions', body: null }],
+    ['sessions end s1', { method: 'DELETE', path: 'sessions/s1', body: null }],
+    ['keys grant u1 ci', { method: 'POST', path: 'accounts/u1/keys', body: { name: 'ci' } }],
+    [
+      'teams create --name Acme --plan pro',
+      { method: 'POST', path: 'teams', body: { name: 'Acme', plan: 'pro', archived: false, domain: null, discoverable: false } },
+    ],
+    ['teams set t1 --archived true', { method: 'PATCH', path: 'teams/t1', body: { archived: true } }],
+    ['members set t1 u1 guest --hidden', { method: 'PUT', path: 'teams/t1/members/u1', body: { role: 'guest', hidden: true } }],
+    ['members end t1 u1', { method: 'DELETE', path: 'teams/t1/members/u1', body: null }],
+    [
+      'channels create t1 leads --members u1,u2',
+      { method: 'POST', path: 'teams/t1/channels', body: { name: 'leads', member_ids: ['u1', 'u2'] } },
+    ],
+    ['channels create t1 general', { method: 'POST', path: 'teams/t1/channels', body: { name: 'general', member_ids: null } }],
+  ])('%s', (line, expected) => {
+    expect(call(line)).toEqual(expected);
+  });
+
+  it.each([
+    '',
+    'accounts',
+    'accounts drop',
+    'accounts show',
+    'accounts show a b',
+    'accounts list --nope x',
+    'accounts state u1 gone',
+    'teams create --plan gold',
+    'teams set t1 --archived maybe',
+  ])('refuses "%s" with a word on what is wrong', (line) => {
+    expect(() => call(line)).toThrow(UsageError);
+  });
+
+  it('lists every command', () => {
+    expect(USAGE).toContain('members set <team> <account> <admin|member|guest> [--hidden]');
+  });
+});
