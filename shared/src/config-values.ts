@@ -97,15 +97,15 @@ export const callerKeys = () =>
   });
 
 /** Addresses of peers, IPv4-mapped ones too. */
-export interface AddressList {
+export interface PeerList {
   has(address: string): boolean;
 }
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 4 ? 'ipv4' : 'ipv6');
 
 /** `10.0.0.0/8, ::1`: networks or single addresses. */
-export const addressList = () =>
-  parsedText('must be a comma-separated list of addresses or networks such as 10.0.0.0/8', (text): AddressList | null => {
+export const peerList = () =>
+  parsedText('must be a comma-separated list of addresses or networks such as 10.0.0.0/8', (text): PeerList | null => {
     const networks = new BlockList();
     for (const item of text.split(',').map((part) => part.trim())) if (item !== '' && !addNetwork(networks, item)) return null;
     return { has: (address) => isIP(address) !== 0 && networks.check(address, familyOf(address)) };

@@ -1,9 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDomainError } from './errors.ts';
-import type { Authenticator } from './http/authenticator.ts';
-import type { InternalAuth } from './http/internal-auth.ts';
+import type { AppSettings } from './http/app-options.ts';
 import { createHttpApp } from './http/mount.ts';
-import type { LoadShedder } from './http/overload.ts';
 import { type Address, type Drain, SERVICE_LIMITS } from './http/server.ts';
 import { hostHttp, type WireState } from './http-host.ts';
 import type { Metrics } from './metrics.ts';
@@ -14,18 +12,13 @@ export interface RunningJobs {
   stop(): Promise<void>;
 }
 
-export interface HostOptions {
+export interface HostOptions extends Omit<AppSettings, 'name' | 'log' | 'clock' | 'ids' | 'metrics'> {
   readonly service: Service;
   readonly infra: Infra;
   readonly listen: Address;
   /** Where probes and metrics are served; null for nowhere. */
   readonly ops: Address | null;
-  readonly authenticator: Authenticator;
-  readonly internalAuth: InternalAuth;
-  /** Origin under which clients reach the product, without a trailing slash. */
-  readonly publicBaseUrl: string;
   readonly metrics: Metrics;
-  readonly shedder: LoadShedder;
   readonly drain: Drain;
   readonly startJobs: (jobs: readonly Job[]) => RunningJobs;
 }

@@ -3,12 +3,12 @@ import { headerValues } from './headers.ts';
 
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
-export const MAX_HEADERS = 100;
+export const MAX_HEADER_FIELDS = 100;
 
 /** What node's parser lets through and we do not; null when the request is well framed. */
 export const framingFault = (req: IncomingMessage): string | null => {
   if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') return 'HTTP version must be 1.1 or 1.0';
-  if (req.rawHeaders.length > 2 * MAX_HEADERS) return `at most ${MAX_HEADERS} headers`;
+  if (req.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return `at most ${MAX_HEADER_FIELDS} headers`;
   const hosts = headerValues(req, 'host');
   if (hosts.length !== 1 || !HOST.test(hosts[0] ?? '')) return 'Host must be given once and well-formed';
   const coding = req.headers['transfer-encoding'];

@@ -139,10 +139,11 @@ const RESPONSE_BY_STATUS: Readonly<Record<number, keyof typeof ERROR_RESPONSES>>
 /** What the mount refuses before the handler is asked. */
 const impliedErrors = (spec: RouteSpec): readonly ErrorKind[] => [
   'internal',
+  // A request may be malformed before it has parameters or a body.
+  'invalid',
   ...(spec.auth.kind === 'none' ? [] : (['unauthorized'] as const)),
   ...(spec.auth.kind === 'none' || spec.auth.kind === 'internal' ? [] : (['rate_limited'] as const)),
   ...('scope' in spec.auth && spec.auth.scope !== null ? (['forbidden'] as const) : []),
-  ...(spec.query || spec.body ? (['invalid'] as const) : []),
   ...(parameterNames(spec.path).length > 0 ? (['not_found'] as const) : []),
 ];
 

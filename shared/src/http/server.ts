@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Ids } from '../ids.ts';
-import { MAX_HEADERS } from './framing.ts';
+import { MAX_HEADER_FIELDS } from './framing.ts';
 import { envelope } from './http-errors.ts';
 
 export interface Address {
@@ -91,7 +91,7 @@ const bareServer = (limits: Limits, handler: (req: IncomingMessage, res: ServerR
     requireHostHeader: false,
   });
   // Node drops what is above silently; one more lets `framingFault` see that there were too many.
-  server.maxHeadersCount = MAX_HEADERS + 1;
+  server.maxHeadersCount = MAX_HEADER_FIELDS + 1;
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
   server.maxConnections = limits.maxConnections;
   server.setTimeout(limits.idleTimeoutMs);
@@ -104,7 +104,7 @@ const bareServer = (limits: Limits, handler: (req: IncomingMessage, res: ServerR
 
 /** What fails before there is a request is answered on the bare socket. */
 const refuseByHand = (server: Server, ids: Ids): void => {
-  const refuse = (socket: Socket, reason: string) => {
+  const refuse = (socket: Duplex, reason: string) => {
     if (!socket.writable) return socket.destroy();
     const body = envelope('invalid_request', `request: ${reason}`);
     socket.end(
@@ -114,9 +114,9 @@ const refuseByHand = (server: Server, ids: Ids): void => {
   };
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET') return socket.destroy();
-    refuse(socket as Socket, CLIENT_ERRORS[error.code ?? ''] ?? 'malformed HTTP');
+    refuse(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'malformed HTTP');
   });
-  server.on('connect', (_, socket) => refuse(socket as Socket, 'CONNECT is not served'));
+  server.on('connect', (_, socket) => refuse(socket, 'CONNECT is not served'));
 };
 
 const CLIENT_ERRORS: Readonly<Record<string, string>> = {

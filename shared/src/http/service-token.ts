@@ -69,7 +69,9 @@ export const serviceAuth = ({ audience, callers, clock }: ServiceAuthOptions): I
       clockTolerance: SKEW_SECONDS,
       maxTokenAge: LIFETIME_SECONDS,
     });
-    return { value: payload.iss ?? '', expiresAt: ((payload.exp ?? 0) + SKEW_SECONDS) * 1000 };
+    const { iss = '', iat = 0, exp = 0 } = payload;
+    if (exp > iat + LIFETIME_SECONDS) throw refused();
+    return { value: iss, expiresAt: (exp + SKEW_SECONDS) * 1000 };
   };
   const verify = async (token: string): Promise<Verified<string>> => {
     let failure: unknown;

@@ -1,0 +1,142 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { fakeIds } from '../testing/fake-ids.ts';
+import { rawConnection } from '../testing/raw-http.ts';
+import { type HttpServer, type Limits, SERVICE_LIMITS, startServer } from './server.ts';
+
+const GET = 'GET / HTTP/1.1\r\nHost: a.test\r\n\r\n';
+
+describe('a server', () => {
+  let server: HttpServer;
+  afterEach(() => server.cut());
+
+  const start = async (handler: Parameters<typeof startServer>[0]['handler'], limits: Partial<Limits> = {}) => {
+    server = await startServer({
+      handler,
+      address: { host: '127.0.0.1', port: 0 },
+      limits: { ...SERVICE_LIMITS, ...limits },
+      ids: fakeIds(),
+    });
+    return server;
+  };
+
+  describe('that drains', () => {
+    it('answers what is on its way, says that the connection ends, and takes no more', async () => {
+      const asked = Promise.withResolvers<void>();
+      const finish = Promise.withResolvers<void>();
+      const { url } = await start(async (_, res) => {
+        asked.resolve();
+        await finish.promise;
+        res.end('done');
+      });
+      const client = rawConnection(url);
+      client.write(GET);
+      await asked.promise;
+      const drained = server.drain({ noticeMs: 0, deadlineMs: 5000 });
+      await refusedEventually(url);
+      finish.resolve();
+      expect(await client.received).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*done$/);
+      expect(await drained).toBe(true);
+    });
+
+    it('serves on while balancers take notice, one request a connection', async () => {
+      const { url } = await start((_, res) => res.end('ok'));
+      const drained = server.drain({ noticeMs: 150, deadlineMs: 5000 });
+      const client = rawConnection(url);
+      client.write(GET);
+      expect(await client.received).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*connection: close[\s\S]*ok$/i);
+      expect(await drained).toBe(true);
+    });
+
+    it('closes idle connections', async () => {
+      const { url } = await start((_, res) => res.end('ok'));
+      const client = rawConnection(url);
+      client.write(GET);
+      await client.receivedMatching(/ok$/);
+      expect(await server.drain({ noticeMs: 0, deadlineMs: 5000 })).toBe(true);
+      await client.received;
+    });
+
+    it('cuts what does not end, and says so', async () => {
+      const asked = Promise.withResolvers<void>();
+      const { url } = await start(() => asked.resolve());
+      const client = rawConnection(url);
+      client.write(GET);
+      await asked.promise;
+      await expect(server.drain({ noticeMs: 0, deadlineMs: 50 })).resolves.toBe(false);
+      expect(await client.received).toBe('');
+    });
+  });
+
+  it('off the wire refuses connections, and back on it has the same port', async () => {
+    const { url } = await start((_, res) => res.end('ok'));
+    const client = rawConnection(url);
+    client.write(GET);
+    await client.receivedMatching(/ok$/);
+    await server.cut();
+    await client.received;
+    await refusedEventually(url);
+    await server.restore();
+    expect(await (await fetch(url)).text()).toBe('ok');
+  });
+
+  it('says which port is taken', async () => {
+    const { url } = await start((_, res) => res.end('ok'));
+    const again = startServer({
+      handler: () => undefined,
+      address: { host: '127.0.0.1', port: Number(new URL(url).port) },
+      limits: SERVICE_LIMITS,
+      ids: fakeIds(),
+    });
+    await expect(again).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  describe('under slow senders', () => {
+    const slow = { headersTimeoutMs: 200, requestTimeoutMs: 400 };
+
+    it('[GEN-08] ends 150 connections that drip their headers or say nothing, and serves others meanwhile', async () => {
+      const { url } = await start((_, res) => res.end('ok'), slow);
+      const drips = Array.from({ length: 75 }, () => rawConnection(url));
+      for (const drip of drips) drip.write('GET / HTTP/1.1\r\nHost: a.test\r\nX-A:');
+      const silent = Array.from({ length: 75 }, () => rawConnection(url));
+      expect(await (await fetch(url)).text()).toBe('ok');
+      for (const answer of await Promise.all([...drips, ...silent].map(({ received }) => received))) {
+        expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"request: not received in time"/);
+      }
+    });
+
+    it('[GEN-08] ends a connection whose body does not come', async () => {
+      const { url } = await start((req) => void req.resume(), slow);
+      const client = rawConnection(url);
+      client.write('POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\n\r\nab');
+      expect(await client.received).toMatch(/^HTTP\/1\.1 400 /);
+    });
+
+    it('lets go of a reader that does not read', async () => {
+      const closed = Promise.withResolvers<void>();
+      const { url } = await start(
+        (_, res) => {
+          res.on('close', () => closed.resolve());
+          res.end(Buffer.alloc(32 * 1024 * 1024));
+        },
+        { idleTimeoutMs: 200 },
+      );
+      const client = rawConnection(url);
+      client.socket.pause();
+      client.write(GET);
+      await expect(closed.promise).resolves.toBeUndefined();
+      client.socket.destroy();
+    });
+  });
+});
+
+/** Resolves when nobody listens any more. */
+const refusedEventually = async (url: string): Promise<void> => {
+  for (;;) {
+    const client = rawConnection(url);
+    const refused = await new Promise<boolean>((resolve) => {
+      client.socket.once('connect', () => resolve(false)).once('error', () => resolve(true));
+    });
+    client.socket.destroy();
+    if (refused) return;
+  }
+};
