@@ -101,12 +101,6 @@ export interface Readability {
   ask(pairs: readonly { readonly userId: string; readonly bubbleId: string }[]): Promise<Reading[]>;
 }
 
-/** Keeps secrets at rest under a rotatable key. */
-export interface Sealer {
-  seal(secret: string): string;
-  open(sealed: string): string;
-}
-
 export interface Post {
   /** Already checked in its text; the address is judged when it is dialled. */
   readonly url: URL;

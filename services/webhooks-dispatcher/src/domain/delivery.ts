@@ -84,7 +84,8 @@ export function lateness(
   startedAt: Date,
 ): number {
   const last = log.at(-1);
-  if (last === undefined || attempt === base) return startedAt.getTime() - createdAt.getTime();
+  if (last === undefined) return startedAt.getTime() - createdAt.getTime();
+  if (attempt === base) return 0;
   return startedAt.getTime() - (last.startedAt.getTime() + last.tookMs + retryDelaySeconds(attempt - base) * 1000);
 }
 

@@ -1,15 +1,16 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import { DomainError } from '@bubbles/shared/errors.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
+import type { Seal } from '@bubbles/shared/seal.ts';
 import { ID_BYTES, SECRET_BYTES, secretOf, subscriptionId } from '../domain/ids.ts';
 import { type ReceiverPolicy, receiverUrl } from '../domain/receiver-url.ts';
 import { type EventType, type Filters, orNoFilters, type Subscription } from '../domain/subscription.ts';
-import type { Access, OwnerAccess, Sealer, SubscriptionChange, SubscriptionStore, TeamAccess } from '../ports.ts';
+import type { Access, OwnerAccess, SubscriptionChange, SubscriptionStore, TeamAccess } from '../ports.ts';
 
 interface Ports {
   readonly subscriptions: SubscriptionStore;
   readonly access: Access;
-  readonly sealer: Sealer;
+  readonly seal: Seal;
   readonly receivers: ReceiverPolicy;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -59,14 +60,15 @@ export const createSubscription = (ports: Ports) => {
     receiverUrl(request.url, ports.receivers);
     const { owner: access, teams } = await paid(owner);
     checkScope(request, access, teams);
+    const id = subscriptionId(ports.ids.bytes(ID_BYTES));
     const secret = secretOf(ports.ids.bytes(SECRET_BYTES));
     const subscription: Subscription = {
       ...request,
-      id: subscriptionId(ports.ids.bytes(ID_BYTES)),
+      id,
       ownerId: owner.userId,
       filters: request.filters && orNoFilters(request.filters),
       status: 'active',
-      secretSealed: ports.sealer.seal(secret),
+      secretSealed: ports.seal.close(Buffer.from(secret), id),
       createdAt: ports.clock.now(),
       lastSuccessAt: null,
       lastFailureAt: null,

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { PageQuery } from './query.ts';
+import { Timestamp } from './timestamp.ts';
+import { WebhookDelivery } from './webhook.ts';
+
+/** The delivery log: an extension of the interface. */
+const Status = z.enum(['pending', 'succeeded', 'exhausted', 'cancelled']);
+const Type = WebhookDelivery.shape.type;
+
+export const WebhookAttempt = z
+  .object({
+    number: z.int().meta({ description: 'From 1, through redeliveries too' }),
+    started_at: Timestamp,
+    duration_ms: z.int(),
+    outcome: z
+      .string()
+      .meta({
+        description: 'Class of the status (`2xx` to `5xx`, `429`), or what went wrong before there was one',
+        examples: ['2xx', 'timeout'],
+      }),
+    status: z.int().nullable().meta({ description: 'HTTP status of the receiver, null when it gave none' }),
+    response_preview: z.string().nullable().meta({ description: 'The first characters of the receiver’s answer' }),
+  })
+  .meta({ id: 'WebhookAttempt' });
+export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
+
+export const WebhookDeliveryRecord = z
+  .object({
+    id: z.string().meta({ description: 'Prefix `dlv_`' }),
+    event_id: z.string().meta({ description: 'Prefix `evt_`' }),
+    type: Type,
+    bubble_id: z.string().nullable().meta({ description: 'Null for a test' }),
+    status: Status,
+    cancelled_reason: z
+      .string()
+      .nullable()
+      .meta({ examples: ['not_participating'] }),
+    created_at: Timestamp,
+    finished_at: Timestamp.nullable(),
+    next_attempt_at: Timestamp.nullable(),
+    attempts: z.array(WebhookAttempt),
+  })
+  .meta({ id: 'WebhookDeliveryRecord' });
+export type WebhookDeliveryRecord = z.infer<typeof WebhookDeliveryRecord>;
+
+export const WebhookDeliveryList = z
+  .object({ data: z.array(WebhookDeliveryRecord), has_more: z.boolean(), next_cursor: z.string().nullable() })
+  .meta({ id: 'WebhookDeliveryList' });
+export type WebhookDeliveryList = z.infer<typeof WebhookDeliveryList>;
+
+export const WebhookRedeliveryQueued = z
+  .object({ id: z.string(), type: Type, status: z.literal('queued') })
+  .meta({ id: 'WebhookRedeliveryQueued' });
+export type WebhookRedeliveryQueued = z.infer<typeof WebhookRedeliveryQueued>;
+
+export const ListDeliveriesQuery = PageQuery.extend({ status: Status.optional().meta({ description: 'Only deliveries of this status' }) });
+export type ListDeliveriesQuery = z.infer<typeof ListDeliveriesQuery>;

@@ -1,0 +1,49 @@
+import { route } from '@bubbles/shared/http/define-route.ts';
+import type { Caller, Route } from '@bubbles/shared/http/route.ts';
+import type { App } from '../../app.ts';
+import type { Owner } from '../../use-cases/subscriptions.ts';
+import type { DeliveryCursors } from './delivery-cursors.ts';
+import { filtersOf, presentDelivery, presentSubscription } from './present.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listDeliveries,
+  listWebhooks,
+  redeliverWebhook,
+  testWebhook,
+  updateWebhook,
+} from './specs.ts';
+
+const ownerOf = ({ userId, teams }: Caller): Owner => ({ userId, teamIds: teams.map(({ id }) => id) });
+
+export const routes = (app: App, cursors: DeliveryCursors): readonly Route[] => [
+  route(createWebhook, async ({ caller, body: { url, events, team_id, space_id, filters } }) => {
+    const request = { url, events, teamId: team_id ?? null, spaceId: space_id ?? null, filters: filters ? filtersOf(filters) : null };
+    const { subscription, secret } = await app.createSubscription(ownerOf(caller), request);
+    return { ...presentSubscription(subscription), secret };
+  }),
+  route(listWebhooks, async ({ caller }) => ({ data: (await app.listSubscriptions(ownerOf(caller))).map(presentSubscription) })),
+  route(getWebhook, async ({ caller, params }) => presentSubscription(await app.getSubscription(ownerOf(caller), params.id))),
+  route(updateWebhook, async ({ caller, params, body: { filters, ...patch } }) =>
+    presentSubscription(
+      await app.changeSubscription(ownerOf(caller), params.id, { ...patch, ...(filters ? { filters: filtersOf(filters) } : {}) }),
+    ),
+  ),
+  route(deleteWebhook, ({ caller, params }) => app.deleteSubscription(ownerOf(caller), params.id)),
+  route(testWebhook, async ({ caller, params }) => {
+    const { id } = await app.testSubscription(ownerOf(caller), params.id);
+    return { id, type: 'webhook.test' as const, status: 'queued' as const };
+  }),
+  route(listDeliveries, async ({ caller, params, query: { limit, cursor, status = null } }) => {
+    const scope = { userId: caller.userId, subscriptionId: params.id, status };
+    const position = cursor === undefined ? null : cursors.read(cursor, scope);
+    const { deliveries, hasMore } = await app.listDeliveries(ownerOf(caller), params.id, { status, position, limit });
+    const last = hasMore ? deliveries.at(-1) : undefined;
+    return { data: deliveries.map(presentDelivery), has_more: hasMore, next_cursor: last ? cursors.write(last, scope) : null };
+  }),
+  route(redeliverWebhook, async ({ caller, params }) => {
+    const { id, type } = await app.redeliver(ownerOf(caller), params.id, params.delivery_id);
+    return { id, type, status: 'queued' as const };
+  }),
+];

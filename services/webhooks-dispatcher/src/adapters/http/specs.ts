@@ -1,0 +1,117 @@
+import { WebhookSubscriptionList } from '@bubbles/contracts/api/lists.ts';
+import { CallerId } from '@bubbles/contracts/api/text.ts';
+import {
+  CreateWebhookRequest,
+  UpdateWebhookRequest,
+  WebhookSubscription,
+  WebhookSubscriptionCreated,
+  WebhookTestQueued,
+} from '@bubbles/contracts/api/webhook.ts';
+import { ListDeliveriesQuery, WebhookDeliveryList, WebhookRedeliveryQueued } from '@bubbles/contracts/api/webhook-delivery.ts';
+import { defineRoute } from '@bubbles/shared/http/define-route.ts';
+import { z } from 'zod';
+
+const SCOPE = 'webhooks:manage';
+const common = { tag: 'Webhooks', auth: { kind: 'pat', scope: SCOPE } } as const;
+const ById = z.object({ id: CallerId });
+
+export const createWebhook = defineRoute({
+  ...common,
+  auth: { kind: 'pat+session', scope: SCOPE },
+  method: 'POST',
+  path: '/v1/webhooks',
+  operationId: 'createWebhook',
+  summary: 'Subscribe a receiver',
+  description: 'The secret is in this response and nowhere else. Every delivery is signed with it.',
+  body: CreateWebhookRequest,
+  success: { status: 201, schema: WebhookSubscriptionCreated },
+  errors: ['pro_plan_required', 'forbidden'],
+  secret: true,
+});
+
+export const listWebhooks = defineRoute({
+  ...common,
+  method: 'GET',
+  path: '/v1/webhooks',
+  operationId: 'listWebhooks',
+  summary: 'List your subscriptions',
+  description: 'Newest first.',
+  success: { status: 200, schema: WebhookSubscriptionList },
+  errors: ['pro_plan_required'],
+});
+
+export const getWebhook = defineRoute({
+  ...common,
+  method: 'GET',
+  path: '/v1/webhooks/{id}',
+  operationId: 'getWebhook',
+  summary: 'Read one subscription',
+  params: ById,
+  success: { status: 200, schema: WebhookSubscription },
+  errors: ['pro_plan_required', 'not_found'],
+});
+
+export const updateWebhook = defineRoute({
+  ...common,
+  method: 'PATCH',
+  path: '/v1/webhooks/{id}',
+  operationId: 'updateWebhook',
+  summary: 'Change a subscription',
+  description: 'Each field that is sent replaces the old value. `status: active` enables a disabled subscription and forgets its failures.',
+  params: ById,
+  body: UpdateWebhookRequest,
+  success: { status: 200, schema: WebhookSubscription },
+  errors: ['pro_plan_required', 'not_found'],
+});
+
+export const deleteWebhook = defineRoute({
+  ...common,
+  method: 'DELETE',
+  path: '/v1/webhooks/{id}',
+  operationId: 'deleteWebhook',
+  summary: 'Delete a subscription',
+  description: 'No attempt begins after this has answered.',
+  params: ById,
+  success: { status: 204, schema: null },
+  errors: ['pro_plan_required', 'not_found'],
+});
+
+export const testWebhook = defineRoute({
+  ...common,
+  method: 'POST',
+  path: '/v1/webhooks/{id}/test',
+  operationId: 'testWebhook',
+  summary: 'Queue a synthetic delivery',
+  description:
+    'A `webhook.test` event through the signed path, with a bubble that does not exist. A disabled subscription gets one attempt.',
+  params: ById,
+  success: { status: 202, schema: WebhookTestQueued },
+  errors: ['pro_plan_required', 'not_found'],
+});
+
+export const listDeliveries = defineRoute({
+  ...common,
+  method: 'GET',
+  path: '/v1/webhooks/{id}/deliveries',
+  operationId: 'listWebhookDeliveries',
+  summary: 'List the deliveries of a subscription',
+  description: 'Newest first, with every attempt. Kept for 30 days.',
+  params: ById,
+  query: ListDeliveriesQuery,
+  success: { status: 200, schema: WebhookDeliveryList },
+  errors: ['pro_plan_required', 'not_found'],
+  extension: true,
+});
+
+export const redeliverWebhook = defineRoute({
+  ...common,
+  method: 'POST',
+  path: '/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver',
+  operationId: 'redeliverWebhook',
+  summary: 'Send a delivery again',
+  description: 'Under the same delivery id, with a schedule of its own. One that is still pending is left as it is.',
+  params: ById.extend({ delivery_id: CallerId }),
+  success: { status: 202, schema: WebhookRedeliveryQueued },
+  errors: ['pro_plan_required', 'not_found'],
+  extension: true,
+});

@@ -1,0 +1,83 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { DeliveryStore, DispatchMetrics } from '../../ports.ts';
+
+interface Watched {
+  readonly registry: Registry;
+  readonly inFlight: () => { readonly attempts: number; readonly saturated: number };
+  readonly countDue: () => ReturnType<DeliveryStore['countDue']>;
+  readonly nowMs: () => number;
+}
+
+const ATTEMPT_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+const LAG_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300];
+const MS = 1000;
+
+export function dispatchMetrics({ registry }: Pick<Watched, 'registry'>): DispatchMetrics {
+  const registers = [registry];
+  const attempts = new Counter({ name: 'webhook_attempts_total', help: 'Attempts by outcome', labelNames: ['outcome'], registers });
+  const seconds = new Histogram({ name: 'webhook_attempt_seconds', help: 'Time of an attempt', buckets: ATTEMPT_SECONDS, registers });
+  const firstLag = new Histogram({
+    name: 'webhook_first_attempt_lag_seconds',
+    help: 'From fan-out to the first attempt',
+    buckets: LAG_SECONDS,
+    registers,
+  });
+  const late = new Histogram({
+    name: 'webhook_retry_lateness_seconds',
+    help: 'From when a retry fell due to its begin',
+    buckets: LAG_SECONDS,
+    registers,
+  });
+  const cancelled = new Counter({
+    name: 'webhook_cancelled_total',
+    help: 'Deliveries cancelled, by reason',
+    labelNames: ['reason'],
+    registers,
+  });
+  const exhausted = new Counter({ name: 'webhook_exhausted_total', help: 'Deliveries whose attempts all failed', registers });
+  const disabled = new Counter({ name: 'webhook_subscriptions_disabled_total', help: 'Subscriptions disabled by failures', registers });
+  const leasesLost = new Counter({ name: 'webhook_leases_lost_total', help: 'Outcomes that came after the lease had ended', registers });
+  return {
+    attempted({ outcome, tookMs, first, lateMs }) {
+      attempts.inc({ outcome });
+      seconds.observe(tookMs / MS);
+      (first ? firstLag : late).observe(Math.max(0, lateMs) / MS);
+    },
+    cancelled: (reason) => cancelled.inc({ reason }),
+    exhausted: () => exhausted.inc(),
+    disabled: () => disabled.inc(),
+    leaseLost: () => leasesLost.inc(),
+  };
+}
+
+/** What stands in the queue, read when somebody asks. */
+export function watchQueue({ registry, inFlight, countDue, nowMs }: Watched): void {
+  const registers = [registry];
+  const oldest = new Gauge({ name: 'webhook_oldest_due_seconds', help: 'How long the longest due delivery has waited', registers });
+  new Gauge({
+    name: 'webhook_due',
+    help: 'Deliveries that are due',
+    registers,
+    async collect() {
+      const queue = await countDue();
+      this.set(queue.due);
+      oldest.set(queue.oldest === null ? 0 : Math.max(0, nowMs() - queue.oldest.getTime()) / MS);
+    },
+  });
+  new Gauge({
+    name: 'webhook_in_flight',
+    help: 'Attempts on the wire',
+    registers,
+    collect: function () {
+      this.set(inFlight().attempts);
+    },
+  });
+  new Gauge({
+    name: 'webhook_saturated_subscriptions',
+    help: 'Subscriptions with as many attempts in flight as they may have',
+    registers,
+    collect: function () {
+      this.set(inFlight().saturated);
+    },
+  });
+}

@@ -1,0 +1,17 @@
+import { ReadableResponse } from '@bubbles/contracts/internal/readable.ts';
+import { DomainError } from '@bubbles/shared/errors.ts';
+import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
+import type { Readability } from '../../ports.ts';
+
+export const readability = (bubblesQuery: InternalClient): Readability => ({
+  async ask(pairs) {
+    const body = { pairs: pairs.map(({ userId, bubbleId }) => ({ user_id: userId, bubble_id: bubbleId })) };
+    const { answers } = await bubblesQuery.post('/internal/v1/readable', { body, schema: ReadableResponse });
+    // Answers are matched by place: one that is out of step must not give one owner another's right.
+    const inStep =
+      answers.length === pairs.length &&
+      answers.every(({ user_id, bubble_id }, n) => user_id === pairs[n]?.userId && bubble_id === pairs[n]?.bubbleId);
+    if (!inStep) throw new DomainError('unavailable', 'bubbles-query answered out of step.');
+    return answers;
+  },
+});

@@ -1,0 +1,56 @@
+import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Ids } from '@bubbles/shared/ids.ts';
+import type { Log } from '@bubbles/shared/log.ts';
+import type { Seal } from '@bubbles/shared/seal.ts';
+import type { ReceiverPolicy } from './domain/receiver-url.ts';
+import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, Receiver, SubscriptionStore } from './ports.ts';
+import { attemptAll } from './use-cases/attempt.ts';
+import { listDeliveries, redeliver, testSubscription } from './use-cases/deliveries.ts';
+import { type DispatchLimits, dispatcher } from './use-cases/dispatch.ts';
+import { fanOut } from './use-cases/fan-out.ts';
+import {
+  changeSubscription,
+  createSubscription,
+  deleteSubscription,
+  getSubscription,
+  listSubscriptions,
+} from './use-cases/subscriptions.ts';
+import { sweepDeliveries } from './use-cases/sweep.ts';
+
+export interface AppPorts {
+  readonly subscriptions: SubscriptionStore;
+  readonly events: EventStore;
+  readonly deliveries: DeliveryStore;
+  readonly access: Access;
+  readonly readability: Readability;
+  readonly receiver: Receiver;
+  readonly receivers: ReceiverPolicy;
+  readonly seal: Seal;
+  readonly metrics: DispatchMetrics;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly limits: DispatchLimits;
+  readonly headerName: string;
+  readonly userAgent: string;
+  readonly sampleBubble: (id: string, at: Date) => unknown;
+  /** There is work for the dispatcher. */
+  readonly wake: () => void;
+}
+
+/** What the webhooks dispatcher can do. */
+export const createApp = (ports: AppPorts) => ({
+  createSubscription: createSubscription(ports),
+  listSubscriptions: listSubscriptions(ports),
+  getSubscription: getSubscription(ports),
+  changeSubscription: changeSubscription(ports),
+  deleteSubscription: deleteSubscription(ports),
+  testSubscription: testSubscription(ports),
+  listDeliveries: listDeliveries(ports),
+  redeliver: redeliver(ports),
+
+  fanOut: fanOut(ports),
+  dispatcher: dispatcher({ ...ports, attemptAll: attemptAll(ports) }),
+  sweepDeliveries: sweepDeliveries(ports),
+});
+export type App = ReturnType<typeof createApp>;

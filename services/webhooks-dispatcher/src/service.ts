@@ -1,0 +1,101 @@
+import { promises as dns } from 'node:dns';
+import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
+import { cursorCodec } from '@bubbles/shared/keyset.ts';
+import { startLoop } from '@bubbles/shared/loop.ts';
+import { masterKeySeal } from '@bubbles/shared/seal.ts';
+import type { Infra, Service } from '@bubbles/shared/service.ts';
+import type { Registry } from 'prom-client';
+import { CONSUMER, consumers } from './adapters/bus/consumers.ts';
+import { deliveryCursors } from './adapters/http/delivery-cursors.ts';
+import { routes } from './adapters/http/routes.ts';
+import { sampleBubble } from './adapters/http/sample-bubble.ts';
+import { dispatchMetrics, watchQueue } from './adapters/metrics/dispatch-metrics.ts';
+import type { Resolver } from './adapters/receiver/guarded-connect.ts';
+import { receiver } from './adapters/receiver/receiver.ts';
+import { access } from './adapters/services/access.ts';
+import { readability } from './adapters/services/readability.ts';
+import { stores } from './adapters/store/stores.ts';
+import { createApp } from './app.ts';
+import { type Config, checkTiming } from './config.ts';
+import { addressPolicy } from './domain/public-address.ts';
+import type { ReceiverPolicy } from './domain/receiver-url.ts';
+
+/** The services that the dispatcher asks before each attempt, and where its figures go. */
+export interface Peers {
+  readonly identity: InternalClient;
+  readonly bubblesQuery: InternalClient;
+  readonly registry: Registry;
+}
+
+const DNS_TIMEOUT_MS = 2000;
+const DNS_TRIES = 2;
+
+/** c-ares, not the four threads that everything else of the process shares. */
+const resolver = (): Resolver => new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
+
+const receiverPolicy = ({ receivers }: Config): ReceiverPolicy => ({
+  addresses: addressPolicy(receivers),
+  http: receivers.http,
+  loopback: receivers.loopback,
+});
+
+export function createWebhooksDispatcher(config: Config, infra: Infra, { identity, bubblesQuery, registry }: Peers): Service {
+  checkTiming(config);
+  const { clock, ids, log } = infra;
+  const kept = stores(infra.database);
+  const receivers = receiverPolicy(config);
+  const posts = receiver({
+    ...config.timing,
+    policy: receivers,
+    resolver: resolver(),
+    extraCa: config.receivers.extraCa,
+    elapsed: () => performance.now(),
+  });
+  const app = createApp({
+    ...config,
+    ...kept,
+    clock,
+    ids,
+    log,
+    receivers,
+    sampleBubble,
+    access: access(identity),
+    readability: readability(bubblesQuery),
+    receiver: posts,
+    seal: masterKeySeal(config.sealKeys, ids.bytes),
+    metrics: dispatchMetrics({ registry }),
+    wake: () => loop?.poke(),
+  });
+  let loop: ReturnType<typeof startLoop> | null = null;
+  watchQueue({
+    registry,
+    inFlight: app.dispatcher.inFlight,
+    countDue: () => kept.deliveries.countDue(clock.now()),
+    nowMs: () => clock.now().getTime(),
+  });
+
+  return {
+    name: CONSUMER,
+    routes: routes(app, deliveryCursors(cursorCodec({ keys: config.cursorKeys }))),
+    subscriptions: consumers(app),
+    jobs: [{ name: 'sweep-deliveries', cron: '17 3 * * *', run: app.sweepDeliveries }],
+    async start() {
+      await kept.ensureIndexes();
+      if (config.releaseLeasesAtStart) await kept.deliveries.releaseLeases(clock.now());
+      loop = startLoop({ name: 'deliveries', clock, log, run: app.dispatcher.run, pollMs: config.timing.pollMs });
+    },
+    async settle() {
+      loop?.poke();
+      do {
+        await loop?.idle();
+        await app.dispatcher.drained();
+      } while (app.dispatcher.inFlight().attempts > 0);
+      await loop?.idle();
+    },
+    async stop() {
+      await loop?.stop();
+      await app.dispatcher.drained();
+      await posts.close();
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { masterKeySeal } from './seal.ts';
+
+const aKey = (id: string) => ({ id, key: randomBytes(32) });
+
+describe('seal', () => {
+  const key = aKey('k1');
+  const seal = masterKeySeal([key], randomBytes);
+  const secret = Buffer.from('a private key');
+
+  it('opens what it closed, under the same name', () => {
+    expect(seal.open(seal.close(secret, 'name-1'), 'name-1')).toEqual(secret);
+  });
+
+  it('shows nothing of the secret and never the same bytes twice', () => {
+    const sealed = seal.close(secret, 'name-1');
+    expect(Buffer.from(sealed.slice(3), 'base64url').includes(secret)).toBe(false);
+    expect(seal.close(secret, 'name-1')).not.toBe(sealed);
+  });
+
+  it('opens under no other name, with no other master key, and not when a byte differs', () => {
+    const sealed = seal.close(secret, 'name-1');
+    const changed = sealed.slice(0, 20) + (sealed[20] === 'A' ? 'B' : 'A') + sealed.slice(21);
+    expect(() => seal.open(sealed, 'name-2')).toThrow();
+    expect(() => masterKeySeal([aKey('k1')], randomBytes).open(sealed, 'name-1')).toThrow();
+    expect(() => seal.open(changed, 'name-1')).toThrow();
+  });
+
+  it('seals with the first key and opens with the ones behind it', () => {
+    const rotated = masterKeySeal([aKey('k2'), key], randomBytes);
+    expect(rotated.open(seal.close(secret, 'n'), 'n')).toEqual(secret);
+    expect(rotated.close(secret, 'n')).toMatch(/^k2\./);
+    expect(() => seal.open(rotated.close(secret, 'n'), 'n')).toThrow('sealed with a key that is not here');
+  });
+});
