@@ -3,7 +3,7 @@ import { type Address, type Drain, type Limits, startServer } from './http/serve
 import { switchableHandler } from './http/switchable-handler.ts';
 import type { Ids } from './ids.ts';
 import type { Metrics } from './metrics.ts';
-import { startOpsServer } from './ops-server.ts';
+import { type OpsDocuments, startOpsServer } from './ops-server.ts';
 
 export interface HttpHostOptions {
   readonly handler: RequestListener;
@@ -16,6 +16,8 @@ export interface HttpHostOptions {
   readonly metrics: Metrics;
   /** Why no traffic should come, null when it may; draining and starting are known here already. */
   readonly notReady: () => Promise<string | null>;
+  /** Further pages beside the probes. */
+  readonly documents?: OpsDocuments;
 }
 
 /** `down` is off the wire: connections are refused. */
@@ -39,7 +41,7 @@ export const hostHttp = async (options: HttpHostOptions): Promise<HttpHost> => {
   let phase: 'starting' | 'serving' | 'draining' = 'starting';
   const server = await startServer({ handler: gate.listener, address: options.listen, limits: options.limits, ids: options.ids });
   const notReady = async () => (phase === 'serving' ? await options.notReady() : phase);
-  const ops = options.ops && (await startOpsServer({ address: options.ops, ids: options.ids, metrics: options.metrics, notReady }));
+  const ops = options.ops && (await startOpsServer({ ...options, address: options.ops, notReady }));
   return {
     url: server.url,
     opsUrl: ops?.url ?? null,

@@ -34,9 +34,13 @@ export const answer = (exchange: Exchange, { status, headers, body }: Answer): v
   const unread = announcesBody(head) && !req.complete;
   if (unread) lines.push('Connection', 'close');
   res.writeHead(status, lines);
-  if (!unread) res.end(method === 'HEAD' ? undefined : body);
-  // The answer is out; waiting for the rest of the body has no bearing on it.
-  else void linger(req, res, method === 'HEAD' ? '' : body.toString());
+  if (!unread) {
+    res.end(method === 'HEAD' ? undefined : body);
+    return;
+  }
+  res.flushHeaders();
+  // The answer is out; that the sender still has to finish changes nothing about it.
+  void linger(req, res, method === 'HEAD' ? '' : body.toString());
 };
 
 export interface Refusal {

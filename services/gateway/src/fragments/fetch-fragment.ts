@@ -2,7 +2,11 @@ import type { ServiceTokens } from '@bubbles/shared/http/internal-auth.ts';
 import { Agent, request } from 'undici';
 import type { Address } from '../upstream/address.ts';
 
-export type Fetched = { readonly changed: false } | { readonly changed: true; readonly etag: string; readonly text: string };
+export interface Fetched {
+  readonly etag: string;
+  /** Null when it is the fragment that is known. */
+  readonly text: string | null;
+}
 
 export interface FragmentClient {
   /** Rejects when the service does not answer with a fragment. `known`: the ETag of the one that this address has shown before. */
@@ -24,10 +28,10 @@ export const fragmentClient = (tokens: ServiceTokens): FragmentClient => {
         headers: { authorization: await tokens.authorizationFor(service), ...(known !== null && { 'if-none-match': known }) },
       });
       const text = await body.text();
-      if (statusCode === 304) return { changed: false };
+      if (statusCode === 304 && known !== null) return { etag: known, text: null };
       const etag = headers['etag'];
       if (statusCode !== 200 || typeof etag !== 'string') throw new Error(`${service} answered ${statusCode} without a fragment.`);
-      return { changed: true, etag, text };
+      return { etag, text };
     },
     close: () => dispatcher.destroy(),
   };

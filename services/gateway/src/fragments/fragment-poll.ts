@@ -30,14 +30,12 @@ export const fragmentPoll = ({ registry, upstreams, client, clock }: PollOptions
   const discoveries = new Map<string, { readonly at: number; readonly done: Promise<void> }>();
   const ask = async (service: string, address: Address) => {
     const place = `${service} ${address.origin}`;
-    const known = etags.get(place) ?? null;
     try {
-      const fetched = await client.fetch(service, address, known);
-      const etag = fetched.changed ? fetched.etag : known;
+      const { etag, text } = await client.fetch(service, address, etags.get(place) ?? null);
       // It answers: what its breaker held against it is over.
       address.record('answered');
-      if (etag !== null) registry.shown(service, etag, fetched.changed ? fetched.text : null);
-      if (etag !== null) etags.set(place, etag);
+      registry.shown(service, etag, text);
+      etags.set(place, etag);
       errors.delete(service);
     } catch (error) {
       errors.set(service, String(errorCode(error) ?? (Error.isError(error) ? error.message : 'unknown')));

@@ -1,0 +1,135 @@
+import type { KeyObject } from 'node:crypto';
+import { type Environment, readConfig } from '@bubbles/shared/config.ts';
+import {
+  baseUrl,
+  commaList,
+  duration,
+  flag,
+  type PeerList,
+  peerList,
+  port,
+  signingKey,
+  wholeNumber,
+} from '@bubbles/shared/config-values.ts';
+import type { Address, Drain } from '@bubbles/shared/http/server.ts';
+import { z } from 'zod';
+import type { OwnedPrefixes } from './domain/ownership.ts';
+import { OWNED_PREFIXES } from './services.ts';
+import type { UpstreamUrls } from './upstream/upstreams.ts';
+
+export interface GatewayConfig {
+  readonly listen: Address;
+  /** Where probes, metrics and the fragments are shown; null for nowhere. */
+  readonly ops: Address | null;
+  readonly drain: Drain;
+  /** Origin under which clients reach the product; null: as each request says. */
+  readonly publicBaseUrl: string | null;
+  /** Empty for any. */
+  readonly allowedHosts: readonly string[];
+  readonly trustedProxies: PeerList;
+  readonly upstreams: UpstreamUrls;
+  readonly prefixes: OwnedPrefixes;
+  /** Signs the tokens that the services know the gateway by. */
+  readonly serviceKey: KeyObject;
+  /** Folder of the fragments that came with the image. */
+  readonly bakedFragments: string;
+  readonly shedding: boolean;
+  readonly limits: GatewayLimits;
+}
+
+export interface GatewayLimits {
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly answerTimeoutMs: number;
+  readonly exchangeTimeoutMs: number;
+  readonly checkTimeoutMs: number;
+  readonly fragmentPollMs: number;
+  readonly connectionsPerAddress: number;
+  readonly queuedPerAddress: number;
+  readonly maxBodyBytes: number;
+  readonly maxBufferedBytes: number;
+  readonly maxInFlight: number;
+}
+
+export const GATEWAY_LIMITS: GatewayLimits = {
+  headersTimeoutMs: 15_000,
+  requestTimeoutMs: 30_000,
+  connectTimeoutMs: 1000,
+  answerTimeoutMs: 10_000,
+  exchangeTimeoutMs: 30_000,
+  checkTimeoutMs: 1000,
+  fragmentPollMs: 10_000,
+  connectionsPerAddress: 64,
+  queuedPerAddress: 256,
+  maxBodyBytes: 256 * 1024,
+  maxBufferedBytes: 64 * 1024 * 1024,
+  maxInFlight: 2048,
+};
+
+const UPSTREAM_URL = /^(?:dns\+)?https?:\/\/[^/?#@]+\/?$/;
+
+/** `identity-and-oauth=http://a:4001,http://b:4001;bubbles-query=dns+http://bubbles-query-headless:4002`, or a comma before the next name. */
+const upstreams = () =>
+  z.string().transform((text, context): UpstreamUrls => {
+    const urls: Record<string, string[]> = {};
+    let service = '';
+    for (const item of text.split(/[,;\s]+/).filter((part) => part !== '')) {
+      const [, name, url = ''] = /^(?:([a-z][a-z-]*)=)?(.+)$/.exec(item) ?? [];
+      service = name ?? service;
+      if (!Object.hasOwn(OWNED_PREFIXES, service) || !UPSTREAM_URL.test(url)) {
+        context.issues.push({ code: 'custom', message: 'must be a list of <service>=<URL>,<URL>… of known services', input: undefined });
+        return z.NEVER;
+      }
+      urls[service] = [...(urls[service] ?? []), url];
+    }
+    return urls;
+  });
+
+const Variables = z.object({
+  HOST: z.string().default('0.0.0.0'),
+  PORT: port().default(8080),
+  OPS_HOST: z.string().default('0.0.0.0'),
+  OPS_PORT: port().default(9090),
+  PUBLIC_BASE_URL: baseUrl().nullable().default(null),
+  ALLOWED_HOSTS: commaList().default([]),
+  TRUSTED_PROXIES: peerList().default({ has: () => false }),
+  UPSTREAMS: upstreams(),
+  SERVICE_KEY: signingKey(),
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  BAKED_FRAGMENTS: z.string().optional(),
+  SHEDDING: flag().default(true),
+  DRAIN_NOTICE: duration().default(5000),
+  DRAIN_DEADLINE: duration().default(25_000),
+  MAX_IN_FLIGHT: wholeNumber(1, 100_000).default(GATEWAY_LIMITS.maxInFlight),
+});
+
+/** The committed fragments lie beside the code, in the repository and in the image. */
+export const COMMITTED_FRAGMENTS = new URL('../../../contracts/openapi/', import.meta.url).pathname;
+
+/** A service without an address owns nothing: what would be its paths does not exist. */
+export const prefixesOf = (urls: UpstreamUrls, all: OwnedPrefixes = OWNED_PREFIXES): OwnedPrefixes =>
+  Object.fromEntries(Object.entries(all).filter(([service]) => service === 'gateway' || Object.hasOwn(urls, service)));
+
+export const readGatewayConfig = (
+  env: Environment,
+): { readonly config: GatewayConfig; readonly logLevel: z.output<typeof Variables>['LOG_LEVEL'] } => {
+  const read = readConfig(Variables, env);
+  return {
+    logLevel: read.LOG_LEVEL,
+    config: {
+      listen: { host: read.HOST, port: read.PORT },
+      ops: { host: read.OPS_HOST, port: read.OPS_PORT },
+      drain: { noticeMs: read.DRAIN_NOTICE, deadlineMs: read.DRAIN_DEADLINE },
+      publicBaseUrl: read.PUBLIC_BASE_URL,
+      allowedHosts: read.ALLOWED_HOSTS,
+      trustedProxies: read.TRUSTED_PROXIES,
+      upstreams: read.UPSTREAMS,
+      prefixes: prefixesOf(read.UPSTREAMS),
+      serviceKey: read.SERVICE_KEY,
+      bakedFragments: read.BAKED_FRAGMENTS ?? COMMITTED_FRAGMENTS,
+      shedding: read.SHEDDING,
+      limits: { ...GATEWAY_LIMITS, maxInFlight: read.MAX_IN_FLIGHT },
+    },
+  };
+};

@@ -1,0 +1,114 @@
+import type { Clock } from '@bubbles/shared/clock.ts';
+import { isDomainError } from '@bubbles/shared/errors.ts';
+import { readBody } from '@bubbles/shared/http/read-body.ts';
+import type { Ids } from '@bubbles/shared/ids.ts';
+import type { Admit } from '../admission/admit.ts';
+import { affinityOf, credentialOf } from '../admission/credential.ts';
+import { IDENTITY } from '../admission/identity-checks.ts';
+import { isWithin, type Operation } from '../domain/fragment.ts';
+import { forwardedRequestHeaders } from '../domain/header-rules.ts';
+import { announcesBody } from '../domain/message-rules.ts';
+import { acceptedTraceparent, clientAddress, newTraceparent, type TrustedProxies } from '../domain/peer.ts';
+import { createRetryBudget } from '../domain/retry-budget.ts';
+import { relay } from '../upstream/relay.ts';
+import type { Upstreams } from '../upstream/upstreams.ts';
+import { fail, refuse } from './answer.ts';
+import { type BodyMemory, declaredSize } from './body-memory.ts';
+import type { Exchange } from './exchange.ts';
+
+export interface ForwardLimits {
+  readonly maxBodyBytes: number;
+  /** The time that the answer of a service may take to begin. */
+  readonly answerTimeoutMs: number;
+  /** For the whole exchange with a service. */
+  readonly exchangeTimeoutMs: number;
+}
+
+export interface ForwardOptions {
+  readonly admit: Admit;
+  readonly upstreams: Upstreams;
+  readonly bodies: BodyMemory;
+  readonly proxies: TrustedProxies;
+  readonly limits: ForwardLimits;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly onServed: (service: string, seconds: number) => void;
+}
+
+const NOTHING = { requestHeaders: [], answerHeaders: [] };
+const TRACE_BYTES = 24;
+
+/** Takes a request with a known operation to the service that owns it. Identity authenticates its own routes; for the others it is asked first. */
+export const forwarding = (options: ForwardOptions): ((exchange: Exchange, operation: Operation) => Promise<void>) => {
+  const { admit, upstreams, limits, clock } = options;
+  const budget = createRetryBudget();
+  return async (exchange, operation) => {
+    const { service, auth } = operation;
+    const admitted = service === IDENTITY || auth === 'none' ? NOTHING : await admit(exchange, service, auth);
+    if (admitted === null || exchange.res.destroyed) return;
+    await withBody(exchange, options, async (body) => {
+      const deadline = setTimeout(expire, limits.exchangeTimeoutMs, exchange);
+      exchange.res.once('close', () => clearTimeout(deadline));
+      const startedAt = clock.monotonic();
+      await relay(
+        exchange,
+        {
+          candidates: upstreams.candidates(service, service === IDENTITY ? affinity(exchange) : null),
+          headers: [...serviceHeaders(exchange, operation, options), ...admitted.requestHeaders],
+          body,
+          timeoutMs: operation.timeoutMs ?? limits.answerTimeoutMs,
+          answerHeaders: admitted.answerHeaders,
+        },
+        budget,
+      );
+      options.onServed(service, (clock.monotonic() - startedAt) / 1000);
+    });
+  };
+};
+
+/** The replica that counts this credential also answers for it. */
+const affinity = ({ head }: Exchange): string | null => {
+  const credential = credentialOf(head.authorization);
+  return credential === null ? null : affinityOf(credential);
+};
+
+/** Reads the body before a connection is taken, so that a slow sender holds up nobody but itself. */
+const withBody = async (
+  exchange: Exchange,
+  { bodies, limits }: ForwardOptions,
+  use: (body: Buffer | null) => Promise<void>,
+): Promise<void> => {
+  const { head, req, res } = exchange;
+  if (!announcesBody(head)) return use(null);
+  const size = Math.min(declaredSize(head, limits.maxBodyBytes), limits.maxBodyBytes);
+  if (!bodies.reserve(size)) return fail(exchange, 'overload');
+  try {
+    await use(await readBody(req, res, limits.maxBodyBytes));
+  } catch (error) {
+    if (!isDomainError(error)) throw error;
+    refuse(exchange, { error });
+  } finally {
+    bodies.release(size);
+  }
+};
+
+/** A client that reads too slowly is cut; one that has seen nothing is told. */
+const expire = (exchange: Exchange): void => {
+  if (exchange.res.headersSent) exchange.res.destroy();
+  else fail(exchange, 'upstream-timeout');
+};
+
+const serviceHeaders = (exchange: Exchange, { service, template }: Operation, { proxies, ids }: ForwardOptions): string[] => {
+  const { req, head, peer, requestId, origin } = exchange;
+  const isIdentity = service === IDENTITY;
+  const [proto = '', host = ''] = (origin ?? '').split('://');
+  const kept = forwardedRequestHeaders(req.rawHeaders, {
+    head,
+    keepAuthorization: isIdentity,
+    keepCookies: isIdentity && !isWithin(template, '/v1'),
+  });
+  kept.push('X-Request-Id', requestId, 'X-Forwarded-For', clientAddress({ peer: peer.address, forwarded: head.forwarded, proxies }));
+  kept.push('X-Forwarded-Proto', proto, 'X-Forwarded-Host', host);
+  kept.push('Traceparent', (peer.trusted ? acceptedTraceparent(head.traceparent) : null) ?? newTraceparent(ids.bytes(TRACE_BYTES)));
+  return kept;
+};

@@ -1,0 +1,111 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock } from '@bubbles/shared/clock.ts';
+import { DomainError } from '@bubbles/shared/errors.ts';
+import type { HttpMetrics } from '@bubbles/shared/http/http-metrics.ts';
+import type { LoadShedder } from '@bubbles/shared/http/overload.ts';
+import type { Ids } from '@bubbles/shared/ids.ts';
+import type { Log } from '@bubbles/shared/log.ts';
+import type { Operation } from '../domain/fragment.ts';
+import { messageFault } from '../domain/message-rules.ts';
+import { acceptedRequestId, type TrustedProxies } from '../domain/peer.ts';
+import { readHead } from '../domain/request-head.ts';
+import { pathOf, targetFault } from '../domain/target.ts';
+import { GATEWAY } from '../services.ts';
+import { fail, refuse } from './answer.ts';
+import type { Exchange, Peer } from './exchange.ts';
+import { type OriginRules, requestOrigin } from './origin.ts';
+import type { RouteRequest } from './route-request.ts';
+import type { Traffic } from './traffic.ts';
+
+/** May take a request before it is routed; true when it has. */
+export type Before = (req: IncomingMessage, res: ServerResponse) => boolean | Promise<boolean>;
+
+export interface HandlerOptions {
+  readonly route: RouteRequest;
+  readonly forward: (exchange: Exchange, operation: Operation) => Promise<void>;
+  readonly showPage: (exchange: Exchange) => Promise<void>;
+  readonly before: Before | null;
+  readonly proxies: TrustedProxies;
+  readonly origins: OriginRules;
+  readonly traffic: Traffic;
+  readonly shedder: LoadShedder;
+  readonly maxInFlight: number;
+  readonly metrics: HttpMetrics;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+/** One request from its first byte to the last of its answer. */
+export const requestHandler = (options: HandlerOptions): RequestListener => {
+  const peers = new WeakMap<Socket, Peer>();
+  const peerOf = (socket: Socket): Peer => {
+    const known = peers.get(socket);
+    if (known !== undefined) return known;
+    const address = socket.remoteAddress ?? '';
+    const peer = { address, trusted: options.proxies.has(address) };
+    peers.set(socket, peer);
+    return peer;
+  };
+  return (req, res) => {
+    const exchange = openExchange(req, res, { peer: peerOf(req.socket), options });
+    serve(exchange, options).catch((error: unknown) => {
+      options.log.error('request failed', { request_id: exchange.requestId, error });
+      refuse(exchange, { error: new DomainError('internal', 'The gateway failed.', { cause: error }), close: true });
+    });
+  };
+};
+
+const openExchange = (req: IncomingMessage, res: ServerResponse, { peer, options }: { peer: Peer; options: HandlerOptions }): Exchange => {
+  const head = readHead(req.rawHeaders);
+  const target = req.url ?? '';
+  return {
+    req,
+    res,
+    head,
+    peer,
+    requestId: (peer.trusted ? acceptedRequestId(head.requestId) : null) ?? options.ids.uuid(),
+    method: req.method ?? '',
+    target,
+    path: pathOf(target),
+    startedAt: options.clock.monotonic(),
+    origin: requestOrigin(head, peer.trusted, options.origins),
+    operation: null,
+    reason: null,
+  };
+};
+
+const serve = async (exchange: Exchange, options: HandlerOptions): Promise<void> => {
+  const { req, res } = exchange;
+  const framing = messageFault({ httpVersion: req.httpVersion, headerCount: req.rawHeaders.length / 2, head: exchange.head });
+  const fault = framing ?? targetFault(exchange.target) ?? (exchange.origin === null ? 'The Host header is not valid.' : null);
+  if (fault === null && options.before !== null && (await options.before(req, res))) return;
+  const leave = options.traffic.enter();
+  res.once('close', () => {
+    leave();
+    record(exchange, options);
+  });
+  if (fault !== null) return refuse(exchange, { error: new DomainError('invalid', fault), close: framing !== null });
+  if (!options.shedder.admit() || options.traffic.inFlight() > options.maxInFlight) return fail(exchange, 'overload');
+  const operation = await options.route(exchange);
+  if (operation === null) return;
+  exchange.operation = operation;
+  await (operation.service === GATEWAY ? options.showPage(exchange) : options.forward(exchange, operation));
+};
+
+const UNMATCHED = 'unmatched';
+
+/** The template, never the path: ids, queries and tokens stay out of logs and metrics. */
+const record = ({ requestId, method, operation, res, startedAt, reason }: Exchange, { metrics, clock, log }: HandlerOptions): void => {
+  const ms = clock.monotonic() - startedAt;
+  const served = { method, route: operation?.template ?? UNMATCHED, status: res.statusCode };
+  metrics.served({ service: GATEWAY, ...served, seconds: ms / 1000 });
+  log.info('request', {
+    request_id: requestId,
+    ...served,
+    ms: Math.round(ms * 10) / 10,
+    ...(reason !== null && { reason }),
+    ...(!res.writableFinished && { aborted: true }),
+  });
+};

@@ -1,0 +1,20 @@
+import { COMMITTED_FRAGMENTS } from './config.ts';
+import { DOCUMENT_HEAD } from './document-head.ts';
+import { readFragment } from './domain/fragment.ts';
+import { parsedJson } from './domain/json.ts';
+import { mergeFragments } from './domain/merge.ts';
+import { readBakedFragments } from './fragments/baked.ts';
+import { ownFragment } from './pages/own-fragment.ts';
+import { OWNED_PREFIXES } from './services.ts';
+
+/** Prints the public document of the committed fragments; any conflict is a failure. */
+const read = [...readBakedFragments(COMMITTED_FRAGMENTS, Object.keys(OWNED_PREFIXES))].map(([service, text]) => ({
+  service,
+  fragment: readFragment(service, parsedJson(text)),
+}));
+const fragments = read.flatMap(({ fragment }) => ('code' in fragment ? [] : [fragment]));
+const unreadable = read.flatMap(({ service, fragment }) => ('code' in fragment ? [{ service, ...fragment }] : []));
+const { document, conflicts } = mergeFragments({ head: DOCUMENT_HEAD, fragments: [ownFragment(), ...fragments], prefixes: OWNED_PREFIXES });
+for (const { service, code, detail } of [...unreadable, ...conflicts]) process.stderr.write(`${service}: ${code}: ${detail}\n`);
+if (unreadable.length > 0 || document === null) process.exitCode = 1;
+else process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);

@@ -1,0 +1,39 @@
+import { defineRoute, route } from '@bubbles/shared/http/define-route.ts';
+import { openApiFragment } from '@bubbles/shared/http/openapi.ts';
+import { z } from 'zod';
+import { type Fragment, type Operation, readFragment } from '../domain/fragment.ts';
+import { GATEWAY } from '../services.ts';
+import { REFERENCE_PATHS } from './reference-page.ts';
+
+const openApiDocument = defineRoute({
+  method: 'GET',
+  path: '/v1/openapi.json',
+  operationId: 'getOpenApiDocument',
+  summary: 'Read this document',
+  description: 'OpenAPI 3.1 of the whole API; `servers` names the host that the request was sent to.',
+  tag: 'Discovery',
+  auth: { kind: 'none' },
+  success: { status: 200, schema: z.looseObject({ openapi: z.string() }), description: 'The document.' },
+  errors: ['invalid'],
+  publicMaxAgeSeconds: 60,
+});
+
+/** What the gateway serves itself, described as the services describe theirs; the pages of the reference are no API and stay out of the document. */
+export const ownFragment = (): Fragment => {
+  const document = openApiFragment({
+    name: GATEWAY,
+    routes: [route(openApiDocument, () => Promise.reject(new TypeError('The page serves the document.')))],
+  });
+  const fragment = readFragment(GATEWAY, document);
+  if ('code' in fragment) throw new TypeError(`The gateway's own fragment is faulty: ${fragment.code} ${fragment.detail}`);
+  return { ...fragment, operations: [...fragment.operations, ...REFERENCE_PATHS.map(pageOperation)] };
+};
+
+const pageOperation = (template: string): Operation => ({
+  service: GATEWAY,
+  method: 'GET',
+  template,
+  operationId: `page ${template}`,
+  auth: 'none',
+  timeoutMs: null,
+});
