@@ -3,7 +3,9 @@ interface RawIssue {
   readonly input?: unknown;
 }
 
-/** What is not there is required; zod would say that it received undefined. */
+const OF_ABSENCE: ReadonlySet<string | undefined> = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
+
+/** What is not there is required; zod would say that undefined is of the wrong type. */
 export const ISSUE_WORDING = {
-  error: ({ code, input }: RawIssue): string | undefined => (code === 'invalid_type' && input === undefined ? 'is required' : undefined),
+  error: ({ code, input }: RawIssue): string | undefined => (input === undefined && OF_ABSENCE.has(code) ? 'is required' : undefined),
 };

@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals';
+import { DomainError } from './errors.ts';
+import { currentRequestId, withLogFields } from './log.ts';
+import { capturedLog } from './testing/captured-log.ts';
+
+describe('the log', () => {
+  it('writes one JSON line an event', () => {
+    const { log, text, lines } = capturedLog();
+    log.info('a\r\nb\u001b[31m', { path: 'x\ny' });
+    expect(text().split('\n')).toHaveLength(2);
+    expect(text()).not.toContain('\u001b');
+    expect(lines()).toEqual([
+      { level: 'info', time: expect.stringMatching(/^\d{4}-.*Z$/), service: 'tested-service', path: 'x\ny', message: 'a\r\nb\u001b[31m' },
+    ]);
+  });
+
+  it('[GEN-09] every line of a request carries its id, however deep and however late', async () => {
+    const { log, lines } = capturedLog();
+    await withLogFields({ request_id: 'req-1' }, async () => {
+      log.debug('one');
+      await Promise.resolve();
+      log.child({ job: 'x' }).warn('two');
+      expect(currentRequestId()).toBe('req-1');
+    });
+    log.info('three');
+    expect(currentRequestId()).toBeNull();
+    expect(lines().map((line) => line['request_id'])).toEqual(['req-1', 'req-1', undefined]);
+  });
+
+  it('shows an error with its kind, code and causes', () => {
+    const { log, lines } = capturedLog();
+    const cause = Object.assign(new Error('connect failed'), { code: 'ECONNREFUSED' });
+    log.error('failed', { error: new DomainError('unavailable', 'no store', { cause }) });
+    expect(lines()[0]).toMatchObject({
+      error: { name: 'DomainError', kind: 'unavailable', message: 'no store', cause: { message: 'connect failed', code: 'ECONNREFUSED' } },
+    });
+  });
+
+  it.each([
+    ['a broker URL', 'amqp://user:hunter2@broker:5672/vhost', 'amqp://[redacted]@broker:5672/vhost'],
+    ['a store URL with two hosts', 'mongodb://u:hunter2@a:1,b:2/db?w=1', 'mongodb://[redacted]@a:1,b:2/db?w=1'],
+    ['a password with an @', 'mongodb+srv://u:hun@hunter2@a/db', 'mongodb+srv://[redacted]@a/db'],
+    ['a personal access token', 'token svc_pat_hunter2 is', 'token svc_pat_[redacted] is'],
+    ['a webhook secret', 'whsec_hunter2', 'whsec_[redacted]'],
+    ['a bearer token', 'authorization: Bearer hunter2.a.b', 'authorization: Bearer [redacted]'],
+    ['a JWT', 'got eyJhbGciOiJFZERTQSJ9.eyJodW50ZXIyIjoxfQ.c2ln', 'got [redacted]'],
+    ['a code in a URL', 'https://a.test/cb?code=hunter2&state=1', 'https://a.test/cb?code=[redacted]&state=1'],
+    ['a signup session', 'GET /v1/signup/verify?signup_session=hunter2', 'GET /v1/signup/verify?signup_session=[redacted]'],
+  ])('[GEN-10] hides %s wherever it stands', (_, unsafe, safe) => {
+    const { log, text, lines } = capturedLog();
+    log.warn(unsafe, { field: unsafe, deep: { list: [unsafe] }, error: new Error('outer', { cause: new Error(unsafe) }) });
+    log.child({ bound: unsafe }).info('child');
+    expect(text()).not.toContain('hunter2');
+    expect(lines()[0]).toMatchObject({ message: safe, field: safe, deep: { list: [safe] }, error: { cause: { message: safe } } });
+    expect(lines()[1]).toMatchObject({ bound: safe });
+  });
+
+  it('[GEN-10] hides a field by its name, whatever is in it', () => {
+    const { log, text } = capturedLog();
+    log.info('x', {
+      authorization: 'hunter2',
+      client_secret: 'hunter2',
+      refresh_token: ['hunter2'],
+      body: { passcode: 'hunter2' },
+      refreshToken: null,
+    });
+    expect(text()).not.toContain('hunter2');
+    expect(text()).toContain('"refreshToken":null');
+  });
+
+  it('leaves other text alone', () => {
+    const { log, lines } = capturedLog();
+    log.info('mail from a@b.test to https://a.test/x@y about code, token and password');
+    expect(lines()[0]).toMatchObject({ message: 'mail from a@b.test to https://a.test/x@y about code, token and password' });
+  });
+
+  it('does not stumble over what JSON cannot hold', () => {
+    const { log, lines } = capturedLog();
+    const round: Record<string, unknown> = {};
+    round['self'] = round;
+    log.info('x', { round, big: 10n, at: new Date(0), nothing: undefined });
+    expect(lines()[0]).toMatchObject({ big: '10', at: '1970-01-01T00:00:00.000Z' });
+  });
+});
