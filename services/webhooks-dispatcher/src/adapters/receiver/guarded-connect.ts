@@ -70,11 +70,14 @@ export interface GuardedConnectOptions {
   readonly extraCa: readonly string[];
 }
 
+/** The errors of sockets that had answered a request before they failed. */
+export type DiedInUse = WeakSet<Error>;
+
 /**
  * undici's connector with the second stage of the address guard: literals are judged here (a custom lookup is never asked for them), names by what they
  * resolve to now, and the address that was really dialled once more.
  */
-export function guardedConnect({ policy, resolver, connectMs, extraCa }: GuardedConnectOptions): buildConnector.connector {
+export function guardedConnect({ policy, resolver, connectMs, extraCa }: GuardedConnectOptions, died: DiedInUse): buildConnector.connector {
   const connect = buildConnector({
     timeout: connectMs,
     allowH2: false,
@@ -91,6 +94,7 @@ export function guardedConnect({ policy, resolver, connectMs, extraCa }: Guarded
         socket.destroy();
         return callback(new BlockedAddress(), null);
       }
+      socket.on('error', (fault) => socket.bytesRead > 0 && died.add(fault));
       callback(null, socket);
     });
   };

@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher, request } from 'undici';
 import { type AttemptResult, type Outcome, outcomeOf } from '../../domain/outcome.ts';
 import type { Receiver } from '../../ports.ts';
-import { type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts';
+import { type DiedInUse, type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts';
 
 const CONNECTIONS_A_RECEIVER = 8;
 const KEEP_ALIVE_MS = 20_000;
@@ -44,10 +44,11 @@ function outcomeOfFault(error: unknown): Outcome {
   return RESET_CODES.has(text) ? 'reset' : 'protocol';
 }
 
-/** A socket that had served before and died before it gave a byte of this answer: the receiver had closed it while it was idle. */
-const diedIdle = (error: unknown): boolean => {
+/** A socket that had served before and died before it gave the head of this answer: the receiver had closed it while it was idle. */
+const diedIdle = (error: unknown, died: DiedInUse): boolean => {
   const { code, socket } = fault(error);
-  return RESET_CODES.has(String(code)) && (socket?.bytesRead ?? 0) > 0;
+  if (!RESET_CODES.has(String(code))) return false;
+  return (socket?.bytesRead ?? 0) > 0 || (Error.isError(error) && died.has(error));
 };
 
 /** At most the first 16 KiB, as they come, never decompressed and never past the deadline; what is wrong with the body changes no outcome. */
@@ -74,8 +75,9 @@ async function previewOf(body: Dispatcher.ResponseData['body'], signal: AbortSig
 
 /** Posts to receivers over shared keep-alive connections, with the address guard at every connect. Redirects are answers like others. */
 export function receiver({ deadlineMs, elapsed, ...guard }: ReceiverOptions): Receiver {
+  const died: DiedInUse = new WeakSet();
   const common = {
-    connect: guardedConnect(guard),
+    connect: guardedConnect(guard, died),
     allowH2: false,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: deadlineMs,
@@ -101,7 +103,7 @@ export function receiver({ deadlineMs, elapsed, ...guard }: ReceiverOptions): Re
         tookMs: Math.round(elapsed() - startedAt),
       });
       try {
-        const response = await send(pooled).catch((error) => (diedIdle(error) ? send(fresh) : Promise.reject(error)));
+        const response = await send(pooled).catch((error) => (diedIdle(error, died) ? send(fresh) : Promise.reject(error)));
         return answer(outcomeOf(response.statusCode), response.statusCode, await previewOf(response.body, signal));
       } catch (error) {
         return answer(outcomeOfFault(error), null, null);

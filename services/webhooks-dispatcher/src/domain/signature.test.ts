@@ -1,0 +1,30 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import Stripe from 'stripe';
+import { NOON } from '../../test/builders.ts';
+import { secretOf } from './ids.ts';
+import { signature } from './signature.ts';
+
+const secret = secretOf(Buffer.alloc(32, 7));
+const body = Buffer.from('{"id":"evt_1","note":"café 🎈"}');
+
+describe('section 6, signatures', () => {
+  it('[DLV-03] v1 is the HMAC-SHA256 of t, a full stop and the exact bytes', () => {
+    const v1 = createHmac('sha256', secret)
+      .update(Buffer.concat([Buffer.from(`${NOON.getTime() / 1000}.`), body]))
+      .digest('hex');
+    expect(signature(secret, body, NOON)).toBe(`t=${NOON.getTime() / 1000},v1=${v1}`);
+  });
+
+  it('[DLV-02] [DLV-03] the stripe library verifies it unchanged', () => {
+    const now = new Date();
+    const { webhooks } = new Stripe('sk_test_unused');
+    expect(webhooks.constructEvent(body, signature(secret, body, now), secret)).toMatchObject({ id: 'evt_1' });
+    expect(() => webhooks.constructEvent(Buffer.concat([body, Buffer.from(' ')]), signature(secret, body, now), secret)).toThrow();
+    expect(() => webhooks.constructEvent(body, signature(secret, body, NOON), secret)).toThrow(/tolerance/i);
+  });
+
+  it('[HOOK-01] a secret is whsec_ and 32 bytes in base64', () => {
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  });
+});

@@ -1,0 +1,57 @@
+import type { Delivery } from '../src/domain/delivery.ts';
+import type { ReadyBubble } from '../src/domain/ready-bubble.ts';
+import type { Subscription } from '../src/domain/subscription.ts';
+
+export const NOON = new Date('2026-03-01T12:00:00.000Z');
+
+export const aSubscription = (overrides: Partial<Subscription> = {}): Subscription => ({
+  id: 'wh_1',
+  ownerId: 'owner',
+  url: 'https://hooks.example.com/in',
+  events: ['bubble.ready'],
+  teamId: null,
+  spaceId: null,
+  filters: null,
+  status: 'active',
+  secretSealed: 'sealed',
+  createdAt: NOON,
+  lastSuccessAt: null,
+  lastFailureAt: null,
+  disabledAt: null,
+  disabledReason: null,
+  fails: 0,
+  streak: [],
+  epoch: 1,
+  ...overrides,
+});
+
+export const aReadyBubble = (overrides: Partial<ReadyBubble> = {}): ReadyBubble => ({
+  id: 'b1',
+  type: 'meeting_recording',
+  teamId: 'team',
+  channelId: 'channel',
+  authorId: 'owner',
+  ...overrides,
+});
+
+export const aDelivery = (overrides: Partial<Delivery> = {}): Delivery => ({
+  id: 'dlv_1',
+  eventId: 'evt_1',
+  subscriptionId: 'wh_1',
+  ownerId: 'owner',
+  type: 'bubble.ready',
+  bubble: aReadyBubble(),
+  epoch: 1,
+  status: 'pending',
+  reason: null,
+  attempt: 0,
+  base: 0,
+  budget: 5,
+  claims: 1,
+  claimableAt: NOON,
+  leaseToken: null,
+  createdAt: NOON,
+  finishedAt: null,
+  log: [],
+  ...overrides,
+});
