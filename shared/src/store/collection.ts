@@ -37,7 +37,11 @@ export interface Collection<T extends Doc> {
   findOneAndUpdate(
     filter: Filter<T>,
     update: UpdateFilter<T>,
-    options?: { readonly sort?: Readonly<Record<string, Direction>>; readonly returnDocument?: 'before' | 'after'; readonly upsert?: boolean },
+    options?: {
+      readonly sort?: Readonly<Record<string, Direction>>;
+      readonly returnDocument?: 'before' | 'after';
+      readonly upsert?: boolean;
+    },
   ): Promise<T | null>;
   /** True when a document matched (or was inserted by `upsert`). */
   replaceOne(filter: Filter<T>, doc: T, options?: { readonly upsert?: boolean }): Promise<boolean>;

@@ -1,0 +1,138 @@
+import type { Collection, Doc, UpdateOutcome } from '../collection.ts';
+import { cloneData, type Fields, refuseForeignData, refuseUnstorableDocument } from '../plain-data.ts';
+import { storeRefusal, storeUnavailable } from '../store-errors.ts';
+import type { Journal } from './journal.ts';
+import type { Row } from './ordered-index.ts';
+import { type Projection, projector } from './projection.ts';
+import { type Query, select } from './query.ts';
+import type { Table } from './table.ts';
+import { parseUpdate, updated, upserted } from './update.ts';
+
+export interface CollectionParts {
+  readonly name: string;
+  /** The collection's place in the data file. */
+  readonly space: string;
+  readonly table: Table;
+  readonly journal: Journal;
+  /** Called with each query that no index serves. */
+  readonly onScan: (query: Query) => void;
+  readonly isOpen: () => boolean;
+}
+
+/** Filters, updates and documents are plain objects, whatever the driver's types say of their fields. */
+const fieldsOf = (value: object): Fields => value as Fields;
+
+/** The reads and writes that everything is made of; each is one step that nothing comes between. */
+const rowsOf = ({ space, table, journal, onScan }: CollectionParts) => {
+  const find = (query: Query): Row[] => {
+    refuseForeignData(query.filter);
+    const { rows, scan } = select(table, query);
+    if (scan) onScan(query);
+    return rows;
+  };
+  return {
+    find,
+    first: (filter: Fields, sort?: Query['sort']): Row | undefined => find({ filter, sort, limit: 1 })[0],
+    insert(doc: Fields): boolean {
+      refuseUnstorableDocument(doc);
+      const body = journal.encode(doc);
+      const row = table.insert(doc);
+      if (row) journal.put({ number: row.number, space, body });
+      return row !== null;
+    },
+    replace(row: Row, doc: Fields): boolean {
+      const body = journal.encode(doc);
+      const replaced = table.replace(row, doc);
+      if (replaced) journal.put({ number: row.number, space, body });
+      return replaced;
+    },
+    remove(row: Row): void {
+      table.remove(row);
+      journal.remove(row.number);
+    },
+  };
+};
+
+type Rows = ReturnType<typeof rowsOf>;
+
+interface Written {
+  readonly outcome: UpdateOutcome;
+  readonly before: Fields | null;
+  readonly after: Fields | null;
+}
+
+const writeFirst = (rows: Rows, query: Query, { update, upsert }: { readonly update: object; readonly upsert: boolean }): Written => {
+  refuseForeignData(update);
+  const changes = parseUpdate(fieldsOf(update));
+  const row = rows.first(query.filter, query.sort);
+  if (row) {
+    const [before, after] = [row.doc, updated(row.doc, changes)];
+    return rows.replace(row, after) ? { outcome: 'updated', before, after } : { outcome: 'duplicate', before: null, after: null };
+  }
+  if (!upsert) return { outcome: 'none', before: null, after: null };
+  const after = upserted(query.filter, changes);
+  return rows.insert(after) ? { outcome: 'inserted', before: null, after } : { outcome: 'duplicate', before: null, after: null };
+};
+
+const writeAll = (rows: Rows, filter: Fields, update: object): number => {
+  refuseForeignData(update);
+  const changes = parseUpdate(fieldsOf(update));
+  const found = rows.find({ filter });
+  for (const row of found) {
+    if (!rows.replace(row, updated(row.doc, changes))) throw storeRefusal('An update of many documents would repeat a unique key.');
+  }
+  return found.length;
+};
+
+const replaceFirst = (rows: Rows, filter: Fields, { doc, upsert }: { readonly doc: Fields; readonly upsert: boolean }): boolean => {
+  refuseUnstorableDocument(doc);
+  const row = rows.first(filter);
+  if (!row) return upsert && rows.insert(doc);
+  if (row.id !== doc['_id']) throw storeRefusal('The _id of a document cannot be changed.');
+  return rows.replace(row, doc);
+};
+
+/** The port on a table in memory whose writes are answered when the journal has kept them; reads too, so that nothing is told that could be lost. */
+export function embeddedCollection<T extends Doc>(parts: CollectionParts): Collection<T> {
+  const { name, table, journal, isOpen } = parts;
+  const rows = rowsOf(parts);
+
+  const answer = async <R>(work: () => R): Promise<R> => {
+    if (!isOpen()) throw storeUnavailable(new Error('The store is closed.'));
+    const result = work();
+    await journal.flushed();
+    return result;
+  };
+  /** What is stored under T was inserted as T; a projection narrows it as the caller asked. */
+  const shown = (doc: Fields | null, projection?: Projection): T | null => (doc ? (projector(projection)(doc) as unknown as T) : null);
+  /** A copy of an object is an object. */
+  const copyOf = (doc: T): Fields => cloneData(doc) as Fields;
+  const removeAll = (found: readonly Row[]) => {
+    for (const row of found) rows.remove(row);
+    return found.length;
+  };
+
+  return {
+    name,
+    findOne: (filter, { sort, projection } = {}) => answer(() => shown(rows.first(fieldsOf(filter), sort)?.doc ?? null, projection)),
+    find: (filter, { sort, limit, projection } = {}) =>
+      answer(() => {
+        const show = projector(projection);
+        return rows.find({ filter: fieldsOf(filter), sort, limit }).map((row) => show(row.doc) as unknown as T);
+      }),
+    insert: (doc) => answer(() => rows.insert(copyOf(doc))),
+    updateOne: (filter, update, { upsert = false } = {}) =>
+      answer(() => writeFirst(rows, { filter: fieldsOf(filter) }, { update, upsert }).outcome),
+    updateMany: (filter, update) => answer(() => writeAll(rows, fieldsOf(filter), update)),
+    findOneAndUpdate: (filter, update, { sort, returnDocument = 'after', upsert = false } = {}) =>
+      answer(() => shown(writeFirst(rows, { filter: fieldsOf(filter), sort }, { update, upsert })[returnDocument])),
+    replaceOne: (filter, doc, { upsert = false } = {}) => answer(() => replaceFirst(rows, fieldsOf(filter), { doc: copyOf(doc), upsert })),
+    deleteOne: (filter) => answer(() => removeAll(rows.find({ filter: fieldsOf(filter), limit: 1 }))),
+    deleteMany: (filter) => answer(() => removeAll(rows.find({ filter: fieldsOf(filter) }))),
+    count: (filter, { limit } = {}) => answer(() => rows.find({ filter: fieldsOf(filter), limit }).length),
+    ensureIndexes: (indexes) =>
+      answer(() => {
+        for (const spec of indexes) table.addIndex(spec);
+      }),
+  };
+}

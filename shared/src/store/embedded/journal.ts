@@ -1,0 +1,85 @@
+import { setImmediate } from 'node:timers/promises';
+import { serialize } from 'bson';
+import type { Fields } from '../plain-data.ts';
+import { storeRefusal, storeUnavailable } from '../store-errors.ts';
+import type { DataFile, StoredRow } from './data-file.ts';
+
+/** Carries the writes of a store to its file. */
+export interface Journal {
+  /** The document as it will be kept; refuses what cannot be, before anything has changed. */
+  encode(doc: Fields): Uint8Array;
+  put(row: StoredRow): void;
+  remove(number: number): void;
+  /** Resolves when every write so far is kept; rejects while that cannot be, and the next call tries again. */
+  flushed(): Promise<void>;
+  clear(): void;
+  close(): Promise<void>;
+}
+
+/** MongoDB's limit for one document. */
+const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
+
+const NO_BYTES = new Uint8Array();
+
+/** For a store that lives in memory alone. */
+export const memoryJournal = (): Journal => ({
+  encode: () => NO_BYTES,
+  put: () => undefined,
+  remove: () => undefined,
+  flushed: () => Promise.resolve(),
+  clear: () => undefined,
+  close: () => Promise.resolve(),
+});
+
+const encode = (doc: Fields): Uint8Array => {
+  const body = serialize(doc);
+  if (body.length > MAX_DOCUMENT_BYTES)
+    throw storeRefusal(`The document ${String(doc['_id'])} is larger than ${MAX_DOCUMENT_BYTES} bytes.`);
+  return body;
+};
+
+/** All writes of one turn of the event loop are one transaction. */
+export function fileJournal(file: DataFile): Journal {
+  let pending = new Map<number, StoredRow | null>();
+  let commit: Promise<void> | null = null;
+
+  const write = () => {
+    const changes = pending;
+    pending = new Map();
+    try {
+      file.write(changes);
+    } catch (error) {
+      // They stay to be written, below whatever has been changed since.
+      pending = new Map([...changes, ...pending]);
+      throw storeUnavailable(error);
+    }
+  };
+  const writeThisTurn = async () => {
+    await setImmediate();
+    commit = null;
+    write();
+  };
+  const flushed = () => {
+    if (pending.size === 0) return Promise.resolve();
+    commit ??= writeThisTurn();
+    return commit;
+  };
+
+  return {
+    encode,
+    put: (row) => pending.set(row.number, row),
+    remove: (number) => pending.set(number, null),
+    flushed,
+    clear() {
+      pending.clear();
+      file.clear();
+    },
+    async close() {
+      try {
+        await flushed();
+      } finally {
+        file.close();
+      }
+    },
+  };
+}
