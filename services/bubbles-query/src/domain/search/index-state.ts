@@ -1,0 +1,134 @@
+import type { CardRow } from './card.ts';
+import { u32 } from './cells.ts';
+import { createDelta, type Delta } from './delta.ts';
+import {
+  type BuiltIndex,
+  createInterners,
+  type Interners,
+  indexedBubble,
+  type MergeResult,
+  type MergeTask,
+  NO_TERM,
+} from './index-build.ts';
+import { alive, type Level, noneDead, withDead } from './level.ts';
+import { createLexicon, type Lexicon } from './lexicon.ts';
+import { findBubble, idBytes, segmentBytes } from './segment.ts';
+import type { IndexedBubble } from './segment-builder.ts';
+
+/** Changes gather until there are so many; the middle level takes them until it has that many. */
+export const MAX_DELTA = 512;
+const MAX_MIDDLE = 16_384;
+/** A middle level pays only below one that is several times larger. */
+const LARGER = 4;
+const TITLE_STRIDE = 3;
+const BYTES_OF_ATTRIBUTE = 120;
+
+interface Merging {
+  readonly parts: readonly Level[];
+  readonly frozen: Delta;
+  readonly isWhole: boolean;
+}
+
+/** One large immutable level, one middle one, and the changes since, over one dictionary. */
+export interface IndexState {
+  readonly interners: Interners;
+  lexicon: Lexicon;
+  /** The largest first. */
+  levels: readonly Level[];
+  delta: Delta;
+  merging: Merging | null;
+}
+
+export const openState = (built: BuiltIndex): IndexState => ({
+  interners: createInterners(built.attributes),
+  lexicon: createLexicon(built.terms),
+  levels: built.segment.count === 0 ? [] : [noneDead(built.segment)],
+  delta: createDelta(),
+  merging: null,
+});
+
+const revOf = ({ delta, merging, levels }: IndexState, id: string): number => {
+  const changed = delta.revOf(id) ?? merging?.frozen.revOf(id) ?? null;
+  if (changed !== null) return changed;
+  for (const { segment } of levels.toReversed()) {
+    const doc = findBubble(segment, idBytes(id));
+    if (doc >= 0) return u32(segment.revs, doc);
+  }
+  return -1;
+};
+
+export const applyRows = (state: IndexState, rows: readonly CardRow[]): void => {
+  const replaced: Uint8Array[] = [];
+  for (const row of rows) {
+    if (row.rev <= revOf(state, row.id)) continue;
+    replaced.push(idBytes(row.id));
+    if (row.readable) state.delta.put(indexedBubble(row, state.interners, state.lexicon.intern));
+    else state.delta.remove(row.id, row.rev);
+  }
+  state.levels = state.levels.map((level) => withDead(level, replaced));
+};
+
+/** The levels to search, the changes as the last. */
+export const searchedLevels = ({ levels, delta, lexicon }: IndexState): readonly Level[] => {
+  const sealed = delta.seal(lexicon.size());
+  return sealed === null ? levels : [...levels, sealed];
+};
+
+const isWasteful = (level: Level | undefined): boolean =>
+  level !== undefined && level.deadCount > MAX_DELTA && level.deadCount > alive(level);
+
+const countOf = (levels: readonly Level[]): number => levels.reduce((total, level) => total + alive(level), 0);
+
+/** Freezes the changes; they are searched as a level of their own until the merge is adopted. */
+export const beginMerge = (state: IndexState): MergeTask | null => {
+  const { delta, lexicon } = state;
+  const [largest] = state.levels;
+  const isDue = delta.bubbles.size > MAX_DELTA || delta.gone.size > MAX_DELTA || isWasteful(largest);
+  if (state.merging !== null || !isDue) return null;
+  state.levels = searchedLevels(state);
+  const smaller = state.levels.slice(largest === undefined ? 0 : 1);
+  const isWhole =
+    largest === undefined || isWasteful(largest) || countOf(smaller) > MAX_MIDDLE || countOf(smaller) * LARGER > alive(largest);
+  const parts = isWhole ? state.levels : smaller;
+  state.merging = { parts, frozen: delta, isWhole };
+  state.delta = createDelta();
+  const dictionary = isWhole ? { base: lexicon.base, added: [...lexicon.added()] } : null;
+  return { parts: parts.map(({ segment, dead }) => ({ segment, dead })), size: lexicon.size(), dictionary };
+};
+
+const renumbered = (bubble: IndexedBubble, renumber: (id: number) => number): IndexedBubble => ({
+  ...bubble,
+  title: Array.from(bubble.title, (value, at) => (at % TITLE_STRIDE === 0 ? renumber(value) : value)),
+  notes: Array.from(bubble.notes, renumber),
+});
+
+const adoptDictionary = (state: IndexState, { ids, terms }: NonNullable<MergeResult['dictionary']>): void => {
+  const old = state.lexicon;
+  const lexicon = createLexicon(terms);
+  const renumber = (id: number): number => {
+    const known = id < ids.length ? u32(ids, id) : NO_TERM;
+    return known === NO_TERM ? lexicon.intern(old.textOf(id)) : known;
+  };
+  state.lexicon = lexicon;
+  for (const bubble of [...state.delta.bubbles.values()]) state.delta.put(renumbered(bubble, renumber));
+};
+
+/** Takes a finished merge; what changed since it began is dead in it. */
+export const adoptMerge = (state: IndexState, result: MergeResult): void => {
+  const { merging, delta } = state;
+  if (merging === null) return;
+  const changedSince = [...delta.bubbles.keys(), ...delta.gone.keys()].map(idBytes);
+  const kept = merging.isWhole ? [] : state.levels.slice(0, 1);
+  state.levels = result.segment.count === 0 ? kept : [...kept, withDead(noneDead(result.segment), changedSince)];
+  state.merging = null;
+  if (result.dictionary !== null) adoptDictionary(state, result.dictionary);
+};
+
+export const sizeOf = ({ levels, delta }: IndexState): number => countOf(levels) + delta.bubbles.size;
+
+export const bytesOf = ({ interners, levels, lexicon, delta }: IndexState): number => {
+  const { teams, channels, types, authors } = interners;
+  const attributes = [teams, channels, types, authors].reduce((total, interner) => total + interner.texts().length, 0);
+  const segments = levels.reduce((total, { segment, dead }) => total + segmentBytes(segment) + dead.byteLength, 0);
+  return segments + lexicon.bytes() + delta.bytes() + attributes * BYTES_OF_ATTRIBUTE;
+};

@@ -1,0 +1,40 @@
+import type { PersonRow } from './card.ts';
+
+/** The analysed names of authors, shared by the indexes of all callers. */
+export interface NameBook {
+  /** Whether the book follows this person. */
+  has(id: string): boolean;
+  /** Empty for somebody without a known name. */
+  nameOf(id: string): string;
+  /** From now on the book follows these people; those without a row have no name yet. */
+  follow(ids: readonly string[], rows: readonly PersonRow[]): void;
+  /** Takes the rows of people the book follows. */
+  update(rows: readonly PersonRow[]): void;
+  /** Grows with every change of a name. */
+  changes(): readonly string[];
+  bytes(): number;
+}
+
+const BYTES_OF_ENTRY = 160;
+
+export const createNameBook = (): NameBook => {
+  const names = new Map<string, { readonly name: string; readonly seq: number }>();
+  const changes: string[] = [];
+  const put = (row: PersonRow): void => {
+    const known = names.get(row.id);
+    if (known === undefined || row.seq <= known.seq) return;
+    names.set(row.id, { name: row.name, seq: row.seq });
+    if (known.name !== row.name) changes.push(row.id);
+  };
+  return {
+    has: (id) => names.has(id),
+    nameOf: (id) => names.get(id)?.name ?? '',
+    follow: (ids, rows) => {
+      for (const id of ids) if (!names.has(id)) names.set(id, { name: '', seq: -1 });
+      rows.forEach(put);
+    },
+    update: (rows) => rows.forEach(put),
+    changes: () => changes,
+    bytes: () => names.size * BYTES_OF_ENTRY,
+  };
+};

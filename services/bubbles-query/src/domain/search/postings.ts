@@ -1,0 +1,121 @@
+import { growingBytes, num, sharedU32, u8, u32 } from './cells.ts';
+
+/** For each term that occurs, the documents that hold it: ascending, as differences of seven bits a byte. */
+export interface Postings {
+  /** Ids of the terms that occur, ascending. */
+  readonly terms: Uint32Array;
+  /** Where the documents of each term begin in `bytes`, and the end. */
+  readonly offsets: Uint32Array;
+  readonly bytes: Uint8Array;
+}
+
+/** Sets of term ids as pairs [from, to) one after the other. */
+export type Ranges = readonly number[];
+
+const firstAtLeast = (cells: Uint32Array, value: number): number => {
+  let low = 0;
+  let high = cells.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (u32(cells, middle) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
+const eachOfTerms = (postings: Postings, first: number, visit: (doc: number) => void): void => {
+  const { bytes, offsets } = postings;
+  const end = u32(offsets, first + 1);
+  let at = u32(offsets, first);
+  let doc = -1;
+  while (at < end) {
+    let byte = u8(bytes, at++);
+    let difference = byte & 0x7f;
+    for (let shift = 7; byte > 0x7f; shift += 7) {
+      byte = u8(bytes, at++);
+      difference |= (byte & 0x7f) << shift;
+    }
+    doc += difference;
+    visit(doc);
+  }
+};
+
+/** Every (term, document) of the ranges; a document may come several times. */
+export const eachDocument = (postings: Postings, ranges: Ranges, visit: (doc: number) => void): void => {
+  for (let pair = 0; pair < ranges.length; pair += 2) {
+    const to = num(ranges, pair + 1);
+    for (let index = firstAtLeast(postings.terms, num(ranges, pair)); index < postings.terms.length; index++) {
+      if (u32(postings.terms, index) >= to) break;
+      eachOfTerms(postings, index, visit);
+    }
+  }
+};
+
+/** The documents of one term, ascending. */
+export const documentsOf = (postings: Postings, term: number): number[] => {
+  const documents: number[] = [];
+  eachDocument(postings, [term, term + 1], (doc) => documents.push(doc));
+  return documents;
+};
+
+/** Calls `visit` with each document and each of its terms; documents ascend. A term may repeat within a document. */
+export type EachTerm = (visit: (doc: number, term: number) => void) => void;
+
+/** Counts first, then places, so that memory is what the result needs. `bound` is above every term id. */
+export const buildPostings = (eachTerm: EachTerm, bound: number): Postings => {
+  const counts = new Uint32Array(bound);
+  const latest = new Uint32Array(bound);
+  let used = 0;
+  eachTerm((doc, term) => {
+    if (u32(latest, term) === doc + 1) return;
+    latest[term] = doc + 1;
+    if (u32(counts, term) === 0) used++;
+    counts[term] = u32(counts, term) + 1;
+  });
+  const ends = new Uint32Array(bound);
+  let total = 0;
+  for (let term = 0; term < bound; term++) {
+    ends[term] = total;
+    total += u32(counts, term);
+  }
+  const documents = new Uint32Array(total);
+  latest.fill(0);
+  eachTerm((doc, term) => {
+    if (u32(latest, term) === doc + 1) return;
+    latest[term] = doc + 1;
+    const end = u32(ends, term);
+    documents[end] = doc;
+    ends[term] = end + 1;
+  });
+  return encode({ counts, documents, used });
+};
+
+interface Gathered {
+  readonly counts: Uint32Array;
+  readonly documents: Uint32Array;
+  readonly used: number;
+}
+
+const encode = ({ counts, documents, used }: Gathered): Postings => {
+  const terms = sharedU32(used);
+  const offsets = sharedU32(used + 1);
+  const bytes = growingBytes();
+  let index = 0;
+  let at = 0;
+  for (let term = 0; term < counts.length; term++) {
+    const end = at + u32(counts, term);
+    if (end === at) continue;
+    let last = -1;
+    for (; at < end; at++) {
+      const doc = u32(documents, at);
+      bytes.pushNumber(doc - last);
+      last = doc;
+    }
+    terms[index++] = term;
+    offsets[index] = bytes.length();
+  }
+  return { terms, offsets, bytes: bytes.toShared() };
+};
+
+export const postingsBytes = (postings: Postings): number =>
+  postings.terms.byteLength + postings.offsets.byteLength + postings.bytes.byteLength;
