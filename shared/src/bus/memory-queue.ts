@@ -1,0 +1,139 @@
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { attempt, faultReason, type Outcome } from './attempt.ts';
+import { backOffMs } from './back-off.ts';
+import { BusUnavailable, type Subscription } from './bus.ts';
+import { DELIVERY_LIMIT } from './queues.ts';
+
+/** A message that a consumer could not take. */
+export interface DeadLetter {
+  readonly queue: string;
+  readonly reason: string;
+  /** The message as it was published. */
+  readonly body: Buffer;
+}
+
+export interface QueueOptions {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly jitter: () => number;
+  readonly bury: (letter: DeadLetter) => void;
+}
+
+export interface MemoryQueue {
+  /** Resolves when the message has been taken or buried, rejects with `BusUnavailable` when nobody is there to take it. */
+  offer(body: Buffer): Promise<void>;
+  /** Adds a consumer that competes with those there; the answer removes it and waits for its handlers. */
+  join(subscription: Subscription): () => Promise<void>;
+  /** Off: takes nothing, as if its process were gone. */
+  setState(state: 'up' | 'down'): void;
+  retryNow(): void;
+}
+
+interface Copy {
+  readonly body: Buffer;
+  faults: number;
+  readonly settled: PromiseWithResolvers<void>;
+}
+
+interface Worker {
+  readonly subscription: Subscription;
+  readonly running: Set<Promise<void>>;
+  failures: number;
+  availableAt: number;
+}
+
+/** Handlers of one worker that run at the same time; they begin in the order of the queue. */
+const MAX_RUNNING = 16;
+
+/** Draws the consequences of an attempt; true when the message is to be handed over again. */
+const settling = ({ name, clock, log, jitter, bury }: QueueOptions) => {
+  const buryCopy = (copy: Copy, reason: string): false => {
+    log.error('A message was dead-lettered.', { queue: name, reason });
+    bury({ queue: name, reason, body: copy.body });
+    copy.settled.resolve();
+    return false;
+  };
+  const backOff = (worker: Worker, error: unknown): true => {
+    log.warn('A consumer is unavailable and backs off.', { queue: name, error });
+    worker.availableAt = clock.monotonic() + backOffMs(worker.failures, jitter);
+    worker.failures += 1;
+    return true;
+  };
+  const countFault = (copy: Copy, error: unknown): boolean => {
+    copy.faults += 1;
+    if (copy.faults > DELIVERY_LIMIT) return buryCopy(copy, faultReason(error));
+    log.warn('A handler failed and sees the message again.', { queue: name, faults: copy.faults, error });
+    return true;
+  };
+  return (worker: Worker, copy: Copy, outcome: Outcome): boolean => {
+    if (outcome.kind === 'unavailable') return backOff(worker, outcome.error);
+    worker.failures = 0;
+    if (outcome.kind === 'unreadable') return buryCopy(copy, outcome.reason);
+    if (outcome.kind === 'fault') return countFault(copy, outcome.error);
+    copy.settled.resolve();
+    return false;
+  };
+};
+
+/** The queue of one consumer and event type. */
+export function memoryQueue(options: QueueOptions): MemoryQueue {
+  const { name, clock } = options;
+  const settle = settling(options);
+  const workers: Worker[] = [];
+  const waiting: Copy[] = [];
+  let state: 'up' | 'down' = 'up';
+
+  const isAvailable = (worker: Worker) => state === 'up' && worker.availableAt <= clock.monotonic();
+
+  const hand = (worker: Worker, copy: Copy) => {
+    const run = attempt(worker.subscription, copy.body).then((outcome) => {
+      worker.running.delete(run);
+      if (settle(worker, copy, outcome)) waiting.unshift(copy);
+      dispatch();
+    });
+    worker.running.add(run);
+  };
+
+  /** Hands over in order while a worker has room; nobody waits for a worker that is not there. */
+  const dispatch = () => {
+    const available = workers.filter(isAvailable);
+    if (available.length === 0) return refuseWaiting();
+    for (let copy = waiting[0]; copy; copy = waiting[0]) {
+      const idlest = available.reduce((least, worker) => (worker.running.size < least.running.size ? worker : least));
+      if (idlest.running.size >= MAX_RUNNING) return;
+      waiting.shift();
+      hand(idlest, copy);
+    }
+  };
+
+  const refuseWaiting = () => {
+    for (const copy of waiting.splice(0)) copy.settled.reject(new BusUnavailable(`${name} is not being consumed`));
+  };
+
+  return {
+    offer(body) {
+      const copy: Copy = { body, faults: 0, settled: Promise.withResolvers<void>() };
+      waiting.push(copy);
+      dispatch();
+      return copy.settled.promise;
+    },
+    join(subscription) {
+      const worker: Worker = { subscription, running: new Set(), failures: 0, availableAt: Number.NEGATIVE_INFINITY };
+      workers.push(worker);
+      return async () => {
+        workers.splice(workers.indexOf(worker), 1);
+        dispatch();
+        await Promise.all(worker.running);
+      };
+    },
+    setState(next) {
+      state = next;
+      dispatch();
+    },
+    retryNow() {
+      for (const worker of workers) worker.availableAt = Number.NEGATIVE_INFINITY;
+    },
+  };
+}
