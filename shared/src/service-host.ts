@@ -12,7 +12,7 @@ export interface RunningJobs {
   stop(): Promise<void>;
 }
 
-export interface HostOptions extends Omit<AppSettings, 'name' | 'log' | 'clock' | 'ids' | 'metrics'> {
+export interface HostOptions extends Omit<AppSettings, 'name' | 'log' | 'clock' | 'ids' | 'metrics' | 'budgetMs'> {
   readonly service: Service;
   readonly infra: Infra;
   readonly listen: Address;
@@ -37,6 +37,8 @@ export interface Host {
 export const PRODUCTION_DRAIN: Drain = { noticeMs: 3000, deadlineMs: 25_000 };
 export const INSTANT_DRAIN: Drain = { noticeMs: 0, deadlineMs: 5000 };
 
+/** Below the gateway's own limit and above the store's. */
+const BUDGET_MS = 20_000;
 const PING_LIMIT_MS = 2000;
 const SHEDDING_LIMIT_MS = 10_000;
 const BACKOFF_MS = { first: 250, most: 5000 };
@@ -79,7 +81,14 @@ export const hostService = async (options: HostOptions): Promise<Host> => {
 };
 
 const handlerOf = ({ service, infra, metrics, ...settings }: HostOptions) =>
-  createHttpApp({ ...settings, ...infra, name: service.name, routes: service.routes, metrics: metrics.http }).callback();
+  createHttpApp({
+    ...settings,
+    ...infra,
+    name: service.name,
+    routes: service.routes,
+    metrics: metrics.http,
+    budgetMs: BUDGET_MS,
+  }).callback();
 
 /** The broker never makes a service unready: its outbox keeps what it cannot publish. */
 const notReady = async ({ infra, shedder }: HostOptions): Promise<string | null> => {

@@ -7,19 +7,25 @@ import type { InternalAuth } from './internal-auth.ts';
 import type { LoadShedder } from './overload.ts';
 import type { Route } from './route.ts';
 
-/** What a service's HTTP needs besides its routes. */
-export interface AppSettings {
-  /** The service's name. */
-  readonly name: string;
-  readonly authenticator: Authenticator;
-  readonly internalAuth: InternalAuth;
+/** What serving HTTP takes, whatever is served. */
+export interface HttpPorts {
   readonly log: Log;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly metrics: HttpMetrics;
   readonly shedder: LoadShedder;
+}
+
+/** What a service's HTTP needs besides its routes. */
+export interface AppSettings extends HttpPorts {
+  /** The service's name. */
+  readonly name: string;
+  readonly authenticator: Authenticator;
+  readonly internalAuth: InternalAuth;
   /** Origin under which clients reach the product, without a trailing slash. */
   readonly publicBaseUrl: string;
+  /** How long a handler may take, in real time. */
+  readonly budgetMs: number;
 }
 
 export interface HttpAppOptions extends AppSettings {

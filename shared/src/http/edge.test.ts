@@ -116,3 +116,16 @@ describe('a caller who goes away', () => {
     expect(captured.text()).not.toContain('"level":"error"');
   });
 });
+
+describe('a handler that takes too long', () => {
+  it('[ERR-05] is given up, told so, and the caller may try again', async () => {
+    const aborted = Promise.withResolvers<unknown>();
+    const onWait = (signal: AbortSignal) => new Promise<void>(() => signal.addEventListener('abort', () => aborted.resolve(signal.reason)));
+    const http = await startTestHttp({ routes: sampleRoutes({ onWait }), budgetMs: 50 });
+    const answer = await http.fetch('/v1/waits');
+    expect(answer.status).toBe(500);
+    expect(answer.headers.get('retry-after')).toBe('1');
+    expect(await aborted.promise).toMatchObject({ kind: 'unavailable' });
+    await http.stop();
+  });
+});

@@ -1,11 +1,13 @@
 import Router, { type RouterContext } from '@koa/router';
 import Koa, { type Context } from 'koa';
-import { DomainError } from '../errors.ts';
+import { DomainError, errorCode } from '../errors.ts';
 import type { HttpAppOptions } from './app-options.ts';
 import { edge } from './edge.ts';
 import { serveFragment } from './fragment-route.ts';
 import { byPrecedence, checkRoutes } from './route-table.ts';
 import { serveRoute } from './serve-route.ts';
+
+const CALLER_IS_GONE: readonly (string | number | null)[] = ['ECONNRESET', 'EPIPE', 'ECONNABORTED'];
 
 /** The routes of a service on Koa. Paths are matched as raw bytes, case-sensitive and strict. */
 export const createHttpApp = (options: HttpAppOptions): Koa => {
@@ -19,7 +21,9 @@ export const createHttpApp = (options: HttpAppOptions): Koa => {
   }
   router.register('/internal/openapi.json', ['GET'], serveFragment(options));
   const app = new Koa();
-  app.on('error', (error) => options.log.error('answer could not be written', { error }));
+  app.on('error', (error: unknown) => {
+    if (!CALLER_IS_GONE.includes(errorCode(error))) options.log.error('answer could not be written', { error });
+  });
   app.use(edge(options));
   app.use((ctx, next) => {
     // The router would take the path that a URL parser has tidied up.

@@ -9,9 +9,6 @@ import type { Route, RouteSpec } from './route.ts';
 import { fieldsOf, parameterNames } from './route-table.ts';
 import { parseInput, parseOutput } from './validation.ts';
 
-/** Below the gateway's own limit and above the store's. */
-const BUDGET_MS = 20_000;
-
 /** The refusals in their order: who calls (401, 429, 403), what was sent (400), what it is about (404). */
 export const serveRoute = (route: Route, options: HttpAppOptions): ((ctx: Context, captures: readonly string[]) => Promise<void>) => {
   const { spec } = route;
@@ -24,7 +21,9 @@ export const serveRoute = (route: Route, options: HttpAppOptions): ((ctx: Contex
     const body = spec.body && parseInput(spec.body, await receiveJson(ctx), 'body');
     const params = spec.params && parseParams(spec, names, captures);
     const requestId: string = ctx.state['requestId'];
-    const result = await withinBudget(ctx, (signal) => route.handle({ ...admitted, params, query, body, requestId, signal }));
+    const result = await withinBudget(ctx, options.budgetMs, (signal) =>
+      route.handle({ ...admitted, params, query, body, requestId, signal }),
+    );
     answer(ctx, spec, result);
   };
 };
@@ -49,7 +48,7 @@ const parseParams = (spec: RouteSpec, names: readonly string[], captures: readon
 };
 
 /** Real time, whatever the product's clock says: it bounds how long a connection is held. */
-const withinBudget = async (ctx: Context, work: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> => {
+const withinBudget = async (ctx: Context, budgetMs: number, work: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> => {
   const controller = new AbortController();
   const { promise: ended, reject } = Promise.withResolvers<never>();
   const end = (why: string) => {
@@ -58,7 +57,7 @@ const withinBudget = async (ctx: Context, work: (signal: AbortSignal) => Promise
     reject(reason);
   };
   const onClose = () => end('The caller went away.');
-  const timer = setTimeout(end, BUDGET_MS, 'The time budget is spent.');
+  const timer = setTimeout(end, budgetMs, 'The time budget is spent.');
   ctx.res.once('close', onClose);
   try {
     return await Promise.race([work(controller.signal), ended]);

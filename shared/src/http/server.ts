@@ -102,8 +102,19 @@ const bareServer = (limits: Limits, handler: (req: IncomingMessage, res: ServerR
   return server;
 };
 
-/** What fails before there is a request is answered on the bare socket. */
+/** What fails before there is a request is answered on the bare socket; an answer that is under way on it is never broken into. */
 const refuseByHand = (server: Server, ids: Ids): void => {
+  const latest = new WeakMap<Duplex, ServerResponse>();
+  const remember = (req: IncomingMessage, res: ServerResponse) => void latest.set(req.socket, res);
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, remember);
+  const refuseInTurn = (socket: Duplex, reason: string) => {
+    const current = latest.get(socket);
+    const isAnswered = current === undefined || current.writableFinished;
+    if (isAnswered || (!current.headersSent && !current.req.complete)) return refuse(socket, reason);
+    // Its own body is broken, and its answer has begun already: it cannot be taken back, only ended.
+    if (!current.req.complete) return current.req.socket.destroySoon();
+    current.once('close', () => refuse(socket, reason));
+  };
   const refuse = (socket: Duplex, reason: string) => {
     if (!socket.writable) return socket.destroy();
     const body = envelope('invalid_request', `request: ${reason}`);
@@ -114,7 +125,7 @@ const refuseByHand = (server: Server, ids: Ids): void => {
   };
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET') return socket.destroy();
-    refuse(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'malformed HTTP');
+    refuseInTurn(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'malformed HTTP');
   });
   server.on('connect', (_, socket) => refuse(socket, 'CONNECT is not served'));
 };

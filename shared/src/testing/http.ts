@@ -77,6 +77,7 @@ export const startTestHttp = async ({ routes, caller = aCaller(), ...settings }:
     metrics: { served: () => undefined },
     shedder: NO_SHEDDING,
     publicBaseUrl: 'https://api.test',
+    budgetMs: 20_000,
     ...settings,
     routes,
   });
