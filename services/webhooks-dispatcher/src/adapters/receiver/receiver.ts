@@ -68,7 +68,7 @@ async function previewOf(body: Dispatcher.ResponseData['body'], signal: AbortSig
     // A body cut short is as much of a preview as there is.
   } finally {
     signal.removeEventListener('abort', stop);
-    body.destroy();
+    if (!body.readableEnded) body.destroy();
   }
   return Buffer.concat(chunks).toString('utf8').replaceAll(/\p{C}/gu, ' ').slice(0, PREVIEW_CHARACTERS);
 }
