@@ -5,8 +5,8 @@ const TESTS = '[.]test[.]ts$|/testing/|[.]contract[.]ts$';
 /** What use cases, ports and app may know beside their own domain and ports. */
 const KERNEL =
   '^shared/src/(errors|log|clock|ids|keyset|changes|loop)[.]ts$|^shared/src/bus/outgoing[.]ts$|^contracts/src/(events|internal)/';
-/** Known by its types alone: the store behind them is an adapter's. */
-const AGGREGATES = '^shared/src/store/aggregates[.]ts$';
+/** Known by their types alone: what is behind them is an adapter's. */
+const TYPES_ALONE = '^shared/src/(store/aggregates|seal)[.]ts$|^node_modules/zod/';
 /** The part of Node that computes: hashes, addresses, comparison. Its randomness is refused by words.test.ts. */
 const PURE_NODE = '^(node:)?(crypto|net|util|url|buffer)$';
 
@@ -26,19 +26,18 @@ const forbidden = [
   },
   {
     name: 'use-cases-know-ports',
-    comment: 'Nor do they call each other: what two share is domain, or the events that both write.',
     from: { path: '^services/([^/]+)/src/(use-cases/|ports[.]ts$)', pathNot: TESTS },
-    to: { pathNot: ['^services/$1/src/(domain/|ports[.]ts$|use-cases/[^/]+-events[.]ts$)', KERNEL, AGGREGATES, PURE_NODE] },
+    to: { pathNot: ['^services/$1/src/(domain/|use-cases/|ports[.]ts$)', KERNEL, TYPES_ALONE, PURE_NODE] },
   },
   {
     name: 'app-knows-use-cases',
     from: { path: '^services/([^/]+)/src/app[.]ts$' },
-    to: { pathNot: ['^services/$1/src/(domain/|use-cases/|ports[.]ts$)', KERNEL] },
+    to: { pathNot: ['^services/$1/src/(domain/|use-cases/|ports[.]ts$)', KERNEL, TYPES_ALONE] },
   },
   {
-    name: 'aggregates-by-type',
-    from: { path: '^services/([^/]+)/src/(use-cases/|ports[.]ts$)', pathNot: TESTS },
-    to: { path: AGGREGATES, dependencyTypesNot: ['type-only'] },
+    name: 'types-alone',
+    from: { path: '^services/([^/]+)/src/(use-cases/|(ports|app)[.]ts$)', pathNot: TESTS },
+    to: { path: TYPES_ALONE, dependencyTypesNot: ['type-only'] },
   },
   {
     name: 'adapters-apart',

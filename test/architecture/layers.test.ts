@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { cruise } from './cruise.ts';
-import { productSources, ROOT } from './sources.ts';
+import { productSources, ROOT, type Source } from './sources.ts';
+import { importsOf } from './syntax.ts';
 
 const rules: readonly { readonly name: string }[] = createRequire(import.meta.url)(join(ROOT, '.dependency-cruiser.cjs')).forbidden;
 
@@ -19,7 +20,7 @@ const BREACHES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'domain-is-pure': { 'services/a/src/domain/impure.ts': "import type { Log } from '@bubbles/shared/log.ts';" },
   'use-cases-know-ports': { 'services/a/src/use-cases/direct.ts': "import '../adapters/http/routes.ts';" },
   'app-knows-use-cases': { 'services/a/src/app.ts': "import './adapters/http/routes.ts';" },
-  'aggregates-by-type': { 'services/a/src/use-cases/stored.ts': "import '@bubbles/shared/store/aggregates.ts';" },
+  'types-alone': { 'services/a/src/use-cases/stored.ts': "import '@bubbles/shared/store/aggregates.ts';" },
   'adapters-apart': { 'services/a/src/adapters/bus/consumers.ts': "import '../http/routes.ts';" },
   'adapters-inward': { 'services/a/src/adapters/http/outward.ts': "import '../../service.ts';" },
   'services-apart': { 'services/a/src/adapters/http/neighbour.ts': "import '@bubbles/b/domain/thing.ts';" },
@@ -99,5 +100,44 @@ describe('the product', () => {
 
   it('keeps to its layers', () => {
     expect(violations.map(({ from, to, rule }) => `${rule.name}: ${from} → ${to}`)).toEqual([]);
+  });
+});
+
+describe('a use case', () => {
+  const serviceOf = ({ path }: Source) => /^services\/[^/]+/.exec(path)?.[0] ?? '';
+
+  /** The use cases are what app.ts takes from its folder; the other functions there are pieces that they share. */
+  const callsBetween = (sources: readonly Source[]): readonly string[] => {
+    const useCases = new Set(
+      sources
+        .filter(({ path }) => path.endsWith('/src/app.ts'))
+        .flatMap((app) =>
+          importsOf(app)
+            .filter(({ from, typeOnly }) => from.startsWith('./use-cases/') && !typeOnly)
+            .map(({ name }) => `${serviceOf(app)} ${name}`),
+        ),
+    );
+    return sources
+      .filter(({ path }) => path.includes('/src/use-cases/'))
+      .flatMap((source) =>
+        importsOf(source)
+          .filter(({ from, name, typeOnly }) => from.startsWith('./') && !typeOnly && useCases.has(`${serviceOf(source)} ${name}`))
+          .map(({ name }) => `${source.path} → ${name}`),
+      );
+  };
+
+  it('is noticed when it calls another', () => {
+    const found = callsBetween([
+      {
+        path: 'services/a/src/app.ts',
+        text: "import { join, type Joined } from './use-cases/join.ts'; import { leave } from './use-cases/leave.ts';",
+      },
+      { path: 'services/a/src/use-cases/leave.ts', text: "import { join, piece, type Joined } from './join.ts';" },
+    ]);
+    expect(found).toEqual(['services/a/src/use-cases/leave.ts → join']);
+  });
+
+  it('calls no other', () => {
+    expect(callsBetween(productSources())).toEqual([]);
   });
 });

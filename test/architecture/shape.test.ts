@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { KIN, SAME_BY_DESIGN } from './lists.ts';
 import { allSources, packageOf, places, productSources, type Source } from './sources.ts';
-import { castsOf, type Shape, shapesOf, valuesExportedBy } from './syntax.ts';
+import { castsOf, functionsExportedBy, type Shape, shapesOf } from './syntax.ts';
 
 const MAX_LINES = 300;
 const MAX_KEYS_IN_COMMON = 4;
@@ -15,15 +15,18 @@ const inCommon = (left: Shape, right: Shape): readonly string[] => left.keys.fil
 const pairsOf = <T>(items: readonly T[]): readonly (readonly [T, T])[] =>
   items.flatMap((left, index) => items.slice(index + 1).map((right) => [left, right] as const));
 
+/** What a function is given to work with; it names what it uses, and so do its callers. */
+const BAG = /#\w*(Ports|Options|Settings|Infra)$/;
+
 const twins = (sources: readonly Source[]): readonly (readonly [Shape, Shape])[] => {
-  const shapes = sources.flatMap((source) => shapesOf(source)).filter(({ keys }) => keys.length > MAX_KEYS_IN_COMMON);
+  const shapes = sources.flatMap((source) => shapesOf(source)).filter(({ at, keys }) => keys.length > MAX_KEYS_IN_COMMON && !BAG.test(at));
   return pairsOf(shapes).filter(([left, right]) => fileOf(left) !== fileOf(right) && inCommon(left, right).length > MAX_KEYS_IN_COMMON);
 };
 
 const namesExportedTwice = (sources: readonly Source[]): ReadonlyMap<string, ReadonlySet<string>> => {
   const packages = new Map<string, Set<string>>();
   for (const source of sources)
-    for (const name of valuesExportedBy(source)) packages.set(name, (packages.get(name) ?? new Set()).add(packageOf(source)));
+    for (const name of functionsExportedBy(source)) packages.set(name, (packages.get(name) ?? new Set()).add(packageOf(source)));
   return new Map([...packages].filter(([, owners]) => owners.size > 1));
 };
 
@@ -93,8 +96,8 @@ describe('one shape is written once', () => {
 describe('one function has one name', () => {
   it('notices a second owner', () => {
     const found = namesExportedTwice([
-      { path: 'shared/src/a.ts', text: 'export const thing = 1; export type Own = string;' },
-      { path: 'services/x/src/b.ts', text: 'export function thing() {} export class Own {}' },
+      { path: 'shared/src/a.ts', text: 'export const thing = () => 1; export type Own = string; export const LIMIT = 1;' },
+      { path: 'services/x/src/b.ts', text: 'export function thing() {} export class Own {} export const LIMIT = 2;' },
     ]);
     expect([...found.keys()]).toEqual(['thing']);
   });

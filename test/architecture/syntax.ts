@@ -86,18 +86,35 @@ export const shapesOf = (source: Source): readonly Shape[] => {
   return collect(parse(source), '');
 };
 
-const TYPES = new Set(['TsInterfaceDeclaration', 'TsTypeAliasDeclaration']);
+const FUNCTIONS = new Set(['FunctionDeclaration', 'ClassDeclaration', 'ArrowFunctionExpression', 'FunctionExpression']);
 
-/** The functions, classes and constants that a file exports. */
-export const valuesExportedBy = (source: Source): ReadonlySet<string> => {
+/** The functions and classes that a file exports. */
+export const functionsExportedBy = (source: Source): ReadonlySet<string> => {
   const names = listAt(parse(source), 'body').flatMap((item) => {
     const declaration = field(item, 'declaration');
-    if (!isNode(declaration) || TYPES.has(declaration.type)) return [];
     const many = listAt(declaration, 'declarations');
-    return (many.length > 0 ? many : [declaration]).map((node) => (isNode(node) ? declaredName(node) : null));
+    return (many.length > 0 ? many : [declaration]).map((node) => {
+      const made = field(node, 'init') ?? node;
+      return isNode(node) && isNode(made) && FUNCTIONS.has(made.type) ? declaredName(node) : null;
+    });
   });
   return new Set(names.filter((name) => name !== null));
 };
+
+interface Import {
+  readonly from: string;
+  readonly name: string;
+  readonly typeOnly: boolean;
+}
+
+export const importsOf = (source: Source): readonly Import[] =>
+  listAt(parse(source), 'body').flatMap((item) =>
+    listAt(item, 'specifiers').map((specifier) => ({
+      from: textAt(item, 'source', 'value') ?? '',
+      name: textAt(specifier, 'imported', 'value') ?? textAt(specifier, 'local', 'value') ?? '',
+      typeOnly: field(item, 'typeOnly') === true || field(specifier, 'isTypeOnly') === true,
+    })),
+  );
 
 const lineAt = (text: string, byte: number): number => Buffer.from(text).subarray(0, byte).toString().split('\n').length;
 
