@@ -1,16 +1,19 @@
+import { base64Key, baseUrl } from '@bubbles/shared/config-values.ts';
 import { z } from 'zod';
 
 const SEAL_KEY_BYTES = 32;
 
-/** What identity itself has to know; the environment of its process is read in `main.ts`. */
-export interface Config {
-  /** Origin under which clients reach the product, without a trailing slash. */
-  readonly publicBaseUrl: string;
-  /** 32 bytes that open the signing keys in the database. */
-  readonly sealKey: Buffer;
-}
+/** What identity itself is told; its process adds where it listens and what it connects to. */
+export const IdentityEnvironment = z.object({
+  /** Origin under which clients reach the product. */
+  PUBLIC_BASE_URL: baseUrl(),
+  /** Opens the signing keys that lie in the database. */
+  ASSERTION_SEAL_KEY: base64Key(SEAL_KEY_BYTES),
+});
 
-export const SealKey = z
-  .base64()
-  .transform((text) => Buffer.from(text, 'base64'))
-  .refine((key) => key.length === SEAL_KEY_BYTES, `must be ${SEAL_KEY_BYTES} bytes in base64`);
+export interface Config {
+  readonly publicBaseUrl: string;
+  readonly sealKey: Buffer;
+  /** Takes over at once what a process that is gone had claimed: only where no other replica can be at work. */
+  readonly releaseAtStart: boolean;
+}

@@ -1,20 +1,26 @@
-import type { AggregateStore } from '@bubbles/shared/store/aggregates.ts';
+import { type AggregateStore, type Stored, stateOf } from '@bubbles/shared/store/aggregates.ts';
 import type { Collection } from '@bubbles/shared/store/collection.ts';
-import type { Account } from '../../domain/account.ts';
+import { OUTBOX_INDEX } from '@bubbles/shared/store/outbox.ts';
+import type { Account, VersionedAccount } from '../../domain/account.ts';
 import { MAX_ACTIVE_KEYS } from '../../domain/token.ts';
 import type { AccountStore } from '../../ports.ts';
-import { type AccountDoc, accountOf } from './account-doc.ts';
 import { readsOf } from './reads.ts';
+
+export type AccountDoc = Stored<Account>;
+
+export const ACCOUNT_INDEXES = [OUTBOX_INDEX, { name: 'keys.hash', keys: { 'keys.hash': 1 } }] as const;
+
+export const versionedAccountOf = (doc: AccountDoc): VersionedAccount => ({ account: stateOf<Account>(doc), version: doc.version });
 
 /** The place of the last key that fits: whoever has it has them all. */
 const LAST_PLACE = `keys.${MAX_ACTIVE_KEYS - 1}`;
 
-/** `aggregates` and `collection` are two views of the same documents: the one writes state with its events, the other the keys, which no event tells. */
+/** The aggregate's own writes carry events; those of keys are told by none. */
 export const accountStore = (aggregates: AggregateStore<Account>, collection: Collection<AccountDoc>): AccountStore => ({
+  ...readsOf(collection, (doc) => stateOf<Account>(doc)),
   insert: async ({ state, events }) => {
     await aggregates.insert(state, events);
   },
-  ...readsOf(collection, accountOf),
   update: (id, change) => aggregates.update(id, change),
   addKey: async (id, key) => {
     const outcome = await collection.updateOne(

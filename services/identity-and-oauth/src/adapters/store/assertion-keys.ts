@@ -3,7 +3,10 @@ import type { AssertionKeyStore, SealedKey } from '../../ports.ts';
 
 export type AssertionKeyDoc = Omit<SealedKey, 'kid'> & { readonly _id: string };
 
-export const ASSERTION_KEY_INDEXES = [{ name: 'slot', keys: { slot: 1 }, unique: true }] as const;
+export const ASSERTION_KEY_INDEXES = [
+  { name: 'slot', keys: { slot: 1 }, unique: true },
+  { name: 'dropAt', keys: { dropAt: 1 } },
+] as const;
 
 export const assertionKeyStore = (collection: Collection<AssertionKeyDoc>): AssertionKeyStore => ({
   all: async () => (await collection.find({}, { sort: { slot: 1 } })).map(({ _id, ...key }) => ({ ...key, kid: _id })),

@@ -3,7 +3,7 @@ import type { Collection } from '@bubbles/shared/store/collection.ts';
 import { type Credential, SCOPES } from '../../domain/credential.ts';
 import { sessionIsLive } from '../../domain/token.ts';
 import type { CredentialStore } from '../../ports.ts';
-import { type AccountDoc, versionedAccountOf } from './account-doc.ts';
+import { type AccountDoc, versionedAccountOf } from './accounts.ts';
 import { coalesced } from './coalesce.ts';
 import { readsOf } from './reads.ts';
 import type { RevokedKeyDoc } from './revoked-keys.ts';

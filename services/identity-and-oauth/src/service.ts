@@ -1,0 +1,92 @@
+import { AccountChangedV1 } from '@bubbles/contracts/events/account-events.ts';
+import type { Authenticator } from '@bubbles/shared/http/authenticator.ts';
+import { startLoop } from '@bubbles/shared/loop.ts';
+import type { Infra, Job, Service } from '@bubbles/shared/service.ts';
+import { outboxRelay } from '@bubbles/shared/store/outbox-relay.ts';
+import { assertionIssuer } from './adapters/assertions/assertion-issuer.ts';
+import { keyRing } from './adapters/assertions/key-ring.ts';
+import { masterKeySeal } from './adapters/assertions/seal.ts';
+import { adminAccountRoutes } from './adapters/http/admin-account-routes.ts';
+import { adminTeamRoutes } from './adapters/http/admin-team-routes.ts';
+import { admittedAccounts } from './adapters/http/admitted-accounts.ts';
+import { credentialAuthenticator } from './adapters/http/authenticator.ts';
+import { discoveryRoutes } from './adapters/http/discovery-routes.ts';
+import { internalRoutes } from './adapters/http/internal-routes.ts';
+import { publicRoutes } from './adapters/http/public-routes.ts';
+import { openStores, type Stores } from './adapters/store/stores.ts';
+import { noIssuer } from './adapters/tokens/no-issuer.ts';
+import { type App, createApp } from './app.ts';
+import type { Config } from './config.ts';
+import { rateWindows } from './domain/rate-window.ts';
+
+const NAME = 'identity-and-oauth';
+/** Half of the minute within which a use of a key shows. */
+const FLUSH_MS = 30_000;
+
+/** Identity reads credentials itself: its host takes this authenticator where others take that of assertions. */
+export interface IdentityService extends Service {
+  readonly authenticator: Authenticator;
+}
+
+export function createIdentity({ publicBaseUrl, sealKey, releaseAtStart }: Config, infra: Infra): IdentityService {
+  const { clock, ids } = infra;
+  let loops: ReturnType<typeof startLoops> | null = null;
+  const stores = openStores({ ...infra, source: NAME, onCommit: () => loops?.relay.poke() });
+  const ring = keyRing({ keys: stores.assertionKeys, seal: masterKeySeal(sealKey, ids.bytes), clock, ids });
+  const app = createApp({
+    ...stores,
+    clock,
+    ids,
+    accessTokens: noIssuer,
+    windows: rateWindows(),
+    assertions: assertionIssuer({ ring, clock }),
+    assertionKeys: ring,
+  });
+  const accounts = admittedAccounts();
+  return {
+    name: NAME,
+    authenticator: credentialAuthenticator(app, accounts),
+    routes: [
+      ...publicRoutes(app, accounts),
+      ...discoveryRoutes(publicBaseUrl),
+      ...internalRoutes(app),
+      ...adminAccountRoutes(app),
+      ...adminTeamRoutes(app),
+    ],
+    subscriptions: [],
+    jobs: jobs(app),
+    start: async () => {
+      await stores.ensureIndexes();
+      // A key that signs, opened with our master key: else no request could be vouched for.
+      await ring.current();
+      loops = startLoops(stores, { ...infra, releaseAtStart });
+    },
+    settle: async () => {
+      loops?.flusher.poke();
+      await Promise.all([loops?.relay.idle(), loops?.flusher.idle()]);
+    },
+    stop: async () => {
+      await Promise.all([loops?.relay.stop(), loops?.flusher.stop()]);
+      await stores.keyUses.flush();
+    },
+  };
+}
+
+const startLoops = ({ relayed, keyUses }: Stores, infra: Infra & Pick<Config, 'releaseAtStart'>) => ({
+  relay: outboxRelay({ ...infra, collections: relayed, definitions: [AccountChangedV1] }),
+  flusher: startLoop({
+    name: 'key-uses',
+    clock: infra.clock,
+    log: infra.log,
+    pollMs: FLUSH_MS,
+    run: async () => {
+      await keyUses.flush();
+      return null;
+    },
+  }),
+});
+
+const jobs = (app: App): readonly Job[] => [
+  { name: 'rotate-assertion-keys', cron: '17 * * * *', run: app.rotateAssertionKeys },
+  { name: 'sweep-sessions', cron: '43 3 * * *', run: app.sweepSessions },
+];

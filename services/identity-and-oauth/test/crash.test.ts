@@ -1,0 +1,110 @@
+import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
+import { describe, expect, it } from '@jest/globals';
+import { type CrashingDatabase, crashingDatabase } from './crashing.ts';
+import { type Answer, type Person, startIdentity, type TestIdentity } from './identity.ts';
+import { memoryDatabase } from './stores.ts';
+
+/** More than any of the flows has: a flow that ends before is through. */
+const MOST_STEPS = 40;
+const LEASES_OVER_MS = 60_000;
+
+interface World {
+  readonly doomed: TestIdentity;
+  readonly survivor: TestIdentity;
+  readonly database: CrashingDatabase;
+  readonly ada: Person;
+}
+
+const world = async (): Promise<World> => {
+  const data = memoryDatabase();
+  const database = crashingDatabase(data);
+  const doomed = await startIdentity({ database });
+  const survivor = await startIdentity({ database: data, clock: doomed.clock });
+  const ada = await survivor.person();
+  await survivor.join(await survivor.team(), ada.id);
+  await survivor.settle();
+  return { doomed, survivor, database, ada };
+};
+
+/** Runs the flow again and again in new worlds, dying one step later each time, until it gets through; answers how many deaths there were. */
+const dieEverywhere = async (flow: (world: World) => Promise<Answer>, judge: (world: World, answer: Answer | null) => Promise<void>) => {
+  for (let steps = 0; steps < MOST_STEPS; steps += 1) {
+    const here = await world();
+    here.database.dieAfter(steps);
+    const answer = await flow(here);
+    const died = here.database.isDead;
+    await here.doomed.stop().catch(() => undefined);
+    await here.survivor.clock.advance(LEASES_OVER_MS);
+    await here.survivor.settle();
+    await judge(here, answer.status < 500 ? answer : null);
+    await here.survivor.stop();
+    if (!died) return steps;
+  }
+  throw new Error('the flow never got through');
+};
+
+const keysOf = async ({ survivor, ada }: World) => (await survivor.as(ada.session)('GET', '/v1/api-keys')).body.data;
+const use = async ({ survivor }: World, token: string) => (await survivor.as(token)('GET', '/v1/me')).body.error?.type ?? 'works';
+const heardOf = ({ doomed, survivor }: World) =>
+  // The service parses its own events against their schema before they leave.
+  [...doomed.bus.heard, ...survivor.bus.heard].map(({ id, data }) => ({ id, facts: data as AccountFacts }));
+
+describe('dying between any two steps of the store', () => {
+  it('[KEY-05] creating a key: it is there whole or not at all, and the cap holds', async () => {
+    const deaths = await dieEverywhere(
+      async ({ doomed, survivor, ada }) => {
+        for (let i = 1; i < 9; i += 1) await survivor.admin('POST', `accounts/${ada.id}/keys`, { name: 'k' });
+        return doomed.as(ada.session)('POST', '/v1/api-keys', { name: 'last' });
+      },
+      async (here, answer) => {
+        const names = (await keysOf(here)).map(({ name }: { name: string }) => name);
+        if (answer) {
+          expect(names[0]).toBe('last');
+          expect(await use(here, answer.body.token)).toBe('works');
+        }
+        const again = await here.survivor.as(here.ada.session)('POST', '/v1/api-keys', { name: 'again' });
+        expect(again.status).toBe(names.length === 10 ? 409 : 201);
+        expect(await keysOf(here)).toHaveLength(10);
+      },
+    );
+    expect(deaths).toBeGreaterThan(1);
+  });
+
+  it('[KEY-07] [KEY-08] revoking a key: it works or is revoked, never unknown; a second try ends it', async () => {
+    const deaths = await dieEverywhere(
+      ({ doomed, ada }) => doomed.as(ada.session)('DELETE', `/v1/api-keys/${ada.patId}`),
+      async (here, answer) => {
+        const before = await use(here, here.ada.pat);
+        expect(['works', 'token_revoked']).toContain(before);
+        if (answer) expect(before).toBe('token_revoked');
+        const again = await here.survivor.as(here.ada.session)('DELETE', `/v1/api-keys/${here.ada.patId}`);
+        expect(again.status).toBe(before === 'works' ? 204 : 404);
+        expect(await use(here, here.ada.pat)).toBe('token_revoked');
+        expect(await keysOf(here)).toEqual([]);
+      },
+    );
+    expect(deaths).toBeGreaterThan(2);
+  });
+
+  it('changing an account: the change and its event are both there or neither, and a repeat is known as one', async () => {
+    const deaths = await dieEverywhere(
+      async ({ doomed, ada }) => {
+        const answer = await doomed.admin('PUT', `accounts/${ada.id}/state`, { state: 'disabled' });
+        await doomed.settle().catch(() => undefined);
+        return answer;
+      },
+      async (here, answer) => {
+        const { body } = await here.survivor.admin('GET', `accounts/${here.ada.id}`);
+        if (answer) expect(body.state).toBe('disabled');
+        const told = heardOf(here).filter(({ facts }) => facts.state === 'disabled');
+        expect(told.length > 0).toBe(body.state === 'disabled');
+        expect(new Set(told.map(({ id }) => id)).size).toBe(body.state === 'disabled' ? 1 : 0);
+        await here.survivor.admin('PUT', `accounts/${here.ada.id}/state`, { state: 'disabled' });
+        expect((await here.survivor.admin('GET', `accounts/${here.ada.id}`)).body).toMatchObject({ state: 'disabled', revision: 2 });
+        await here.survivor.settle();
+        expect(heardOf(here).map(({ facts }) => facts.revision)).toContain(2);
+      },
+    );
+    expect(deaths).toBeGreaterThan(2);
+  });
+});

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import { systemIds } from '@bubbles/shared/ids.ts';
+import type { Infra } from '@bubbles/shared/service.ts';
+import type { Database } from '@bubbles/shared/store/collection.ts';
+import { type FakeClock, fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { asService, startTestHttp } from '@bubbles/shared/testing/http.ts';
+import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import { createIdentity } from '../src/service.ts';
+import { AT } from './builders.ts';
+import { type HeardBus, hearingBus } from './fakes.ts';
+import { memoryDatabase } from './stores.ts';
+
+const SEAL_KEY = randomBytes(32);
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads the fields that it asserts; the routes prove the rest with their schemas.
+  readonly body: any;
+}
+
+export type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
+
+export interface Person {
+  readonly id: string;
+  readonly session: string;
+  readonly sessionId: string;
+  readonly pat: string;
+  readonly patId: string;
+}
+
+export interface TestIdentity {
+  readonly clock: FakeClock;
+  readonly bus: HeardBus;
+  readonly database: Database;
+  /** With a bearer token; null for none. */
+  as(token: string | null): Call;
+  service(name: string): Call;
+  /** An operator, below `/internal/v1/admin/`. */
+  readonly admin: Call;
+  /** An active account with a session and a key. */
+  person(fields?: object): Promise<Person>;
+  /** A team, pro if not said otherwise; answers its id. */
+  team(fields?: object): Promise<string>;
+  join(teamId: string, userId: string, member?: object): Promise<void>;
+  settle(): Promise<void>;
+  runJob(name: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface TestIdentityOptions {
+  /** Of another replica, to share its data. */
+  readonly database?: Database;
+  readonly clock?: FakeClock;
+}
+
+/** The service over a real socket, on a store in memory, with a clock that stands still. */
+export const startIdentity = async ({
+  database = memoryDatabase(),
+  clock = fakeClock(AT),
+}: TestIdentityOptions = {}): Promise<TestIdentity> => {
+  const bus = hearingBus();
+  const infra: Infra = { clock, ids: systemIds(), log: memoryLog(), database, bus };
+  const identity = createIdentity({ publicBaseUrl: 'https://api.test', sealKey: SEAL_KEY, releaseAtStart: false }, infra);
+  await identity.start();
+  const http = await startTestHttp({ routes: identity.routes, authenticator: identity.authenticator, clock });
+
+  const call =
+    (headers: Readonly<Record<string, string>>, prefix = ''): Call =>
+    async (method, path, body) => {
+      const response = await http.fetch(prefix + path, {
+        method,
+        headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+    };
+  const admin = call(asService('operator'), '/internal/v1/admin/');
+
+  return {
+    clock,
+    bus,
+    database,
+    admin,
+    as: (token) => call(token === null ? {} : { authorization: `Bearer ${token}` }),
+    service: (name) => call(asService(name)),
+    person: async (fields) => {
+      const { body } = await admin('POST', 'accounts', {
+        name: 'Ada',
+        email: 'ada@acme.test',
+        picture_url: null,
+        key_name: 'first',
+        ...fields,
+      });
+      return {
+        id: body.account.user_id,
+        session: body.session.session_token,
+        sessionId: body.session.id,
+        pat: body.key?.token ?? '',
+        patId: body.key?.id ?? '',
+      };
+    },
+    team: async (fields) => (await admin('POST', 'teams', { name: 'Acme', plan: 'pro', ...fields })).body.id,
+    join: async (teamId, userId, member) => {
+      await admin('PUT', `teams/${teamId}/members/${userId}`, { role: 'member', ...member });
+    },
+    settle: () => identity.settle(),
+    runJob: async (name) => {
+      await identity.jobs.find((job) => job.name === name)?.run();
+    },
+    stop: async () => {
+      await http.stop();
+      await identity.stop();
+    },
+  };
+};

@@ -1,0 +1,236 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Account } from '../src/domain/account.ts';
+import { MAX_ACTIVE_KEYS } from '../src/domain/token.ts';
+import type {
+  AccountStore,
+  AssertionKeyStore,
+  CredentialStore,
+  KeyUses,
+  RevokedKeyStore,
+  SealedKey,
+  SessionStore,
+  TeamStore,
+} from '../src/ports.ts';
+import { AT, aKey, anAccount, aSession, aTeam } from './builders.ts';
+
+export interface StoresUnderTest {
+  readonly accounts: AccountStore;
+  readonly teams: TeamStore;
+  readonly sessions: SessionStore;
+  readonly revokedKeys: RevokedKeyStore;
+  readonly credentials: CredentialStore;
+  readonly keyUses: KeyUses & { flush(): Promise<void> };
+}
+type Make = () => Promise<StoresUnderTest>;
+
+const silently = (state: Account) => ({ state, events: [] });
+
+const describeAccountStore = (make: Make) =>
+  describe('AccountStore', () => {
+    it('gives back what was inserted, and null for what was not', async () => {
+      const { accounts } = await make();
+      const account = anAccount({ keys: [aKey()], memberships: [{ teamId: 'team-1', role: 'guest', hidden: true }], email: null });
+      await accounts.insert(silently(account));
+      expect(await accounts.get('user-1')).toEqual(account);
+      expect(await accounts.get('nobody')).toBeNull();
+      expect([...(await accounts.byIds(['nobody', 'user-1', 'user-1']))]).toEqual([['user-1', account]]);
+      expect((await accounts.byIds([])).size).toBe(0);
+    });
+
+    it('pages in order of id', async () => {
+      const { accounts } = await make();
+      for (const id of ['c', 'a', 'd', 'b']) await accounts.insert(silently(anAccount({ id })));
+      const ids = async (after: string | null) => (await accounts.page({ after, limit: 2 })).map(({ id }) => id);
+      expect([await ids(null), await ids('b'), await ids('d')]).toEqual([['a', 'b'], ['c', 'd'], []]);
+    });
+
+    it('update of an absent id changes nothing and says so', async () => {
+      const { accounts } = await make();
+      expect(await accounts.update('nobody', silently)).toBeNull();
+    });
+
+    it('updates that race all count', async () => {
+      const { accounts } = await make();
+      await accounts.insert(silently(anAccount()));
+      await Promise.all(
+        Array.from({ length: 8 }, () => accounts.update('user-1', (account) => silently({ ...account, revision: account.revision + 1 }))),
+      );
+      expect((await accounts.get('user-1'))?.revision).toBe(9);
+    });
+
+    it('[KEY-05] takes ten keys of twenty that come at once, and an update beside them loses none', async () => {
+      const { accounts } = await make();
+      await accounts.insert(silently(anAccount()));
+      const keys = Array.from({ length: 20 }, (_, i) => aKey({ id: `key-${i}` }));
+      const [added] = await Promise.all([
+        Promise.all(keys.map((key) => accounts.addKey('user-1', key))),
+        accounts.update('user-1', (account) => silently({ ...account, name: 'Ada L.' })),
+      ]);
+      expect(added.filter(Boolean)).toHaveLength(MAX_ACTIVE_KEYS);
+      const account = await accounts.get('user-1');
+      expect(account?.keys.map(({ id }) => id).toSorted()).toEqual(keys.flatMap(({ id }, i) => (added[i] ? [id] : [])).toSorted());
+      expect(account?.name).toBe('Ada L.');
+    });
+
+    it('[KEY-08] removes a key once, which frees its place', async () => {
+      const { accounts } = await make();
+      const keys = Array.from({ length: 10 }, (_, i) => aKey({ id: `key-${i}` }));
+      await accounts.insert(silently(anAccount({ keys })));
+      expect(await accounts.addKey('user-1', aKey({ id: 'key-10' }))).toBe(false);
+      expect(await accounts.removeKey('user-1', 'key-4')).toBe(true);
+      expect(await accounts.removeKey('user-1', 'key-4')).toBe(false);
+      expect(await accounts.addKey('user-1', aKey({ id: 'key-10' }))).toBe(true);
+      expect((await accounts.get('user-1'))?.keys.map(({ id }) => id)).toEqual([0, 1, 2, 3, 5, 6, 7, 8, 9, 10].map((i) => `key-${i}`));
+    });
+  });
+
+const describeTeamStore = (make: Make) =>
+  describe('TeamStore', () => {
+    it('keeps teams with their channels', async () => {
+      const { teams } = await make();
+      const team = aTeam({ channels: [{ id: 'leads', name: null, memberIds: ['user-1'] }] });
+      await teams.insert(team);
+      expect(await teams.get('team-1')).toEqual(team);
+      expect(await teams.update('team-1', (one) => ({ ...one, archived: true }))).toEqual({ ...team, archived: true });
+      expect([...(await teams.byIds(['team-1', 'nowhere']))]).toEqual([['team-1', { ...team, archived: true }]]);
+      expect(await teams.update('nowhere', (one) => one)).toBeNull();
+    });
+  });
+
+const describeSessionStore = (make: Make) =>
+  describe('SessionStore', () => {
+    it('ends a session once', async () => {
+      const { sessions, accounts, credentials } = await make();
+      await accounts.insert(silently(anAccount()));
+      const session = aSession();
+      await sessions.insert(session);
+      expect((await credentials.byHash([session.hash])).get(session.hash)).toMatchObject({
+        id: 'session-1',
+        kind: 'session',
+        standing: 'live',
+      });
+      expect(await sessions.end('session-1', AT)).toBe(true);
+      expect(await sessions.end('session-1', AT)).toBe(false);
+      expect(await sessions.end('nobody', AT)).toBe(false);
+      expect((await credentials.byHash([session.hash])).get(session.hash)?.standing).toBe('ended');
+    });
+
+    it('forgets what expired before, and nothing else', async () => {
+      const { sessions } = await make();
+      await sessions.insert(aSession({ id: 'old', token: 'old', expiresAt: new Date(AT.getTime() - 1) }));
+      await sessions.insert(aSession({ id: 'new', token: 'new', expiresAt: AT }));
+      expect(await sessions.forgetExpiredBefore(AT)).toBe(1);
+      expect(await sessions.forgetExpiredBefore(AT)).toBe(0);
+    });
+  });
+
+const describeCredentialStore = (make: Make) =>
+  describe('CredentialStore', () => {
+    it('finds live keys, sessions and revoked keys together, each with its owner', async () => {
+      const { accounts, sessions, revokedKeys, credentials } = await make();
+      const [one, two, gone] = [aKey({ id: 'one' }), aKey({ id: 'two' }), aKey({ id: 'gone' })];
+      const [ada, ben] = [anAccount({ id: 'ada', keys: [one] }), anAccount({ id: 'ben', keys: [two], state: 'disabled' })];
+      for (const account of [ada, ben]) await accounts.insert(silently(account));
+      const session = aSession({ accountId: 'ben' });
+      await sessions.insert(session);
+      const revoked = { hash: gone.hash, keyId: 'gone', accountId: 'ada', revokedAt: AT };
+      await revokedKeys.put(revoked);
+      await revokedKeys.put(revoked);
+      const found = await credentials.byHash([two.hash, gone.hash, 'unknown', session.hash, one.hash]);
+      const brief = (hash: string) => {
+        const credential = found.get(hash);
+        return credential && [credential.id, credential.kind, credential.standing, credential.account.id];
+      };
+      expect([one.hash, two.hash, gone.hash, session.hash].map(brief)).toEqual([
+        ['one', 'pat', 'live', 'ada'],
+        ['two', 'pat', 'live', 'ben'],
+        ['gone', 'pat', 'revoked', 'ada'],
+        ['session-1', 'session', 'live', 'ben'],
+      ]);
+      expect(found.size).toBe(4);
+      expect(found.get(one.hash)?.account).toEqual(ada);
+    });
+
+    it('the version of the owner rises with every change of state, memberships and keys', async () => {
+      const { accounts, credentials } = await make();
+      const key = aKey({ id: 'stays' });
+      await accounts.insert(silently(anAccount({ keys: [key] })));
+      const version = async () => (await credentials.byHash([key.hash])).get(key.hash)?.version ?? 0;
+      const versions = [await version()];
+      await accounts.addKey('user-1', aKey({ id: 'goes' }));
+      versions.push(await version());
+      await accounts.removeKey('user-1', 'goes');
+      versions.push(await version());
+      await accounts.update('user-1', (account) =>
+        silently({ ...account, memberships: [{ teamId: 'team-1', role: 'admin', hidden: false }] }),
+      );
+      versions.push(await version());
+      expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => a - b));
+      expect((await credentials.owners(['user-1', 'nobody'])).get('user-1')?.version).toBe(versions.at(-1));
+    });
+  });
+
+const describeKeyUses = (make: Make) =>
+  describe('KeyUses', () => {
+    it('[KEY-09] keeps the latest use, whatever the order of notes and flushes', async () => {
+      const { keyUses } = await make();
+      const later = new Date(AT.getTime() + 1000);
+      keyUses.note('key-1', later);
+      keyUses.note('key-1', AT);
+      await keyUses.flush();
+      keyUses.note('key-1', AT);
+      keyUses.note('key-2', AT);
+      await keyUses.flush();
+      expect(await keyUses.lastUsed(['key-1', 'key-2', 'never'])).toEqual(
+        new Map([
+          ['key-1', later],
+          ['key-2', AT],
+        ]),
+      );
+    });
+
+    it('replicas that flush the first use of a key at the same time both count', async () => {
+      const { keyUses } = await make();
+      for (let i = 0; i < 50; i += 1) keyUses.note(`key-${i}`, AT);
+      await Promise.all([keyUses.flush(), keyUses.flush()]);
+      expect((await keyUses.lastUsed(Array.from({ length: 50 }, (_, i) => `key-${i}`))).size).toBe(50);
+    });
+  });
+
+export const describeStores = (engine: string, make: Make) =>
+  describe(`stores on ${engine}`, () => {
+    describeAccountStore(make);
+    describeTeamStore(make);
+    describeSessionStore(make);
+    describeCredentialStore(make);
+    describeKeyUses(make);
+  });
+
+export const describeAssertionKeyStore = (engine: string, make: () => Promise<AssertionKeyStore>) =>
+  describe(`AssertionKeyStore on ${engine}`, () => {
+    const aSealedKey = (slot: number): SealedKey => ({
+      kid: `kid-${slot}`,
+      slot,
+      publishAt: AT,
+      signFrom: AT,
+      signUntil: AT,
+      dropAt: new Date(AT.getTime() + slot),
+      publicKey: { kty: 'OKP', crv: 'Ed25519', x: 'x' },
+      sealed: 'sealed',
+    });
+
+    it('a slot is taken once', async () => {
+      const keys = await make();
+      const inserted = await Promise.all(['a', 'b', 'c'].map((kid) => keys.insert({ ...aSealedKey(0), kid })));
+      expect(inserted.filter(Boolean)).toHaveLength(1);
+      expect(await keys.all()).toHaveLength(1);
+    });
+
+    it('gives all in order of slot, and drops those whose time is over', async () => {
+      const keys = await make();
+      for (const slot of [2, 0, 1]) await keys.insert(aSealedKey(slot));
+      expect(await keys.all()).toEqual([0, 1, 2].map(aSealedKey));
+      await keys.dropDue(new Date(AT.getTime() + 1));
+      expect(await keys.all()).toEqual([aSealedKey(2)]);
+    });
+  });
