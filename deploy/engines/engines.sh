@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# A broker and a MongoDB-compatible engine of this checkout's own, for tests.
+#   up       starts what is not running, waits until it answers, prints AMQP_URL=… and MONGODB_URL=…
+#   down     stops both          status   prints what runs; fails when something does not
+#   signal broker|mongo SIGNAL   sends a signal (KILL, STOP, CONT); `up` starts what was killed
+#   ctl …    the broker's rabbitmqctl
+# An AMQP_URL or MONGODB_URL in the environment is used as it is.
+set -euo pipefail
+
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+state="${ENGINES_HOME:-$(cd "$here/../.." && pwd)/.engines}"
+rabbit_bin=/usr/lib/rabbitmq/bin
+mkdir -p "$state"
+
+say() { echo "$*" >&2; }
+
+# --- packages
+
+apt_updated=
+# install <program> <packages…>: only when the program is not there. A package's daemon is not started.
+install() {
+  [ -x "$(command -v "$1")" ] && return
+  local policy=/usr/sbin/policy-rc.d own_policy=
+  [ -e "$policy" ] || { printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod +x "$policy" && own_policy=1; }
+  say "installing ${*:2}"
+  [ "$apt_updated" ] || { apt-get update -qq >&2 && apt_updated=1; }
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${@:2}" >&2
+  [ -z "$own_policy" ] || rm "$policy"
+}
+
+# --- ports and processes
+
+is_open() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# Four ports below the ephemeral ones, kept for the life of the state folder; another checkout takes the next hundred.
+choose_ports() {
+  if [ ! -f "$state/ports" ]; then
+    local base=29600
+    while is_open $((base + 17)) || is_open $((base + 69)) || is_open $((base + 72)) || is_open $((base + 73)); do base=$((base + 100)); done
+    echo "$base" >"$state/ports"
+  fi
+  base="$(cat "$state/ports")"
+  mongo_port=$((base + 17)) epmd_port=$((base + 69)) amqp_port=$((base + 72)) dist_port=$((base + 73))
+}
+
+# Not what has ended and was never waited for.
+is_running() {
+  local pid
+  pid="$(cat "$state/$1.pid" 2>/dev/null)" && kill -0 "$pid" 2>/dev/null && ! grep -qs '^State:[[:space:]]*Z' "/proc/$pid/status"
+}
+
+# launch <name> <command…>: in the background, leading a process group of its own, with a log and a pid file.
+launch() {
+  setsid "${@:2}" </dev/null >>"$state/$1.log" 2>&1 9>&- &
+  echo $! >"$state/$1.pid"
+}
+
+# await <name> <check…>: until the check passes; fails when the process ends or 60 s have passed.
+await() {
+  local name="$1" deadline=$((SECONDS + 60))
+  until "${@:2}"; do
+    if ! is_running "$name" || [ $SECONDS -ge $deadline ]; then
+      say "$name did not start:" && tail -n 20 "$state/$name.log" >&2
+      return 1
+    fi
+    sleep 0.1
+  done
+}
+
+# send <name> <signal>: to its whole group.
+send() { kill "-$2" -- "-$(cat "$state/$1.pid")"; }
+
+stop() {
+  if is_running "$1"; then
+    local deadline=$((SECONDS + 15))
+    send "$1" CONT && send "$1" TERM
+    while is_running "$1" && [ $SECONDS -lt $deadline ]; do sleep 0.1; done
+    send "$1" KILL 2>/dev/null || true
+  fi
+  rm -f "$state/$1.pid"
+}
+
+# --- the broker
+
+broker_environment() {
+  local folder="$state/rabbitmq"
+  mkdir -p "$folder"
+  export HOME="$folder" RABBITMQ_NODENAME="bubbles$amqp_port@localhost" RABBITMQ_DIST_PORT="$dist_port"
+  export ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT="$epmd_port"
+  export RABBITMQ_MNESIA_BASE="$folder/data" RABBITMQ_LOG_BASE="$folder/log" RABBITMQ_PID_FILE="$folder/node.pid"
+  export RABBITMQ_CONFIG_FILE="$folder/rabbitmq.conf" RABBITMQ_CONF_ENV_FILE="$folder/none" RABBITMQ_ENABLED_PLUGINS_FILE="$folder/plugins"
+  [ -f "$folder/.erlang.cookie" ] || { echo "COOKIE$RANDOM$RANDOM" >"$folder/.erlang.cookie" && chmod 400 "$folder/.erlang.cookie"; }
+  echo '[].' >"$folder/plugins"
+  printf '%s\n' "listeners.tcp.1 = 127.0.0.1:$amqp_port" 'disk_free_limit.absolute = 50MB' 'log.file.level = warning' >"$folder/rabbitmq.conf"
+}
+
+# The broker answers a greeting in a protocol version of its own with the one it speaks.
+broker_answers() {
+  (exec 3<>"/dev/tcp/127.0.0.1/$amqp_port" && printf 'AMQP\x00\x00\x09\x00' >&3 && IFS= read -r -t 2 -n 4 -u 3 reply && [ "$reply" = AMQP ]) 2>/dev/null
+}
+
+broker_up() {
+  if ! is_running broker; then
+    install "$rabbit_bin/rabbitmq-server" rabbitmq-server
+    (broker_environment && launch broker "$rabbit_bin/rabbitmq-server")
+  fi
+  await broker broker_answers
+}
+
+broker_down() {
+  stop broker
+  command -v epmd >/dev/null || return 0
+  ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT="$epmd_port" epmd -kill >/dev/null 2>&1 || true
+}
+
+# --- the MongoDB-compatible engine
+
+build_mongo() {
+  [ -f "$state/mongo/MongoEngine.class" ] && return
+  install javac default-jdk-headless
+  install mvn maven
+  mvn -q -B -f "$here/mongo/pom.xml" dependency:copy-dependencies "-DoutputDirectory=$state/mongo/lib" >&2
+  javac -cp "$state/mongo/lib/*" -d "$state/mongo" "$here/mongo/MongoEngine.java" >&2
+}
+
+mongo_up() {
+  if ! is_running mongo; then
+    if command -v mongod >/dev/null; then
+      mkdir -p "$state/mongo/data"
+      launch mongo mongod --quiet --bind_ip 127.0.0.1 --port "$mongo_port" --dbpath "$state/mongo/data"
+    else
+      build_mongo
+      launch mongo java -Xmx512m -cp "$state/mongo:$state/mongo/lib/*" MongoEngine "$mongo_port"
+    fi
+  fi
+  await mongo is_open "$mongo_port"
+}
+
+# --- commands
+
+up() {
+  [ "${AMQP_URL:-}" ] || broker_up
+  [ "${MONGODB_URL:-}" ] || mongo_up
+  echo "AMQP_URL=${AMQP_URL:-amqp://127.0.0.1:$amqp_port}"
+  echo "MONGODB_URL=${MONGODB_URL:-mongodb://127.0.0.1:$mongo_port/?directConnection=true}"
+}
+
+status() {
+  local missing=0 name
+  for name in broker mongo; do
+    if is_running "$name"; then echo "$name runs as $(cat "$state/$name.pid")"; else echo "$name does not run" && missing=1; fi
+  done
+  return $missing
+}
+
+choose_ports
+case "${1:-}" in
+  up)
+    exec 9>"$state/lock"
+    flock 9
+    up
+    ;;
+  down) stop mongo && broker_down ;;
+  status) status ;;
+  signal)
+    send "${2:?broker or mongo}" "${3:?a signal}"
+    while [ "$3" = KILL ] && is_running "$2"; do sleep 0.05; done
+    ;;
+  ctl) broker_environment && exec "$rabbit_bin/rabbitmqctl" "${@:2}" ;;
+  *) say 'usage: engines.sh up | down | status | signal broker|mongo SIGNAL | ctl …' && exit 2 ;;
+esac
