@@ -52,6 +52,10 @@ export interface Bus {
 }
 
 /** Binds a typed handler; the one place that erases the payload's type, which the bus proves again with the schema. */
-export const subscription = <T>(consumer: string, event: EventDefinition<T>, handle: (data: T, event: CloudEvent<T>) => Promise<void>): Subscription =>
+export const subscription = <T>(
+  consumer: string,
+  event: EventDefinition<T>,
+  handle: (data: T, event: CloudEvent<T>) => Promise<void>,
+): Subscription =>
   // The bus hands over only what `event.schema` has parsed, so T is what arrives.
   ({ consumer, event, handle }) as Subscription;
