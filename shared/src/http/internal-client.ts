@@ -21,10 +21,14 @@ export interface Call<T> {
   readonly signal?: AbortSignal;
 }
 
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 /** Calls to the internal endpoints of one service. Every method rejects with `DomainError('unavailable')`, or `internal` when the callee found the call itself faulty. */
 export interface InternalClient {
   get<T>(path: string, call: Call<T>): Promise<T>;
   post<T>(path: string, call: Call<T> & { readonly body: unknown }): Promise<T>;
+  /** Any other method; an answer without a body is `undefined`. */
+  send<T>(method: Method, path: string, call: Call<T> & { readonly body?: unknown }): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -46,12 +50,13 @@ const CONNECT_MS = 1000;
 const KEEP_ALIVE_MS = 20_000;
 const CONNECTIONS = 64;
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
+const NO_CONTENT = 204;
 /** The callee was reached and the same call would be refused again. */
 const FAULTS_OF_THE_CALL: readonly number[] = [400, 403, 409];
 const NOT_CONNECTED: readonly (string | number | null)[] = ['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'ENOTFOUND', 'EHOSTUNREACH'];
 
 interface Attempt {
-  readonly method: 'GET' | 'POST';
+  readonly method: Method;
   readonly path: string;
   readonly body: string | null;
   readonly signal: AbortSignal;
@@ -79,7 +84,7 @@ export const internalClient = ({ callee, baseUrls, tokens, deadlineMs = DEADLINE
       ...(body !== null && { 'content-type': 'application/json' }),
     };
     const response = await request(`${baseUrl}${path}`, { dispatcher, method, headers, body, signal });
-    const answer: unknown = await response.body.json();
+    const answer: unknown = response.statusCode === NO_CONTENT ? await response.body.dump() : await response.body.json();
     if (response.statusCode >= 200 && response.statusCode < 300) return answer;
     const { data } = ErrorEnvelope.safeParse(answer);
     throw new CallRefused(response.statusCode, data?.error.type ?? 'unknown', data?.error.message ?? 'no error envelope');
@@ -113,6 +118,7 @@ export const internalClient = ({ callee, baseUrls, tokens, deadlineMs = DEADLINE
   return {
     get: (path, wanted) => call({ method: 'GET', path, body: null }, wanted),
     post: (path, { body, ...wanted }) => call({ method: 'POST', path, body: JSON.stringify(body) }, wanted),
+    send: (method, path, { body, ...wanted }) => call({ method, path, body: body === undefined ? null : JSON.stringify(body) }, wanted),
     close: () => dispatcher.close(),
   };
 };

@@ -125,6 +125,27 @@ describe('the routes of a service on the wire', () => {
   });
 });
 
+describe('an answer without a body', () => {
+  it.each([200, 202, 204] as const)('keeps its status: %i', async (status) => {
+    const spec = defineRoute({
+      method: 'POST',
+      path: '/v1/a',
+      operationId: 'a',
+      summary: 's',
+      tag: 'T',
+      auth: { kind: 'none' },
+      success: { status, schema: null },
+      errors: [],
+    });
+    const http = await startTestHttp({ routes: [route(spec, () => Promise.resolve(undefined))] });
+    const answer = await http.fetch('/v1/a', { method: 'POST' });
+    expect(answer.status).toBe(status);
+    expect(await answer.text()).toBe('');
+    expect(answer.headers.get('content-type')).toBeNull();
+    await http.stop();
+  });
+});
+
 describe('routes that cannot work', () => {
   const spec = {
     method: 'GET',
