@@ -51,34 +51,34 @@ const NOTES = { summary: Text.nullable(), action_items: Text.nullable() };
 const StageName = z.enum(STAGES);
 
 export const BubbleType = z.enum(['meeting_recording', 'screen_recording', 'custom_image']);
-const All = z.object({ ...DETAILS, ...MEDIA, ...TRANSCRIPT, ...NOTES }).partial();
+const All = z.object({ ...DETAILS, ...MEDIA, ...TRANSCRIPT, ...NOTES }).exactPartial();
 export type BubbleFields = z.infer<typeof All> & { readonly type: z.infer<typeof BubbleType> };
 
 export const NewBubble = All.extend({
-  id: Uuid.optional(),
+  id: Uuid.exactOptional(),
   type: BubbleType,
   participant_ids: DETAILS.participant_ids,
   stage: StageName.default('ready'),
 });
-export const BubblePatch = All.extend({ type: BubbleType.optional() });
+export const BubblePatch = All.extend({ type: BubbleType.exactOptional() });
 export const StageMove = z
   .object({ ...MEDIA, ...TRANSCRIPT, ...NOTES })
-  .partial()
+  .exactPartial()
   .extend({ stage: StageName });
 
 export const NewComment = z.object({
   author_id: z.string(),
   kind: z.enum(['text', 'video', 'image']).default('text'),
-  body: Text.nullable().optional(),
+  body: Text.nullable().exactOptional(),
   video_url: z.url().nullable().default(null),
   image_url: z.url().nullable().default(null),
-  thread_id: z.string().optional(),
+  thread_id: z.string().exactOptional(),
   timestamp_seconds: z.number().nonnegative().nullable().default(null),
   draft: z.boolean().default(false),
   archived: z.boolean().default(false),
-  thread_draft: z.boolean().optional(),
-  thread_archived: z.boolean().optional(),
-  pinned: z.boolean().optional(),
-  created_at: Time.optional(),
+  thread_draft: z.boolean().exactOptional(),
+  thread_archived: z.boolean().exactOptional(),
+  pinned: z.boolean().exactOptional(),
+  created_at: Time.exactOptional(),
 });
 export type NewComment = z.infer<typeof NewComment>;

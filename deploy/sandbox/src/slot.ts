@@ -1,0 +1,100 @@
+import type { Bus } from '@bubbles/shared/bus/bus.ts';
+import type { MemoryBus } from '@bubbles/shared/bus/memory.ts';
+import { DomainError } from '@bubbles/shared/errors.ts';
+import type { Authenticator } from '@bubbles/shared/http/authenticator.ts';
+import type { InternalAuth } from '@bubbles/shared/http/internal-auth.ts';
+import { NO_SHEDDING } from '@bubbles/shared/http/overload.ts';
+import type { Infra, Job, Service } from '@bubbles/shared/service.ts';
+import { type Host, hostService, INSTANT_DRAIN, type RunningJobs } from '@bubbles/shared/service-host.ts';
+import { Registry } from 'prom-client';
+import type { ServiceState } from './control/routes.ts';
+
+/** A service as its composition makes it, with what goes when it goes. */
+export interface Parts {
+  readonly service: Service;
+  readonly authenticator: Authenticator;
+  close(): Promise<void>;
+}
+
+export interface SlotOptions {
+  readonly name: string;
+  readonly bus: MemoryBus;
+  readonly infra: Omit<Infra, 'bus'>;
+  readonly internalAuth: InternalAuth;
+  readonly publicBaseUrl: () => string;
+  readonly build: (infra: Infra, registry: Registry) => Parts;
+  readonly startJobs: (jobs: readonly Job[]) => RunningJobs;
+}
+
+/** The place of one service in the sandbox: it can be stopped and started like a process of its own, at the same address. */
+export interface Slot {
+  readonly name: string;
+  /** Its address from the first start on. */
+  readonly url: string;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  setState(state: ServiceState): Promise<void>;
+  /** At once when it is down. */
+  settle(): Promise<void>;
+}
+
+interface Running {
+  readonly host: Host;
+  readonly parts: Parts;
+  readonly bus: Bus;
+}
+
+export function slot(options: SlotOptions): Slot {
+  let running: Running | null = null;
+  let port = 0;
+  let url = '';
+
+  const start = async () => {
+    if (running !== null) return;
+    const bus = options.bus.connect();
+    const registry = new Registry();
+    const infra = { ...options.infra, bus };
+    const parts = options.build(infra, registry);
+    const host = await hostService({
+      service: parts.service,
+      infra,
+      listen: { host: '127.0.0.1', port },
+      ops: null,
+      authenticator: parts.authenticator,
+      internalAuth: options.internalAuth,
+      publicBaseUrl: options.publicBaseUrl(),
+      metrics: { registry, http: { served: () => undefined } },
+      shedder: NO_SHEDDING,
+      drain: INSTANT_DRAIN,
+      startJobs: options.startJobs,
+    });
+    await host.started;
+    url = host.url;
+    port = Number(new URL(host.url).port);
+    running = { host, parts, bus };
+  };
+  const stop = async () => {
+    const current = running;
+    running = null;
+    if (current === null) return;
+    await current.host.stop();
+    await current.parts.close();
+    await current.bus.close();
+  };
+
+  return {
+    name: options.name,
+    get url() {
+      return url;
+    },
+    start,
+    stop,
+    async setState(state) {
+      if (state.state === 'down') return stop();
+      await start();
+      if (running === null) throw new DomainError('internal', 'The service did not start.');
+      await running.host.setState(state.state === 'slow' ? { slowMs: state.ms } : 'up');
+    },
+    settle: async () => running?.parts.service.settle(),
+  };
+}
