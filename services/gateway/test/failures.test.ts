@@ -1,0 +1,231 @@
+import { rawConnection } from '@bubbles/shared/testing/raw-http.ts';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { BUBBLES_FRAGMENT, type FakeService, IDENTITY_FRAGMENT, startFakeIdentity, startFakeService } from './fake-services.ts';
+import { AUTHORIZATION, QUICK, startWorld, type World } from './start.ts';
+
+let world: World;
+const others: FakeService[] = [];
+beforeEach(async () => {
+  world = await startWorld({ limits: { ...QUICK, connectionsPerAddress: 2, queuedPerAddress: 2 } });
+});
+afterEach(async () => {
+  await world.stop();
+  for (const other of others.splice(0)) await other.stop();
+});
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await new Promise(setImmediate);
+};
+
+const expectUnavailable = async (response: Response, reason: string): Promise<void> => {
+  expect([response.status, response.headers.get('x-gateway-reason')]).toEqual([500, reason]);
+  expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  const text = await response.text();
+  expect(JSON.parse(text)).toMatchObject({ error: { type: 'internal_error' } });
+  expect(text).not.toMatch(/127\.0\.0\.1|ECONN|undici|stack|at /);
+};
+
+/** Two replicas, the second of which may be taken off the wire. */
+const startTwoReplicas = async (): Promise<{ readonly world: World; readonly second: FakeService }> => {
+  const second = await startFakeService(BUBBLES_FRAGMENT);
+  const first = await startFakeService(BUBBLES_FRAGMENT);
+  others.push(first, second);
+  return { world: await startWorld({ limits: QUICK, config: { upstreams: { 'bubbles-query': [first.url, second.url] } } }), second };
+};
+
+describe('a service that does not answer', () => {
+  it('[ERR-05] [ERR-07] is down: 500 with Retry-After for every method, at once', async () => {
+    await world.bubbles.stop();
+    for (const method of ['GET', 'POST'])
+      await expectUnavailable(await world.fetch('/v1/bubbles/open', { method, ...(method === 'POST' && { body: '{}' }) }), 'upstream-down');
+    expect(world.gateway.fragments()).toMatchObject([{ accepted: true }, { accepted: true }]);
+  });
+
+  it('[ERR-05] is slow: 500 within the time limit, its request is ended', async () => {
+    const left = Promise.withResolvers<void>();
+    world.bubbles.handle = (_, res) => void res.on('close', left.resolve);
+    await expectUnavailable(await world.fetch('/v1/bubbles/open'), 'upstream-timeout');
+    await left.promise;
+    expect(world.bubbles.seen.length).toBe(1);
+  });
+
+  it('[ERR-06] the OAuth endpoints say so in the form of RFC 6749', async () => {
+    await world.identity.stop();
+    const response = await world.fetch('/oauth/token', { method: 'POST', body: 'grant_type=refresh_token' });
+    expect(response.status).toBe(500);
+    expect(await response.json()).toEqual({ error: 'server_error', error_description: expect.any(String) });
+  });
+
+  it('[ERR-05] a 5xx without our envelope is replaced, one with it passes unchanged', async () => {
+    world.bubbles.handle = (_, res) => void res.writeHead(502, { 'content-type': 'text/html' }).end('<html>nginx</html>');
+    await expectUnavailable(await world.fetch('/v1/bubbles/open'), 'upstream-down');
+    const body = '{"error":{"type":"internal_error","message":"Own words."}}';
+    world.bubbles.handle = (_, res) => void res.writeHead(500, { 'content-type': 'application/json' }).end(body);
+    const own = await world.fetch('/v1/bubbles/open');
+    expect([own.status, await own.text(), own.headers.get('x-gateway-reason')]).toEqual([500, body, null]);
+  });
+
+  it('[ERR-05] errors of a service pass unchanged', async () => {
+    const body = '{"error":{"type":"forbidden","message":"No."}}';
+    world.bubbles.handle = (_, res) =>
+      void res
+        .writeHead(403, { 'content-type': 'application/json; charset=utf-8', 'www-authenticate': 'Bearer error="insufficient_scope"' })
+        .end(body);
+    const response = await world.fetch('/v1/bubbles/42', { headers: AUTHORIZATION });
+    expect([response.status, await response.text()]).toEqual([403, body]);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope"');
+  });
+});
+
+describe('identity', () => {
+  it('[AUTH-05] is down: nobody gets in, and nobody is told that the credential is wrong', async () => {
+    await world.identity.stop();
+    await expectUnavailable(await world.fetch('/v1/bubbles/42', { headers: AUTHORIZATION }), 'upstream-down');
+    expect(world.bubbles.seen).toEqual([]);
+    expect((await world.fetch('/v1/bubbles/open')).status).toBe(200);
+    expect((await world.fetch('/v1/bubbles/42')).status).toBe(401);
+  });
+
+  it('[AUTH-05] answers in the wrong order: nobody gets in, so nobody gets in as somebody else', async () => {
+    world.identity.decide = () => ({
+      h: 'f'.repeat(64),
+      outcome: 'allowed',
+      assertion: 'of somebody else',
+      limit: 120,
+      remaining: 1,
+      reset_seconds: 1,
+    });
+    await expectUnavailable(await world.fetch('/v1/bubbles/42', { headers: AUTHORIZATION }), 'upstream-down');
+    expect(world.bubbles.seen).toEqual([]);
+  });
+
+  it('[RATE-02] one credential is always counted by the same replica, and by another when that one is gone', async () => {
+    const replicas = [
+      await startFakeIdentity(IDENTITY_FRAGMENT),
+      await startFakeIdentity(IDENTITY_FRAGMENT),
+      await startFakeIdentity(IDENTITY_FRAGMENT),
+    ];
+    const several = await startWorld({ limits: QUICK, config: { upstreams: { 'identity-and-oauth': replicas.map(({ url }) => url) } } });
+    const ask = async (token: string) => (await several.fetch('/v1/bubbles/42', { headers: { authorization: `Bearer ${token}` } })).status;
+    for (let index = 0; index < 60; index += 1) await ask(`svc_pat_${index % 12}`);
+    for (let index = 0; index < 12; index += 1) await several.fetch('/v1/me', { headers: { authorization: `Bearer svc_pat_${index}` } });
+    const homes = replicas.map(({ checkCalls }) => new Set(checkCalls.flat().map(({ h }) => h)));
+    expect(homes.reduce((sum, { size }) => sum + size, 0)).toBe(12);
+    expect(replicas.reduce((sum, { seen }) => sum + seen.length, 0)).toBe(12);
+    expect(replicas.map(({ seen }) => seen.length)).toEqual(homes.map(({ size }) => size));
+    await replicas[0]?.stop();
+    for (let index = 0; index < 12; index += 1) expect(await ask(`svc_pat_${index}`)).toBe(200);
+    await several.stop();
+    await Promise.all(replicas.slice(1).map((replica) => replica.stop()));
+  });
+});
+
+describe('a second try', () => {
+  it('[ERR-05] any request goes to the other replica when the first refuses the connection', async () => {
+    const { world: two, second } = await startTwoReplicas();
+    await second.stop();
+    for (let index = 0; index < 12; index += 1) {
+      const response = await two.fetch('/v1/bubbles/open', { method: 'POST', body: 'once' });
+      expect(response.status).toBe(200);
+    }
+    others.splice(others.indexOf(second), 1);
+    await two.stop();
+  });
+
+  it('[ERR-05] a GET goes again on a fresh connection when the kept one was just closed, a POST never', async () => {
+    await (await world.fetch('/v1/bubbles/open')).text();
+    let resets = 0;
+    world.bubbles.handle = (req, res) => {
+      if (resets > 0) return void res.end('{}');
+      resets += 1;
+      req.socket.resetAndDestroy();
+    };
+    expect((await world.fetch('/v1/bubbles/open')).status).toBe(200);
+    resets = 0;
+    await expectUnavailable(await world.fetch('/v1/bubbles/open', { method: 'POST', body: '{}' }), 'upstream-down');
+    expect(world.bubbles.seen.filter(({ method }) => method === 'POST').length).toBe(1);
+  });
+
+  it('[ERR-05] a GET goes again once only', async () => {
+    world.bubbles.handle = (req) => void req.socket.resetAndDestroy();
+    await expectUnavailable(await world.fetch('/v1/bubbles/open'), 'upstream-down');
+    expect(world.bubbles.seen.length).toBe(2);
+  });
+});
+
+describe('breaker and bulkhead', () => {
+  it('[ERR-05] ten failures in a row spare the service for two seconds; a sign of life ends the pause', async () => {
+    const port = world.bubbles.port;
+    await world.bubbles.stop();
+    for (let index = 0; index < 10; index += 1) await expectUnavailable(await world.fetch('/v1/bubbles/open'), 'upstream-down');
+    await expectUnavailable(await world.fetch('/v1/bubbles/open'), 'breaker');
+    others.push(await startFakeService(BUBBLES_FRAGMENT, undefined, port));
+    await expectUnavailable(await world.fetch('/v1/bubbles/open'), 'breaker');
+    await world.gateway.refresh();
+    expect((await world.fetch('/v1/bubbles/open')).status).toBe(200);
+  });
+
+  it('[ERR-05] answers of any status do not count against a service', async () => {
+    world.bubbles.handle = (_, res) => void res.writeHead(500).end('{"error":{"type":"internal_error","message":"No."}}');
+    for (let index = 0; index < 30; index += 1) expect((await world.fetch('/v1/bubbles/open')).headers.get('x-gateway-reason')).toBeNull();
+  });
+
+  it('[ERR-05] more than connections and queue hold is refused at once, and the others are served', async () => {
+    const answer = Promise.withResolvers<void>();
+    world.bubbles.handle = (_, res) => void answer.promise.then(() => res.end('{}'));
+    const held = Array.from({ length: 4 }, () => world.fetch('/v1/bubbles/open'));
+    await until(() => world.gateway.inFlight() === 4 && world.bubbles.seen.length === 2);
+    await expectUnavailable(await world.fetch('/v1/bubbles/open'), 'overload');
+    answer.resolve();
+    expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  });
+
+  it('[ERR-05] requests that were left while they waited for a connection are never sent', async () => {
+    const answer = Promise.withResolvers<void>();
+    world.bubbles.handle = (_, res) => void answer.promise.then(() => res.end('{}'));
+    const held = [world.fetch('/v1/bubbles/open'), world.fetch('/v1/bubbles/open')];
+    await until(() => world.bubbles.seen.length === 2);
+    const waiting = rawConnection(world.url);
+    waiting.write('GET /v1/bubbles/open HTTP/1.1\r\nHost: a\r\n\r\n');
+    await until(() => world.gateway.inFlight() === 3);
+    waiting.socket.destroy();
+    await until(() => world.gateway.inFlight() === 2);
+    answer.resolve();
+    await Promise.all(held);
+    expect((await world.fetch('/v1/bubbles/open')).status).toBe(200);
+    expect(world.bubbles.seen.length).toBe(3);
+  });
+});
+
+describe('the composition around it', () => {
+  it('[GEN-08] a hook may take a request first; what it takes is not in flight', async () => {
+    const taken: string[] = [];
+    const hooked = await startWorld({
+      infra: {
+        before: (req, res) => {
+          if (!req.url?.startsWith('/_sandbox/')) return false;
+          taken.push(`${req.url} ${hooked.gateway.inFlight()}`);
+          res.end('taken');
+          return true;
+        },
+      },
+    });
+    expect(await (await hooked.fetch('/_sandbox/clock')).text()).toBe('taken');
+    expect(taken).toEqual(['/_sandbox/clock 0']);
+    expect((await hooked.fetch('/v1/bubbles/open')).status).toBe(200);
+    await hooked.gateway.idle();
+    await hooked.stop();
+  });
+
+  it('[ERR-05] stopping lets what is in flight finish, and closes its connections', async () => {
+    const answer = Promise.withResolvers<void>();
+    const stopping = await startWorld();
+    stopping.bubbles.handle = (_, res) => void answer.promise.then(() => res.end('whole'));
+    const pending = stopping.fetch('/v1/bubbles/open');
+    await until(() => stopping.bubbles.seen.length === 1);
+    const stopped = stopping.gateway.stop();
+    answer.resolve();
+    expect(await (await pending).text()).toBe('whole');
+    expect(await stopped).toBe(true);
+    await Promise.all([stopping.identity.stop(), stopping.bubbles.stop()]);
+  });
+});
