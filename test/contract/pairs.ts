@@ -2,6 +2,8 @@
 export const PAIRS: readonly (readonly [string, string])[] = [
   ['gateway', 'identity-and-oauth'],
   ['gateway', 'bubbles-query'],
+  ['webhooks-dispatcher', 'identity-and-oauth'],
+  ['webhooks-dispatcher', 'bubbles-query'],
 ];
 
 export const consumersOf = (provider: string): readonly string[] => PAIRS.filter(([, of]) => of === provider).map(([consumer]) => consumer);

@@ -1,0 +1,40 @@
+import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { consumers } from '@bubbles/webhooks-dispatcher/adapters/bus/consumers.ts';
+import { stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
+import type { App } from '@bubbles/webhooks-dispatcher/app.ts';
+import { fanOut } from '@bubbles/webhooks-dispatcher/use-cases/fan-out.ts';
+import { describe, expect, it } from '@jest/globals';
+import { hearingBus } from '../../../services/identity-and-oauth/test/fakes.ts';
+import { aSubscription } from '../../../services/webhooks-dispatcher/test/builders.ts';
+import { memoryInfra } from '../../support/memory-infra.ts';
+import { AT, aBubble, CHANNEL_ID, TEAM_ID, USER_ID } from '../examples.ts';
+import { expectMessage } from '../messages.ts';
+import { pactBetween } from '../pacts.ts';
+
+describe('the dispatcher hears that a bubble is ready', () => {
+  it('[EVT-01][EVT-03] and queues a delivery for a participant who subscribed', async () => {
+    const clock = fakeClock();
+    const { database } = memoryInfra('bubbles_webhooks', { clock, bus: hearingBus() });
+    const kept = stores(database);
+    await kept.ensureIndexes();
+    await kept.subscriptions.insert(
+      aSubscription({ ownerId: USER_ID, teamId: TEAM_ID, spaceId: CHANNEL_ID, filters: { onlyMyBubbles: true } }),
+    );
+    // The consumer calls nothing else of the app.
+    const app = { fanOut: fanOut({ ...kept, clock, wake: () => undefined }) } as App;
+    await expectMessage(pactBetween('webhooks-dispatcher', 'bubbles-query'), {
+      definition: BubbleReadyV1,
+      data: {
+        bubble: aBubble,
+        participant_user_ids: [USER_ID],
+        author_id: USER_ID,
+        team_id: TEAM_ID,
+        channel_id: CHANNEL_ID,
+        ready_at: AT,
+      },
+      subscriptions: consumers(app),
+    });
+    expect(await kept.deliveries.countDue(clock.now())).toMatchObject({ due: 1 });
+  });
+});

@@ -1,0 +1,67 @@
+import { AccessResponse } from '@bubbles/contracts/internal/access.ts';
+import { ReadableResponse } from '@bubbles/contracts/internal/readable.ts';
+import { internalClient } from '@bubbles/shared/http/internal-client.ts';
+import { access } from '@bubbles/webhooks-dispatcher/adapters/services/access.ts';
+import { readability } from '@bubbles/webhooks-dispatcher/adapters/services/readability.ts';
+import { describe, expect, it } from '@jest/globals';
+import { Matchers } from '@pact-foundation/pact';
+import { BUBBLE_ID, CHANNEL_ID, TEAM_ID, USER_ID } from '../examples.ts';
+import { expecting } from '../expecting.ts';
+import { calledBy, pactBetween, tokensOf } from '../pacts.ts';
+
+const CONSUMER = 'webhooks-dispatcher';
+
+const clientOf = (callee: string, url: string) => internalClient({ callee, baseUrls: [url], tokens: tokensOf(CONSUMER) });
+
+describe('the dispatcher asks before each attempt', () => {
+  it('[EVT-03] identity, whether the owner is active and who pays', async () => {
+    const { body, rules } = expecting(AccessResponse, {
+      users: [
+        {
+          id: USER_ID,
+          state: 'active',
+          paid_features: true,
+          memberships: [{ team_id: TEAM_ID, role: 'member', hidden: false, visible_channel_ids: [CHANNEL_ID] }],
+        },
+      ],
+      teams: [{ id: TEAM_ID, known: true, plan: 'pro', archived: false, channel_ids: [CHANNEL_ID] }],
+    });
+    await pactBetween(CONSUMER, 'identity-and-oauth')
+      .addInteraction()
+      .given('a member of a team with a channel')
+      .uponReceiving('a question about the access of a user and a team')
+      .withRequest('POST', '/internal/v1/access', (request) => {
+        request.headers(calledBy(CONSUMER)).jsonBody({
+          user_ids: [Matchers.fromProviderState('user_id', USER_ID)],
+          team_ids: [Matchers.fromProviderState('team_id', TEAM_ID)],
+        });
+      })
+      .willRespondWith(200, (response) => {
+        response.jsonBody(body).matchingRules({ body: [...rules] });
+      })
+      .executeTest(async ({ url }) => {
+        const { users, teams } = await access(clientOf('identity-and-oauth', url)).ask({ userIds: [USER_ID], teamIds: [TEAM_ID] });
+        expect(users.get(USER_ID)).toMatchObject({ active: true, pays: true });
+        expect(teams.get(TEAM_ID)).toEqual({ plan: 'pro', archived: false });
+      });
+  });
+
+  it('[EVT-03] bubbles-query, whether the owner still takes part and may read', async () => {
+    const answer = { bubble_id: BUBBLE_ID, user_id: USER_ID, participates: true, readable: true };
+    const { body, rules } = expecting(ReadableResponse, { answers: [answer] });
+    await pactBetween(CONSUMER, 'bubbles-query')
+      .addInteraction()
+      .given('a bubble with a participant')
+      .uponReceiving('a question whether a participant may read a bubble')
+      .withRequest('POST', '/internal/v1/readable', (request) => {
+        request.headers(calledBy(CONSUMER)).jsonBody({ pairs: [{ user_id: USER_ID, bubble_id: BUBBLE_ID }] });
+      })
+      .willRespondWith(200, (response) => {
+        response.jsonBody(body).matchingRules({ body: [...rules] });
+      })
+      .executeTest(async ({ url }) => {
+        const answers = await readability(clientOf('bubbles-query', url)).ask([{ userId: USER_ID, bubbleId: BUBBLE_ID }]);
+        expect(answers).toEqual([answer]);
+      });
+  });
+});

@@ -1,0 +1,61 @@
+import type { EventDefinition, Subscription } from '@bubbles/shared/bus/bus.ts';
+import { CLOUD_EVENT_TYPE, decodeEvent, decodeWith } from '@bubbles/shared/bus/cloud-event.ts';
+import type { PactV4 } from '@pact-foundation/pact';
+import { z } from 'zod';
+import { AT } from './examples.ts';
+import { expecting } from './expecting.ts';
+
+const messageOf = <T>({ type, schema, publisher }: EventDefinition<T>, data: T) => {
+  const Message = z.object({
+    specversion: z.literal('1.0'),
+    id: z.string(),
+    source: z.string(),
+    type: z.literal(type),
+    time: z.iso.datetime(),
+    datacontenttype: z.literal('application/json'),
+    data: schema,
+  });
+  // A generic schema inside an object is more than the compiler follows; the parse in `expecting` proves the example.
+  const example = {
+    specversion: '1.0',
+    id: 'event-1',
+    source: publisher,
+    type,
+    time: AT,
+    datacontenttype: 'application/json',
+    data,
+  } as z.infer<typeof Message>;
+  return expecting(Message, example);
+};
+
+/** Hands a message to the consumer as the bus does: bytes, envelope, payload, handler. */
+const receive = async (subscriptions: readonly Subscription[], content: unknown): Promise<void> => {
+  const event = decodeEvent(Buffer.from(JSON.stringify(content)));
+  if (event.value === null) throw new Error(event.reason);
+  const { type } = event.value;
+  const subscription = subscriptions.find((one) => one.event.type === type);
+  if (!subscription) throw new Error(`nobody consumes ${type}`);
+  const data = decodeWith(subscription.event.schema, event.value.data);
+  if (data.reason !== null) throw new Error(data.reason);
+  await subscription.handle(data.value, event.value);
+};
+
+export interface ExpectedMessage<T> {
+  readonly definition: EventDefinition<T>;
+  readonly data: T;
+  readonly subscriptions: readonly Subscription[];
+}
+
+/** The type of an event is the description of its message: the provider is asked for it by this name. */
+export const expectMessage = <T>(pact: PactV4, { definition, data, subscriptions }: ExpectedMessage<T>): Promise<unknown> => {
+  const { body, rules } = messageOf(definition, data);
+  return pact
+    .addAsynchronousInteraction()
+    .expectsToReceive(definition.type, (message) => {
+      message
+        .withJSONContent(body)
+        .withMatchingRules({ body: [...rules] })
+        .withMetadata({ contentType: CLOUD_EVENT_TYPE });
+    })
+    .executeTest(({ contents }) => receive(subscriptions, contents.content));
+};

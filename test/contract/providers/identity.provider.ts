@@ -1,0 +1,109 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { CreatedAccount } from '@bubbles/contracts/internal/admin.ts';
+import { createIdentity } from '@bubbles/identity-and-oauth/service.ts';
+import type { CloudEvent } from '@bubbles/shared/bus/bus.ts';
+import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { asService, startTestHttp, type TestHttp } from '@bubbles/shared/testing/http.ts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { hearingBus } from '../../../services/identity-and-oauth/test/fakes.ts';
+import { memoryInfra } from '../../support/memory-infra.ts';
+import { verify } from '../verify.ts';
+
+const RATE_LIMIT = 120;
+const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+describe('identity-and-oauth', () => {
+  const bus = hearingBus();
+  const infra = memoryInfra('bubbles_identity', { clock: fakeClock(), bus });
+  const identity = createIdentity({ publicBaseUrl: 'https://api.test', sealKey: randomBytes(32), releaseAtStart: false }, infra);
+  let http: TestHttp;
+
+  beforeAll(async () => {
+    await identity.start();
+    http = await startTestHttp({ routes: identity.routes, authenticator: identity.authenticator, clock: infra.clock });
+  });
+  afterAll(async () => {
+    await http.stop();
+    await identity.stop();
+  });
+
+  const send = async (
+    path: string,
+    { method = 'POST', body, headers = asService('operator') }: { method?: string; body?: unknown; headers?: object },
+  ) => {
+    const response = await http.fetch(path, {
+      method,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return response.status === 204 ? null : await response.json();
+  };
+  const admin = (path: string, body: unknown, method = 'POST') => send(`/internal/v1/admin/${path}`, { method, body });
+
+  const anAccount = async () => {
+    const created = await admin('accounts', {
+      name: 'Ada',
+      email: 'ada@acme.test',
+      picture_url: 'https://media.example.com/ada.png',
+      key_name: 'first',
+    });
+    const { account, session, key } = CreatedAccount.parse(created);
+    if (key === null) throw new Error('the account has no key');
+    return { id: account.user_id, session: session.session_token, keyId: key.id, hash: hashOf(key.token) };
+  };
+
+  const stateHandlers = {
+    'an API key is active': async () => ({ hash: (await anAccount()).hash }),
+    'a token is unknown': () => Promise.resolve({ hash: hashOf('a token that nobody issued') }),
+    'an API key has spent its budget': async () => {
+      const { hash } = await anAccount();
+      const check = { h: hash, jwt: null, aud: 'bubbles-query', accepts: ['pat'] };
+      await send('/internal/v1/checks', {
+        body: { checks: Array.from({ length: RATE_LIMIT }, () => check) },
+        headers: asService('gateway'),
+      });
+      return { hash };
+    },
+    'an API key has been revoked': async () => {
+      const { hash, keyId, session } = await anAccount();
+      await send(`/v1/api-keys/${keyId}`, { method: 'DELETE', headers: { authorization: `Bearer ${session}` } });
+      return { hash };
+    },
+    'the account of an API key is closed': async () => {
+      const { id, hash } = await anAccount();
+      await admin(`accounts/${id}/state`, { state: 'disabled' }, 'PUT');
+      return { hash };
+    },
+    'a member of a team with a channel': async () => {
+      const { id } = await anAccount();
+      const team = z.object({ id: z.string() }).parse(await admin('teams', { name: 'Acme', plan: 'pro' }));
+      await admin(`teams/${team.id}/members/${id}`, { role: 'member' }, 'PUT');
+      await admin(`teams/${team.id}/channels`, { name: 'Reviews', member_ids: null });
+      return { user_id: id, team_id: team.id };
+    },
+  };
+
+  const lastHeard = (type: string): CloudEvent => {
+    const event = bus.heard.findLast((heard) => heard.type === type);
+    if (!event) throw new Error(`${type} was not published`);
+    return event;
+  };
+
+  it('keeps its pacts', async () => {
+    const verified = verify({
+      provider: 'identity-and-oauth',
+      providerBaseUrl: http.url,
+      stateHandlers,
+      messageProviders: {
+        'identity.account.changed.v1': async () => {
+          await anAccount();
+          await identity.settle();
+          return lastHeard('identity.account.changed.v1');
+        },
+      },
+    });
+    await expect(verified).resolves.toBeUndefined();
+  }, 60_000);
+});
