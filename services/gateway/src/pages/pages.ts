@@ -4,7 +4,8 @@ import Koa, { type Context } from 'koa';
 import { commonHeaders } from '../edge/answer.ts';
 import type { Exchange } from '../edge/exchange.ts';
 import type { PublicDocument } from './document.ts';
-import { referencePage, sendEncoded } from './reference-page.ts';
+import { referencePage } from './reference-page.ts';
+import { preferredEncoding, sendEncoded } from './send-encoded.ts';
 
 const DOCUMENT_PATH = '/v1/openapi.json';
 const MAX_AGE_SECONDS = 60;
@@ -21,7 +22,7 @@ export const ownPages = ({ document, varyBy, log }: PagesOptions): ((exchange: E
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const showReference = referencePage();
   const showDocument = (ctx: Context, origin: string) => {
-    const encoding = ctx.acceptsEncodings('gzip', 'identity') === 'gzip' ? 'gzip' : 'identity';
+    const encoding = preferredEncoding(ctx);
     const rendered = document.current();
     ctx.set('Cache-Control', `public, max-age=${MAX_AGE_SECONDS}`);
     for (const name of varyBy) ctx.vary(name);

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { etagOf } from '@bubbles/shared/http/openapi.ts';
 import type { Context } from 'koa';
+import { preferredEncoding, sendEncoded } from './send-encoded.ts';
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -86,7 +87,7 @@ export const referencePage = (): ((ctx: Context, path: string, apiOrigin: string
     const loading = loaded.get(path) ?? loadAsset(asset);
     loaded.set(path, loading);
     const content = await loading;
-    const encoding = ctx.acceptsEncodings('gzip', 'identity') === 'gzip' ? 'gzip' : 'identity';
+    const encoding = preferredEncoding(ctx);
     ctx.set({
       'Content-Security-Policy': policyFor(apiOrigin),
       'Referrer-Policy': 'no-referrer',
@@ -94,25 +95,4 @@ export const referencePage = (): ((ctx: Context, path: string, apiOrigin: string
     });
     sendEncoded(ctx, { type: asset.type, body: content[encoding], encoding, etag: content.etag });
   };
-};
-
-export interface Encoded {
-  readonly type: string;
-  readonly body: Buffer;
-  readonly encoding: 'gzip' | 'identity';
-  readonly etag: string;
-}
-
-/** A strong ETag names the very bytes, so that each encoding has its own. */
-export const sendEncoded = (ctx: Context, { type, body, encoding, etag }: Encoded): void => {
-  ctx.vary('Accept-Encoding');
-  ctx.set('ETag', encoding === 'gzip' ? etag.replace(/"$/, '-gzip"') : etag);
-  ctx.status = 200;
-  if (ctx.fresh) {
-    ctx.status = 304;
-    return;
-  }
-  ctx.set('Content-Type', type);
-  if (encoding === 'gzip') ctx.set('Content-Encoding', 'gzip');
-  ctx.body = body;
 };

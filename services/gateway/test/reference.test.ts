@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startWorld, type World } from './start.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+describe('the API reference', () => {
+  it('[API-01] is a page from our own origin that loads nothing from elsewhere', async () => {
+    const page = await world.fetch('/docs');
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const html = await page.text();
+    const sources = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source]) => source ?? '');
+    expect(sources.length).toBeGreaterThan(2);
+    for (const source of sources) {
+      expect(source).toMatch(/^\/docs\//);
+      const asset = await world.fetch(source);
+      expect(asset.status).toBe(200);
+      expect((await asset.arrayBuffer()).byteLength).toBeGreaterThan(50);
+    }
+  });
+
+  it('[API-01] has a policy that lets nothing else in', async () => {
+    const page = await world.fetch('/docs');
+    const policy = page.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/unsafe-eval|\*/);
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('[API-01] assets are compressed, cached and asked for again by ETag', async () => {
+    const asset = await world.fetch('/docs/swagger-ui-bundle.js', { headers: { 'accept-encoding': 'gzip' } });
+    expect(asset.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(asset.headers.get('content-encoding')).toBe('gzip');
+    const again = await world.fetch('/docs/swagger-ui-bundle.js', {
+      headers: { 'accept-encoding': 'gzip', 'if-none-match': asset.headers.get('etag') ?? '' },
+    });
+    expect(again.status).toBe(304);
+    await asset.arrayBuffer();
+  });
+
+  it.each(['/docs/', '/docs/../package.json', '/docs/index.html', '/docs/swagger-ui.css.map'])(
+    '[GEN-08] %s is not among its files',
+    async (path) => {
+      expect((await world.fetch(path)).status).toBe(404);
+    },
+  );
+});
+
+describe('the ops port', () => {
+  it.each([
+    ['/startupz', 200],
+    ['/livez', 200],
+    ['/readyz', 200],
+    ['/internal/fragments', 200],
+    ['/v1/openapi.json', 404],
+  ])('[ERR-05] %s answers %d', async (path, status) => {
+    expect((await fetch(`${world.gateway.opsUrl}${path}`)).status).toBe(status);
+  });
+
+  it('[GEN-10] counts requests by template, never by path', async () => {
+    await world.fetch('/v1/bubbles/secret-id?token=secret');
+    await world.fetch('/v1/nothing/secret-path');
+    await world.gateway.idle();
+    const text = await (await fetch(`${world.gateway.opsUrl}/metrics`)).text();
+    expect(text).toContain('http_request_duration_seconds_count{service="gateway",method="GET",route="/v1/bubbles/{id}",status="401"} 1');
+    expect(text).toContain('route="unmatched",status="404"');
+    expect(text).toContain('gateway_breaker_state{upstream="bubbles-query"');
+    expect(text + JSON.stringify(world.log.lines)).not.toContain('secret');
+  });
+});
