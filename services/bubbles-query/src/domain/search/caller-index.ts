@@ -41,6 +41,8 @@ export interface CallerIndex {
   startMerge(): MergeTask | null;
   adopt(result: MergeResult): void;
   size(): number;
+  /** How many bubbles changed since the last merge began. */
+  changes(): number;
   bytes(): number;
 }
 
@@ -83,6 +85,7 @@ export const createCallerIndex = (built: BuiltIndex, names: NameBook): CallerInd
     startMerge: () => beginMerge(state),
     adopt: (result) => adoptMerge(state, result),
     size: () => sizeOf(state),
+    changes: () => state.delta.bubbles.size + state.delta.gone.size,
     bytes: () => bytesOf(state),
   };
 };

@@ -1,0 +1,246 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { CardRow, PersonRow } from '../../src/domain/search/card.ts';
+import { nameText } from '../../src/domain/search/card.ts';
+import { type IndexBuilder, inlineBuilder } from '../../src/domain/search/index-builder.ts';
+import { createIndexCache, INLINE_CARDS, type IndexCacheOptions } from '../../src/domain/search/index-cache.ts';
+import { parseQuery } from '../../src/domain/search/query-units.ts';
+import { createSeqSource, seqAt, withOverlap } from '../../src/domain/search/seq.ts';
+import { workerBuilder } from '../../src/domain/search/worker-builder.ts';
+import { createCorpus } from './corpus.ts';
+import { cardOf, defined, NO_FILTERS, type TestBubble, testBubble, uuidOf } from './harness.ts';
+
+const START_MS = Date.UTC(2024, 5, 15);
+
+/** Feeds over plain maps, as a store would serve them, with a count of the reads. */
+const world = () => {
+  const cards = new Map<string, CardRow & { readonly ever: Set<string>; readonly readers: Set<string> }>();
+  const people = new Map<string, PersonRow>();
+  const reads: { userId: string; seq: number }[] = [];
+  let nowMs = START_MS;
+  const nextSeq = createSeqSource(() => nowMs);
+  let fails = false;
+  const put = (bubble: TestBubble, readers: readonly string[]): void => {
+    const known = cards.get(bubble.id);
+    const ever = new Set([...(known?.ever ?? []), ...readers]);
+    cards.set(bubble.id, { ...cardOf(bubble, (known?.rev ?? 0) + 1), seq: nextSeq(), ever, readers: new Set(readers) });
+  };
+  return {
+    put,
+    reads,
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+    fail: (on: boolean) => {
+      fails = on;
+    },
+    name: (id: string, name: string) => people.set(id, { id, seq: nextSeq(), name: nameText(name) }),
+    nowMs: () => nowMs,
+    cards: {
+      async *since(userId: string, seq: number) {
+        reads.push({ userId, seq });
+        await Promise.resolve();
+        if (fails) throw new Error('the store is away');
+        const rows = [...cards.values()].filter((card) => card.ever.has(userId) && card.seq > seq).sort((a, b) => a.seq - b.seq);
+        for (let at = 0; at < rows.length; at += 100) {
+          yield rows.slice(at, at + 100).map((card) => ({ ...card, ever: null, readers: null, readable: card.readers.has(userId) }));
+        }
+      },
+    },
+    people: {
+      named: (ids: readonly string[]) => Promise.resolve(ids.flatMap((id) => people.get(id) ?? [])),
+      async *since(seq: number) {
+        await Promise.resolve();
+        yield [...people.values()].filter((row) => row.seq > seq);
+      },
+    },
+  };
+};
+
+type World = ReturnType<typeof world>;
+
+const builders: IndexBuilder[] = [];
+const threads = (): IndexBuilder => {
+  const builder = workerBuilder(1);
+  builders.push(builder);
+  return builder;
+};
+afterEach(async () => {
+  await Promise.all(builders.splice(0).map((builder) => builder.stop()));
+});
+
+const cacheOver = ({ cards, people, nowMs }: World, overrides: Partial<IndexCacheOptions> = {}) =>
+  createIndexCache({
+    cards,
+    people,
+    nowMs,
+    builder: inlineBuilder(),
+    budgetBytes: 1e9,
+    elapsedMs: () => performance.now(),
+    onFault: (error) => {
+      throw error;
+    },
+    ...overrides,
+  });
+
+const idsOf = async (cache: ReturnType<typeof cacheOver>, userId: string, q: string): Promise<string[]> => {
+  const ids: string[] = [];
+  const request = { query: parseQuery(q), filters: NO_FILTERS, after: null, nowMs: START_MS };
+  for await (const hit of cache.search(userId, request)) ids.push(hit.id);
+  return ids;
+};
+
+const sprint = (number: number, overrides: Partial<TestBubble> = {}): TestBubble =>
+  testBubble({ id: uuidOf(number), title: 'Sprint demo', createdMs: START_MS + number, ...overrides });
+
+describe('the indexes of callers', () => {
+  it('[SRCH-04] finds a card at the next search, and no longer when the caller left', async () => {
+    const w = world();
+    const cache = cacheOver(w);
+    w.put(sprint(1), ['ann', 'bob']);
+    expect(await idsOf(cache, 'ann', 'sprint')).toEqual([uuidOf(1)]);
+    w.put(sprint(2), ['ann']);
+    expect(await idsOf(cache, 'ann', 'sprint')).toEqual([uuidOf(2), uuidOf(1)]);
+    expect(await idsOf(cache, 'bob', 'sprint')).toEqual([uuidOf(1)]);
+    w.put(sprint(1), ['bob']);
+    expect(await idsOf(cache, 'ann', 'sprint')).toEqual([uuidOf(2)]);
+    w.put(sprint(1), ['ann']);
+    expect(await idsOf(cache, 'ann', 'sprint')).toEqual([uuidOf(2), uuidOf(1)]);
+  });
+
+  it('[LIST-10] finds by the current name of an author, also one whose row came later', async () => {
+    const w = world();
+    const cache = cacheOver(w);
+    w.put(sprint(1, { authorName: 'u7' }), ['ann']);
+    expect(await idsOf(cache, 'ann', 'rivera')).toEqual([]);
+    w.name('u7', 'Phoenix Rivera');
+    expect(await idsOf(cache, 'ann', 'rivera')).toEqual([uuidOf(1)]);
+    w.pass(200_000);
+    w.name('u7', 'Phoenix Cole');
+    expect(await idsOf(cache, 'ann', 'rivera')).toEqual([]);
+    expect(await idsOf(cache, 'ann', 'cole')).toEqual([uuidOf(1)]);
+  });
+
+  it('builds once for callers that come together', async () => {
+    const w = world();
+    const cache = cacheOver(w);
+    w.put(sprint(1), ['ann']);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => idsOf(cache, 'ann', 'sprint')));
+    expect(answers).toEqual(Array.from({ length: 20 }, () => [uuidOf(1)]));
+    expect(w.reads.filter(({ seq }) => seq === 0)).toHaveLength(1);
+    expect(w.reads).toHaveLength(2);
+  });
+
+  it('sees what was written while an earlier search was being answered', async () => {
+    const w = world();
+    const cache = cacheOver(w);
+    w.put(sprint(1), ['ann']);
+    const first = idsOf(cache, 'ann', 'sprint');
+    await Promise.resolve();
+    w.put(sprint(2), ['ann']);
+    const second = idsOf(cache, 'ann', 'sprint');
+    await first;
+    expect(await second).toEqual([uuidOf(2), uuidOf(1)]);
+  });
+
+  it('reads again what was written within the overlap, and nothing before it', async () => {
+    const w = world();
+    const cache = cacheOver(w);
+    w.put(sprint(1), ['ann']);
+    w.pass(100_000);
+    w.put(sprint(2), ['ann']);
+    await cache.warm('ann');
+    await cache.warm('ann');
+    expect(w.reads[1]).toEqual({ userId: 'ann', seq: withOverlap(seqAt(START_MS + 100_000)) });
+  });
+
+  it('lets go of the caller who searched longest ago when the budget is used up', async () => {
+    const w = world();
+    for (const user of ['ann', 'bob', 'cy']) for (let i = 0; i < 20; i++) w.put(sprint(user.charCodeAt(0) * 100 + i), [user]);
+    const roomy = cacheOver(w);
+    await roomy.warm('ann');
+    const one = roomy.bytes();
+    const cache = cacheOver(w, { budgetBytes: one * 2.5 });
+    await cache.warm('ann');
+    await cache.warm('bob');
+    await cache.warm('ann');
+    await cache.warm('cy');
+    expect(cache.callers()).toBe(2);
+    expect(cache.bytes()).toBeLessThanOrEqual(one * 2.5);
+    w.reads.length = 0;
+    await cache.warm('ann');
+    await cache.warm('bob');
+    expect(w.reads.map(({ seq }) => seq === 0)).toEqual([false, true]);
+  });
+
+  it('fails with the store and goes on with it', async () => {
+    const w = world();
+    const cache = cacheOver(w);
+    w.put(sprint(1), ['ann']);
+    w.fail(true);
+    await expect(idsOf(cache, 'ann', 'sprint')).rejects.toThrow('the store is away');
+    w.fail(false);
+    expect(await idsOf(cache, 'ann', 'sprint')).toEqual([uuidOf(1)]);
+    w.fail(true);
+    await expect(idsOf(cache, 'ann', 'sprint')).rejects.toThrow('the store is away');
+    w.fail(false);
+    expect(await idsOf(cache, 'ann', 'sprint')).toEqual([uuidOf(1)]);
+  });
+
+  it('[SRCH-03] builds a large index in a thread and merges changes there, equal to the definition throughout', async () => {
+    const w = world();
+    const corpus = createCorpus(3 * INLINE_CARDS);
+    const brief = (bubble: TestBubble): TestBubble => ({ ...bubble, summary: bubble.summary?.split(' ', 5).join(' ') ?? null });
+    const bubbles = corpus.bubbles(0, 3 * INLINE_CARDS).map(brief);
+    for (const bubble of bubbles) w.put(bubble, ['ann']);
+    const cache = cacheOver(w, { builder: threads() });
+    const queries = (corpus.queries(1)['two words'] ?? []).concat(corpus.queries(1)['one letter'] ?? []);
+    const compare = async (now: readonly TestBubble[]) => {
+      for (const q of queries) expect(await idsOf(cache, 'ann', q)).toEqual(defined(now, { q }).map(({ id }) => id));
+    };
+    for (const bubble of bubbles) w.name(bubble.authorName ?? '', bubble.authorName ?? '');
+    await compare(bubbles);
+    const later = createCorpus(700).bubbles(2000, 2700).map(brief);
+    for (const bubble of later) w.put(bubble, ['ann']);
+    for (const bubble of later) w.name(bubble.authorName ?? '', bubble.authorName ?? '');
+    w.pass(200_000);
+    await compare([...bubbles, ...later]);
+    await compare([...bubbles, ...later]);
+  });
+
+  it('builds anew when a merge failed', async () => {
+    const w = world();
+    const faults: unknown[] = [];
+    const builder = { ...inlineBuilder(), merge: () => Promise.reject(new Error('out of memory')) };
+    const cache = cacheOver(w, { builder, onFault: (error) => faults.push(error) });
+    w.put(sprint(0), ['ann']);
+    await cache.warm('ann');
+    for (let i = 1; i <= 600; i++) w.put(sprint(i), ['ann']);
+    expect(await idsOf(cache, 'ann', 'sprint')).toHaveLength(601);
+    expect(faults).toHaveLength(1);
+    w.reads.length = 0;
+    expect(await idsOf(cache, 'ann', 'sprint')).toHaveLength(601);
+    expect(w.reads.map(({ seq }) => seq)).toEqual([0]);
+  });
+
+  it('a thread that is stopped fails what it was asked', async () => {
+    const builder = workerBuilder(1);
+    const never = async function* (): AsyncGenerator<readonly CardRow[]> {
+      yield [cardOf(sprint(1), 1)];
+      await builder.stop();
+    };
+    await expect(builder.build(never())).rejects.toThrow('index not built: the service stops');
+    await builder.stop();
+  });
+});
+
+describe('sequence numbers', () => {
+  it('always rise, and follow the clock', () => {
+    let nowMs = START_MS;
+    const next = createSeqSource(() => nowMs);
+    expect([next(), next()]).toEqual([seqAt(START_MS), seqAt(START_MS) + 1]);
+    nowMs -= 10;
+    expect(next()).toBe(seqAt(START_MS) + 2);
+    nowMs = START_MS + 1;
+    expect(next()).toBe(seqAt(START_MS + 1));
+  });
+});
