@@ -18,7 +18,7 @@ export const serveRoute = (route: Route, options: HttpAppOptions): ((ctx: Contex
     ctx.state['route'] = spec.path;
     const admitted = await admit(ctx, spec.auth, options);
     const query = spec.query && parseInput(spec.query, knownParameters(rawQuery(ctx), known), 'query');
-    const body = spec.body && parseInput(spec.body, await receiveJson(ctx), 'body');
+    const body = spec.body && parseInput(spec.body, await receiveJson(ctx, spec.bodyLimitBytes ?? JSON_BODY_LIMIT_BYTES), 'body');
     const params = spec.params && parseParams(spec, names, captures);
     const requestId: string = ctx.state['requestId'];
     const result = await withinBudget(ctx, options.budgetMs, (signal) =>
@@ -34,8 +34,8 @@ const rawQuery = (ctx: Context): string => {
   return at === -1 ? '' : target.slice(at + 1);
 };
 
-const receiveJson = async (ctx: Context): Promise<object> => {
-  const bytes = await readBody(ctx.req, ctx.res, JSON_BODY_LIMIT_BYTES);
+const receiveJson = async (ctx: Context, limitBytes: number): Promise<object> => {
+  const bytes = await readBody(ctx.req, ctx.res, limitBytes);
   if (bytes.length > 0) checkJsonHeaders(ctx.req.headers);
   return parseJsonObject(bytes);
 };

@@ -4,6 +4,9 @@ import type { RouteSpec } from '@bubbles/shared/http/route.ts';
 import { z } from 'zod';
 import { BubblePatch, NewBubble, NewComment, StageMove } from '../pipeline/fields.ts';
 
+/** A transcript of a long meeting must fit. */
+const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
+
 const Id = z.object({ id: z.string() });
 const MemberPath = z.object({ id: z.string(), user_id: z.string() });
 const ServicePath = z.object({ name: z.string() });
@@ -58,11 +61,11 @@ const call = <P, Q, B, R>(
   },
 ) => {
   const { answer, ...rest } = spec;
-  const plain = { auth: { kind: 'none' }, tag: 'Sandbox', summary: spec.operationId, errors: ['not_found'] } as const;
+  const plain = { auth: { kind: 'none' }, tag: 'Sandbox', summary: spec.operationId, bodyLimitBytes: BODY_LIMIT_BYTES } as const;
   return defineRoute<P, Q, B, R, typeof plain.auth>({
     ...rest,
     ...plain,
-    errors: [...plain.errors],
+    errors: ['not_found'],
     success: { status: 200, schema: answer },
   });
 };

@@ -1,0 +1,55 @@
+import { ConfigError, type Environment, readConfig } from '@bubbles/shared/config.ts';
+import { flag, port } from '@bubbles/shared/config-values.ts';
+import { z } from 'zod';
+
+const DEFAULT_PORT = 8080;
+const DEFAULT_FOLDER = '.data';
+export const MEMORY = ':memory:';
+
+export interface SandboxConfig {
+  readonly host: string;
+  readonly port: number;
+  /** The data folder, or `:memory:`. */
+  readonly data: string;
+  /** Begin anew. */
+  readonly fresh: boolean;
+  /** Receivers as in production: nothing on loopback, https only. */
+  readonly strictReceivers: boolean;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+}
+
+const oneOrTrue = () =>
+  z
+    .string()
+    .transform((text) => (text === '1' ? 'true' : text === '0' ? 'false' : text))
+    .pipe(flag());
+
+const Variables = z.object({
+  HOST: z.string().default('localhost'),
+  PORT: port().default(DEFAULT_PORT),
+  SANDBOX_DATA: z.string().default(DEFAULT_FOLDER),
+  SANDBOX_STRICT_RECEIVERS: oneOrTrue().default(false),
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('error'),
+});
+
+/** The flags `--fresh` and `--data <folder>` and the environment; flags win. */
+export function readSandboxConfig(args: readonly string[], env: Environment): SandboxConfig {
+  const variables = readConfig(Variables, env);
+  let data = variables.SANDBOX_DATA;
+  let fresh = false;
+  const rest = [...args];
+  for (let flagName = rest.shift(); flagName !== undefined; flagName = rest.shift()) {
+    if (flagName === '--fresh') fresh = true;
+    else if (flagName === '--data') data = rest.shift() ?? '';
+    else throw new ConfigError([`${flagName}: there is no such option; there are --fresh and --data <folder>`]);
+  }
+  if (data === '') throw new ConfigError(['--data: needs a folder, or :memory:']);
+  return {
+    host: variables.HOST,
+    port: variables.PORT,
+    data,
+    fresh,
+    strictReceivers: variables.SANDBOX_STRICT_RECEIVERS,
+    logLevel: variables.LOG_LEVEL,
+  };
+}

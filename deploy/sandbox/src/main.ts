@@ -1,0 +1,18 @@
+import { createLog } from '@bubbles/shared/log.ts';
+import { runProcess } from '@bubbles/shared/run-process.ts';
+import { readSandboxConfig } from './config.ts';
+import { startSandbox } from './sandbox.ts';
+import { welcome } from './welcome.ts';
+
+const NAME = 'sandbox';
+
+await runProcess({
+  name: NAME,
+  main: async () => {
+    const config = readSandboxConfig(process.argv.slice(2), process.env);
+    const log = createLog({ name: NAME, level: config.logLevel, destination: 2 });
+    const sandbox = await startSandbox(config, log);
+    process.stdout.write(welcome(sandbox.url, sandbox.world()));
+    return sandbox;
+  },
+});

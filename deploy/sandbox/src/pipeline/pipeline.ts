@@ -1,0 +1,65 @@
+import {
+  BubbleChangedV1,
+  BubbleCreatedV1,
+  BubbleRemovedV1,
+  CommentPostedV1,
+  MediaProcessedV1,
+  NotesGeneratedV1,
+  ThreadChangedV1,
+  TranscriptCompletedV1,
+} from '@bubbles/contracts/events/recording-events.ts';
+import type { Infra } from '@bubbles/shared/service.ts';
+import { aggregateStore, type Stored } from '@bubbles/shared/store/aggregates.ts';
+import { OUTBOX_INDEX } from '@bubbles/shared/store/outbox.ts';
+import { outboxRelay } from '@bubbles/shared/store/outbox-relay.ts';
+import { type Comments, comments, type PipelineComment, type PipelineThread } from './comments.ts';
+import { type Directory, people } from './people.ts';
+import { type PipelineBubble, type Recordings, recordings } from './recordings.ts';
+
+const SOURCE = 'recording-pipeline';
+const DEFINITIONS = [
+  BubbleCreatedV1,
+  BubbleChangedV1,
+  BubbleRemovedV1,
+  MediaProcessedV1,
+  TranscriptCompletedV1,
+  NotesGeneratedV1,
+  CommentPostedV1,
+  ThreadChangedV1,
+];
+
+/** The recording pipeline, which is outside of the product: a small store of its own, whose facts survive a crash as the services' do. */
+export interface Pipeline {
+  readonly recordings: Recordings;
+  readonly comments: Comments;
+  settle(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startPipeline(infra: Infra, directory: Directory): Promise<Pipeline> {
+  const { database, clock, ids } = infra;
+  const relayed = {
+    bubbles: database.collection<Stored<PipelineBubble>>('recordings'),
+    threads: database.collection<Stored<PipelineThread>>('threads'),
+    comments: database.collection<Stored<PipelineComment>>('comments'),
+  };
+  for (const collection of Object.values(relayed)) await collection.ensureIndexes([OUTBOX_INDEX]);
+  const relay = outboxRelay({ ...infra, collections: Object.values(relayed), definitions: DEFINITIONS, releaseAtStart: true });
+  const stored = { clock, ids, source: SOURCE, onCommit: () => relay.poke() };
+  const who = people(directory);
+  return {
+    recordings: recordings({ store: aggregateStore(relayed.bubbles, stored), people: who, clock, ids }),
+    comments: comments({
+      threads: aggregateStore(relayed.threads, stored),
+      comments: aggregateStore(relayed.comments, stored),
+      people: who,
+      clock,
+      ids,
+    }),
+    async settle() {
+      relay.poke();
+      await relay.idle();
+    },
+    stop: () => relay.stop(),
+  };
+}
