@@ -26,18 +26,14 @@ export const claimFault = (candidate: Fragment, accepted: readonly Fragment[], p
 };
 
 const overlapFault = (candidate: Fragment, accepted: readonly Fragment[]): Fault | null => {
-  const claimed = new Map<string, string>();
-  const templates = new Map<string, string>();
-  for (const operation of accepted.filter(({ service }) => service !== candidate.service).flatMap(({ operations }) => operations)) {
-    claimed.set(`${operation.method} ${operation.template}`, operation.service);
-    templates.set(shapeOf(operation.template), operation.template);
-  }
+  const others = accepted.filter(({ service }) => service !== candidate.service).flatMap(({ operations }) => operations);
+  const claimed = new Map(others.map(({ method, template, service }) => [`${method} ${template}`, service]));
+  const templates = new Map([...others, ...candidate.operations].map(({ template }) => [shapeOf(template), template]));
   for (const { method, template } of candidate.operations) {
     const owner = claimed.get(`${method} ${template}`);
     if (owner !== undefined) return { code: 'claimed_operation', detail: `${method} ${template} belongs to ${owner}` };
-    const known = templates.get(shapeOf(template));
-    if (known !== undefined && known !== template)
-      return { code: 'ambiguous_path', detail: `${template} matches the same paths as ${known}` };
+    const twin = templates.get(shapeOf(template));
+    if (twin !== template) return { code: 'ambiguous_path', detail: `${template} matches the same paths as ${twin}` };
   }
   return null;
 };

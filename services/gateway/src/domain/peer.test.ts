@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import { acceptedRequestId, acceptedTraceparent, clientAddress, newTraceparent } from './peer.ts';
+
+const ours = { has: (address: string) => address.startsWith('10.') || address.startsWith('::ffff:10.') };
+const client = (peer: string, list: readonly string[]) =>
+  clientAddress({ peer, forwarded: { for: list, host: null, proto: null }, proxies: ours });
+
+describe('who calls', () => {
+  it.each([
+    ['203.0.113.9', ['6.6.6.6'], '203.0.113.9'],
+    ['::ffff:203.0.113.9', [], '203.0.113.9'],
+    ['10.0.0.1', [], '10.0.0.1'],
+    ['10.0.0.1', ['6.6.6.6', '203.0.113.9'], '203.0.113.9'],
+    ['::ffff:10.0.0.1', ['6.6.6.6', '203.0.113.9', '10.0.0.2'], '203.0.113.9'],
+    ['10.0.0.1', ['10.0.0.3', '10.0.0.2'], '10.0.0.3'],
+    ['10.0.0.1', ['203.0.113.9', 'nonsense'], '10.0.0.1'],
+    ['10.0.0.1', ['2001:db8::1'], '2001:db8::1'],
+  ])('[SIGN-02] %s forwarding for %j stands for %s', (peer, list, expected) => {
+    expect(client(peer, list)).toBe(expected);
+  });
+
+  it('[GEN-09] an id has 8 to 64 characters of its alphabet', () => {
+    for (const id of ['12345678', 'a.b_c-D9', 'x'.repeat(64)]) expect(acceptedRequestId(id)).toBe(id);
+    for (const id of [null, '', '1234567', 'x'.repeat(65), 'has blank', 'line\r\nbreak', 'ü2345678'])
+      expect(acceptedRequestId(id)).toBeNull();
+  });
+
+  it('[GEN-09] a trace is continued only when it is one, and a new one always is', () => {
+    const trace = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    expect(acceptedTraceparent(trace)).toBe(trace);
+    for (const bad of [
+      null,
+      '',
+      trace.toUpperCase(),
+      trace.replace('00-', 'ff-'),
+      `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`,
+      `${trace}-more`,
+    ])
+      expect(acceptedTraceparent(bad)).toBeNull();
+    const fresh = newTraceparent(Buffer.alloc(24, 7));
+    expect(acceptedTraceparent(fresh)).toBe(fresh);
+  });
+});
