@@ -1,11 +1,11 @@
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
 import { consumers } from '@bubbles/webhooks-dispatcher/adapters/bus/consumers.ts';
 import { stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import type { App } from '@bubbles/webhooks-dispatcher/app.ts';
 import { fanOut } from '@bubbles/webhooks-dispatcher/use-cases/fan-out.ts';
 import { describe, expect, it } from '@jest/globals';
-import { hearingBus } from '../../../services/identity-and-oauth/test/fakes.ts';
 import { aSubscription } from '../../../services/webhooks-dispatcher/test/builders.ts';
 import { memoryInfra } from '../../support/memory-infra.ts';
 import { AT, aBubble, CHANNEL_ID, TEAM_ID, USER_ID } from '../examples.ts';
@@ -15,7 +15,7 @@ import { pactBetween } from '../pacts.ts';
 describe('the dispatcher hears that a bubble is ready', () => {
   it('[EVT-01][EVT-03] and queues a delivery for a participant who subscribed', async () => {
     const clock = fakeClock();
-    const { database } = memoryInfra('bubbles_webhooks', { clock, bus: hearingBus() });
+    const { database } = memoryInfra('bubbles_webhooks', { clock, bus: recordingBus() });
     const kept = stores(database);
     await kept.ensureIndexes();
     await kept.subscriptions.insert(

@@ -4,9 +4,9 @@ import { createIdentity } from '@bubbles/identity-and-oauth/service.ts';
 import type { CloudEvent } from '@bubbles/shared/bus/bus.ts';
 import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
 import { asService, startTestHttp, type TestHttp } from '@bubbles/shared/testing/http.ts';
+import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { hearingBus } from '../../../services/identity-and-oauth/test/fakes.ts';
 import { memoryInfra } from '../../support/memory-infra.ts';
 import { verify } from '../verify.ts';
 
@@ -14,9 +14,12 @@ const RATE_LIMIT = 120;
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 describe('identity-and-oauth', () => {
-  const bus = hearingBus();
+  const bus = recordingBus();
   const infra = memoryInfra('bubbles_identity', { clock: fakeClock(), bus });
-  const identity = createIdentity({ publicBaseUrl: 'https://api.test', sealKey: randomBytes(32), releaseAtStart: false }, infra);
+  const identity = createIdentity(
+    { publicBaseUrl: 'https://api.test', sealKeys: [{ id: 'k1', key: randomBytes(32) }], releaseLeasesAtStart: false },
+    infra,
+  );
   let http: TestHttp;
 
   beforeAll(async () => {
@@ -86,7 +89,7 @@ describe('identity-and-oauth', () => {
   };
 
   const lastHeard = (type: string): CloudEvent => {
-    const event = bus.heard.findLast((heard) => heard.type === type);
+    const event = bus.published.findLast((published) => published.type === type);
     if (!event) throw new Error(`${type} was not published`);
     return event;
   };
