@@ -1,19 +1,11 @@
-import { base64Key, baseUrl } from '@bubbles/shared/config-values.ts';
-import { z } from 'zod';
+import type { SealKey } from '@bubbles/shared/seal.ts';
 
-const SEAL_KEY_BYTES = 32;
-
-/** What identity itself is told; its process adds where it listens and what it connects to. */
-export const IdentityEnvironment = z.object({
-  /** Origin under which clients reach the product. */
-  PUBLIC_BASE_URL: baseUrl(),
-  /** Opens the signing keys that lie in the database. */
-  ASSERTION_SEAL_KEY: base64Key(SEAL_KEY_BYTES),
-});
-
+/** What identity itself has to know; the environment of its process is read in `main.ts`. */
 export interface Config {
+  /** Origin under which clients reach the product, without a trailing slash. */
   readonly publicBaseUrl: string;
-  readonly sealKey: Buffer;
-  /** Takes over at once what a process that is gone had claimed: only where no other replica can be at work. */
-  readonly releaseAtStart: boolean;
+  /** Seal the keys that sign assertions; the first one seals. */
+  readonly sealKeys: readonly SealKey[];
+  /** At start, claims of this store belong to a process that is gone: true where there is one process only. */
+  readonly releaseLeasesAtStart: boolean;
 }

@@ -1,11 +1,11 @@
 import { AccountChangedV1 } from '@bubbles/contracts/events/account-events.ts';
 import type { Authenticator } from '@bubbles/shared/http/authenticator.ts';
 import { startLoop } from '@bubbles/shared/loop.ts';
+import { masterKeySeal } from '@bubbles/shared/seal.ts';
 import type { Infra, Job, Service } from '@bubbles/shared/service.ts';
 import { outboxRelay } from '@bubbles/shared/store/outbox-relay.ts';
 import { assertionIssuer } from './adapters/assertions/assertion-issuer.ts';
 import { keyRing } from './adapters/assertions/key-ring.ts';
-import { masterKeySeal } from './adapters/assertions/seal.ts';
 import { adminAccountRoutes } from './adapters/http/admin-account-routes.ts';
 import { adminTeamRoutes } from './adapters/http/admin-team-routes.ts';
 import { admittedAccounts } from './adapters/http/admitted-accounts.ts';
@@ -28,11 +28,11 @@ export interface IdentityService extends Service {
   readonly authenticator: Authenticator;
 }
 
-export function createIdentity({ publicBaseUrl, sealKey, releaseAtStart }: Config, infra: Infra): IdentityService {
+export function createIdentity({ publicBaseUrl, sealKeys, releaseLeasesAtStart }: Config, infra: Infra): IdentityService {
   const { clock, ids } = infra;
   let loops: ReturnType<typeof startLoops> | null = null;
   const stores = openStores({ ...infra, source: NAME, onCommit: () => loops?.relay.poke() });
-  const ring = keyRing({ keys: stores.assertionKeys, seal: masterKeySeal(sealKey, ids.bytes), clock, ids });
+  const ring = keyRing({ keys: stores.assertionKeys, seal: masterKeySeal(sealKeys, ids.bytes), clock, ids });
   const app = createApp({
     ...stores,
     clock,
@@ -59,7 +59,7 @@ export function createIdentity({ publicBaseUrl, sealKey, releaseAtStart }: Confi
       await stores.ensureIndexes();
       // A key that signs, opened with our master key: else no request could be vouched for.
       await ring.current();
-      loops = startLoops(stores, { ...infra, releaseAtStart });
+      loops = startLoops(stores, { ...infra, releaseAtStart: releaseLeasesAtStart });
     },
     settle: async () => {
       loops?.flusher.poke();
@@ -72,7 +72,7 @@ export function createIdentity({ publicBaseUrl, sealKey, releaseAtStart }: Confi
   };
 }
 
-const startLoops = ({ relayed, keyUses }: Stores, infra: Infra & Pick<Config, 'releaseAtStart'>) => ({
+const startLoops = ({ relayed, keyUses }: Stores, infra: Infra & { readonly releaseAtStart: boolean }) => ({
   relay: outboxRelay({ ...infra, collections: relayed, definitions: [AccountChangedV1] }),
   flusher: startLoop({
     name: 'key-uses',

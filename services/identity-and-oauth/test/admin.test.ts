@@ -11,7 +11,7 @@ describe('the internal API', () => {
 
   const told = async () => {
     await identity.settle();
-    return identity.bus.heard.map(({ type, data, subject }) => ({ type, subject, facts: AccountFacts.parse(data) }));
+    return identity.bus.published.map(({ type, data, subject }) => ({ type, subject, facts: AccountFacts.parse(data) }));
   };
 
   it('creates an account with nothing known of it and without a key', async () => {

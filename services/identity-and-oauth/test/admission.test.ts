@@ -139,6 +139,12 @@ describe('admission', () => {
     );
   });
 
+  it('a full batch of long access tokens fits', async () => {
+    const jwt = `eyJh.${'b'.repeat(8100)}.c`;
+    const answers = await checks(...Array.from({ length: 256 }, () => check(jwt, { jwt })));
+    expect(answers).toHaveLength(256);
+  });
+
   it('[AUTH-05] checks tell unknown, closed and revoked credentials and kinds apart', async () => {
     const ben = await identity.person();
     const eve = await identity.person();

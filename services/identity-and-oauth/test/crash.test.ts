@@ -47,7 +47,7 @@ const keysOf = async ({ survivor, ada }: World) => (await survivor.as(ada.sessio
 const use = async ({ survivor }: World, token: string) => (await survivor.as(token)('GET', '/v1/me')).body.error?.type ?? 'works';
 const heardOf = ({ doomed, survivor }: World) =>
   // The service parses its own events against their schema before they leave.
-  [...doomed.bus.heard, ...survivor.bus.heard].map(({ id, data }) => ({ id, facts: data as AccountFacts }));
+  [...doomed.bus.published, ...survivor.bus.published].map(({ id, data }) => ({ id, facts: data as AccountFacts }));
 
 describe('dying between any two steps of the store', () => {
   it('[KEY-05] creating a key: it is there whole or not at all, and the cap holds', async () => {

@@ -1,4 +1,3 @@
-import type { Bus, CloudEvent } from '@bubbles/shared/bus/bus.ts';
 import type { AssertionKeyStore, SealedKey } from '../src/ports.ts';
 
 export const fakeAssertionKeyStore = (): AssertionKeyStore => {
@@ -14,25 +13,5 @@ export const fakeAssertionKeyStore = (): AssertionKeyStore => {
       for (const key of [...keys]) if (key.dropAt <= now) keys.splice(keys.indexOf(key), 1);
       return Promise.resolve();
     },
-  };
-};
-
-export interface HeardBus extends Bus {
-  /** Everything that was published, oldest first. */
-  readonly heard: readonly CloudEvent[];
-}
-
-/** Confirms every message and keeps it. */
-export const hearingBus = (): HeardBus => {
-  const heard: CloudEvent[] = [];
-  return {
-    heard,
-    publish: (_definition, event) => {
-      heard.push(event);
-      return Promise.resolve();
-    },
-    subscribe: () => Promise.resolve(),
-    idle: () => Promise.resolve(),
-    close: () => Promise.resolve(),
   };
 };

@@ -5,12 +5,12 @@ import type { Database } from '@bubbles/shared/store/collection.ts';
 import { type FakeClock, fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
 import { asService, startTestHttp } from '@bubbles/shared/testing/http.ts';
 import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import { type RecordingBus, recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
 import { createIdentity } from '../src/service.ts';
 import { AT } from './builders.ts';
-import { type HeardBus, hearingBus } from './fakes.ts';
 import { memoryDatabase } from './stores.ts';
 
-const SEAL_KEY = randomBytes(32);
+const SEAL_KEYS = [{ id: 'k1', key: randomBytes(32) }];
 
 export interface Answer {
   readonly status: number;
@@ -31,7 +31,7 @@ export interface Person {
 
 export interface TestIdentity {
   readonly clock: FakeClock;
-  readonly bus: HeardBus;
+  readonly bus: RecordingBus;
   readonly database: Database;
   /** With a bearer token; null for none. */
   as(token: string | null): Call;
@@ -59,9 +59,9 @@ export const startIdentity = async ({
   database = memoryDatabase(),
   clock = fakeClock(AT),
 }: TestIdentityOptions = {}): Promise<TestIdentity> => {
-  const bus = hearingBus();
+  const bus = recordingBus();
   const infra: Infra = { clock, ids: systemIds(), log: memoryLog(), database, bus };
-  const identity = createIdentity({ publicBaseUrl: 'https://api.test', sealKey: SEAL_KEY, releaseAtStart: false }, infra);
+  const identity = createIdentity({ publicBaseUrl: 'https://api.test', sealKeys: SEAL_KEYS, releaseLeasesAtStart: false }, infra);
   await identity.start();
   const http = await startTestHttp({ routes: identity.routes, authenticator: identity.authenticator, clock });
 
@@ -77,6 +77,11 @@ export const startIdentity = async ({
       return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
     };
   const admin = call(asService('operator'), '/internal/v1/admin/');
+  const made = async (path: string, body: object) => {
+    const answer = await admin('POST', path, body);
+    if (answer.status !== 201) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
 
   return {
     clock,
@@ -86,7 +91,7 @@ export const startIdentity = async ({
     as: (token) => call(token === null ? {} : { authorization: `Bearer ${token}` }),
     service: (name) => call(asService(name)),
     person: async (fields) => {
-      const { body } = await admin('POST', 'accounts', {
+      const body = await made('accounts', {
         name: 'Ada',
         email: 'ada@acme.test',
         picture_url: null,
@@ -101,7 +106,7 @@ export const startIdentity = async ({
         patId: body.key?.id ?? '',
       };
     },
-    team: async (fields) => (await admin('POST', 'teams', { name: 'Acme', plan: 'pro', ...fields })).body.id,
+    team: async (fields) => (await made('teams', { name: 'Acme', plan: 'pro', ...fields })).id,
     join: async (teamId, userId, member) => {
       await admin('PUT', `teams/${teamId}/members/${userId}`, { role: 'member', ...member });
     },

@@ -1,5 +1,6 @@
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { systemIds } from '@bubbles/shared/ids.ts';
+import { masterKeySeal } from '@bubbles/shared/seal.ts';
 import { type FakeClock, fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { decodeJwt, jwtVerify } from 'jose';
@@ -7,14 +8,18 @@ import { aCredential, anAccount } from '../../../test/builders.ts';
 import { fakeAssertionKeyStore } from '../../../test/fakes.ts';
 import { assertionIssuer } from './assertion-issuer.ts';
 import { type KeyRing, keyRing } from './key-ring.ts';
-import { masterKeySeal } from './seal.ts';
 
 describe('assertion issuer', () => {
   let clock: FakeClock;
   let ring: KeyRing;
   beforeEach(() => {
     clock = fakeClock();
-    ring = keyRing({ keys: fakeAssertionKeyStore(), seal: masterKeySeal(randomBytes(32), randomBytes), clock, ids: systemIds() });
+    ring = keyRing({
+      keys: fakeAssertionKeyStore(),
+      seal: masterKeySeal([{ id: 'k1', key: randomBytes(32) }], randomBytes),
+      clock,
+      ids: systemIds(),
+    });
   });
 
   it('says who calls to one service for 60 seconds, signed by a published key', async () => {

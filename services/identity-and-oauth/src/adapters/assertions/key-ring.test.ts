@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { systemIds } from '@bubbles/shared/ids.ts';
+import { masterKeySeal } from '@bubbles/shared/seal.ts';
 import { type FakeClock, fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { fakeAssertionKeyStore } from '../../../test/fakes.ts';
 import type { AssertionKeyStore } from '../../ports.ts';
 import { keyRing } from './key-ring.ts';
-import { masterKeySeal } from './seal.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-const masterKey = randomBytes(32);
+const masterKey = { id: 'k1', key: randomBytes(32) };
 
 describe('key ring', () => {
   let keys: AssertionKeyStore;
@@ -18,7 +18,7 @@ describe('key ring', () => {
     keys = fakeAssertionKeyStore();
     clock = fakeClock();
   });
-  const replica = () => keyRing({ keys, seal: masterKeySeal(masterKey, randomBytes), clock, ids: systemIds() });
+  const replica = () => keyRing({ keys, seal: masterKeySeal([masterKey], randomBytes), clock, ids: systemIds() });
   const kids = async () => (await replica().published()).map(({ kid }) => kid);
 
   it('replicas that begin on an empty store at the same time sign with one key', async () => {

@@ -1,10 +1,10 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
+import type { Seal } from '@bubbles/shared/seal.ts';
 import { calculateJwkThumbprint } from 'jose';
 import { isShownAt, type KeyTimeLine, nextTimeLine, signsAt } from '../../domain/key-time-line.ts';
 import type { AssertionKeyStore, AssertionKeys, PublicKey, SealedKey } from '../../ports.ts';
-import type { Seal } from './seal.ts';
 
 const SEED_BYTES = 32;
 

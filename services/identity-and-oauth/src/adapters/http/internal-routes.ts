@@ -11,6 +11,8 @@ import { nextAfter, pageOf } from './paging.ts';
 import { presentAccountAccess, presentCheck, presentTeamAccess } from './present.ts';
 
 const TAG = 'Internal';
+/** A full batch of access tokens as long as they may be. */
+const CHECKS_LIMIT_BYTES = 256 * (8192 + 256);
 
 const checkCredentials = defineRoute({
   method: 'POST',
@@ -20,6 +22,7 @@ const checkCredentials = defineRoute({
   tag: TAG,
   auth: { kind: 'internal', callers: ['gateway'] },
   body: ChecksRequest,
+  bodyLimitBytes: CHECKS_LIMIT_BYTES,
   success: { status: 200, schema: ChecksResponse },
   errors: [],
   secret: true,
