@@ -192,7 +192,14 @@ describe('the indexes of callers', () => {
     const brief = (bubble: TestBubble): TestBubble => ({ ...bubble, summary: bubble.summary?.split(' ', 5).join(' ') ?? null });
     const bubbles = corpus.bubbles(0, 3 * INLINE_CARDS).map(brief);
     for (const bubble of bubbles) w.put(bubble, ['ann']);
-    const cache = cacheOver(w, { builder: threads() });
+    const builder = threads();
+    const merges: Promise<unknown>[] = [];
+    const merge: IndexBuilder['merge'] = (task) => {
+      const merged = builder.merge(task);
+      merges.push(merged);
+      return merged;
+    };
+    const cache = cacheOver(w, { builder: { ...builder, merge } });
     const queries = (corpus.queries(1)['two words'] ?? []).concat(corpus.queries(1)['one letter'] ?? []);
     const compare = async (now: readonly TestBubble[]) => {
       for (const q of queries) expect(await idsOf(cache, 'ann', q)).toEqual(defined(now, { q }).map(({ id }) => id));
@@ -204,6 +211,8 @@ describe('the indexes of callers', () => {
     for (const bubble of later) w.name(bubble.authorName ?? '', bubble.authorName ?? '');
     w.pass(200_000);
     await compare([...bubbles, ...later]);
+    expect(merges).toHaveLength(1);
+    await Promise.all(merges);
     await compare([...bubbles, ...later]);
   });
 
