@@ -7,7 +7,8 @@ type VerifierOptions = ConstructorParameters<typeof Verifier>[0];
 
 export interface Provider {
   readonly provider: string;
-  readonly providerBaseUrl: string;
+  /** Where it serves; absent when it only publishes. */
+  readonly providerBaseUrl?: string;
   readonly stateHandlers: NonNullable<VerifierOptions['stateHandlers']>;
   /** By description: what the provider really publishes. */
   readonly messageProviders?: NonNullable<VerifierOptions['messageProviders']>;
