@@ -13,7 +13,19 @@ export const KIN: Readonly<Record<string, readonly string[]>> = {
     'contracts/src/api/comment.ts#Comment',
     'deploy/sandbox/src/pipeline/fields.ts#NewComment',
   ],
+  'an event as code hands it on and as it is proved on arrival': [
+    'shared/src/bus/bus.ts#CloudEvent',
+    'shared/src/bus/cloud-event.ts#Envelope',
+  ],
+  'what is stored beside a state, and the names that a state may therefore not have': [
+    'shared/src/store/aggregates.ts#AggregateState',
+    'shared/src/store/outbox.ts#OutboxDoc',
+  ],
+  'a bubble as search and as fan-out know it': [
+    'services/bubbles-query/src/domain/search/card.ts#CardRow',
+    'services/webhooks-dispatcher/src/domain/ready-bubble.ts#ReadyBubble',
+  ],
 };
 
-/** What each service has under the same name. */
-export const SAME_BY_DESIGN: ReadonlySet<string> = new Set(['Config', 'createApp', 'readConfig', 'routes', 'consumers']);
+/** What each service has under the same name, and plain verbs that are different things in different places. */
+export const SAME_BY_DESIGN: ReadonlySet<string> = new Set(['createApp', 'routes', 'consumers', 'attempt']);

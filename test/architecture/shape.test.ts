@@ -18,9 +18,17 @@ const pairsOf = <T>(items: readonly T[]): readonly (readonly [T, T])[] =>
 /** What a function is given to work with; it names what it uses, and so do its callers. */
 const BAG = /#\w*(Ports|Options|Settings|Infra)$/;
 
+/** Most of the smaller one is in the other too. */
+const areTwins = (left: Shape, right: Shape): boolean => {
+  const common = inCommon(left, right).length;
+  return common > MAX_KEYS_IN_COMMON && common > Math.min(left.keys.length, right.keys.length) / 2;
+};
+
 const twins = (sources: readonly Source[]): readonly (readonly [Shape, Shape])[] => {
-  const shapes = sources.flatMap((source) => shapesOf(source)).filter(({ at, keys }) => keys.length > MAX_KEYS_IN_COMMON && !BAG.test(at));
-  return pairsOf(shapes).filter(([left, right]) => fileOf(left) !== fileOf(right) && inCommon(left, right).length > MAX_KEYS_IN_COMMON);
+  const shapes = sources.flatMap((source) => shapesOf(source)).filter(({ at }) => !BAG.test(at));
+  return pairsOf(shapes.filter(({ keys }) => keys.length > MAX_KEYS_IN_COMMON)).filter(
+    ([left, right]) => fileOf(left) !== fileOf(right) && areTwins(left, right),
+  );
 };
 
 const namesExportedTwice = (sources: readonly Source[]): ReadonlyMap<string, ReadonlySet<string>> => {

@@ -128,3 +128,14 @@ export const castsOf = (source: Source): readonly number[] => {
   };
   return collect(parse(source));
 };
+
+/** The keys of the object that a function of a file returns. */
+export const keysReturnedBy = (source: Source, functionName: string): readonly string[] => {
+  const returned = (value: unknown, inside: boolean): readonly unknown[] => {
+    if (typeof value !== 'object' || value === null) return [];
+    const here = inside || (isNode(value) && declaredName(value) === functionName);
+    if (here && isNode(value) && value.type === 'ObjectExpression') return listAt(value, 'properties');
+    return childrenOf(value).reduce<readonly unknown[]>((found, child) => (found.length > 0 ? found : returned(child, here)), []);
+  };
+  return keysOf(returned(parse(source), false));
+};
