@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isShownAt, type KeyTimeLine, nextTimeLine, signsAt } from './key-time-line.ts';
+import { isShownAt, type KeyTimeLine, nextTimeLine, signingKeyOf } from './key-time-line.ts';
 
 const T0 = new Date('2026-03-01T00:00:00.000Z');
 const DAY = 86_400_000;
@@ -26,10 +26,15 @@ describe('time line of signing keys', () => {
   it('[OAUTH-09] keys overlap: shown before it signs, shown after it signed, one signer at any time', () => {
     const second = made([first], days(29));
     expect(isShownAt(second, days(29))).toBe(true);
-    expect([first, second].map((line) => signsAt(line, days(29.5)))).toEqual([true, false]);
-    expect([first, second].map((line) => signsAt(line, days(30)))).toEqual([false, true]);
+    expect(signingKeyOf([second, first], days(29.999))).toBe(first);
+    expect(signingKeyOf([second, first], days(30))).toBe(second);
+    expect(signingKeyOf([second, first], days(60))).toBeNull();
     expect(isShownAt(first, new Date(first.dropAt.getTime() - 1))).toBe(true);
     expect(isShownAt(first, first.dropAt)).toBe(false);
+  });
+
+  it('a replica whose clock is behind signs with the key that another one made', () => {
+    expect(signingKeyOf([first], new Date(T0.getTime() - 5000))).toBe(first);
   });
 
   it('after a long standstill the new key signs at once', () => {

@@ -19,14 +19,26 @@ const timeLine = (slot: number, publishAt: Date, signFrom: Date): KeyTimeLine =>
   return { slot, publishAt, signFrom, signUntil, dropAt: new Date(signUntil.getTime() + KEEP_AFTER_MS) };
 };
 
+const successorOf = ({ slot, signUntil }: KeyTimeLine): KeyTimeLine =>
+  timeLine(slot + 1, new Date(signUntil.getTime() - PUBLISH_AHEAD_MS), signUntil);
+
+const bySlot = <L extends KeyTimeLine>(lines: readonly L[]): L[] => lines.toSorted((a, b) => a.slot - b.slot);
+
 /** The time line of the key that has to be made now, or null. Without a key that signs, the new one signs at once. */
 export const nextTimeLine = (existing: readonly KeyTimeLine[], now: Date): KeyTimeLine | null => {
-  const last = existing.reduce<KeyTimeLine | null>((latest, one) => (latest && latest.slot > one.slot ? latest : one), null);
+  const last = bySlot(existing).at(-1);
   if (!last) return timeLine(0, now, now);
-  if (last.signUntil <= now) return timeLine(last.slot + 1, now, now);
-  if (last.signUntil.getTime() - PUBLISH_AHEAD_MS > now.getTime()) return null;
-  return timeLine(last.slot + 1, new Date(last.signUntil.getTime() - PUBLISH_AHEAD_MS), last.signUntil);
+  if (!hasNotEnded(last, now)) return timeLine(last.slot + 1, now, now);
+  const successor = successorOf(last);
+  return successor.publishAt <= now ? successor : null;
 };
 
-export const signsAt = (line: KeyTimeLine, now: Date): boolean => line.signFrom <= now && now < line.signUntil;
-export const isShownAt = (line: KeyTimeLine, now: Date): boolean => line.publishAt <= now && now < line.dropAt;
+/** Whether it may still sign. */
+export const hasNotEnded = ({ signUntil }: KeyTimeLine, now: Date): boolean => now < signUntil;
+
+/** The first key that has not ended signs, also for a replica whose clock is behind that of the one which made it. */
+export const signingKeyOf = <L extends KeyTimeLine>(lines: readonly L[], now: Date): L | null =>
+  bySlot(lines).find((line) => hasNotEnded(line, now)) ?? null;
+
+/** Keys are made when they have to be shown, and are shown until the last of what they signed is over. */
+export const isShownAt = ({ dropAt }: KeyTimeLine, now: Date): boolean => now < dropAt;

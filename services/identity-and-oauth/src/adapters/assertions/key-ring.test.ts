@@ -27,6 +27,16 @@ describe('key ring', () => {
     expect(await kids()).toEqual([signing[0]?.kid]);
   });
 
+  it('signs at once although the clock runs on while the key is made, and on a replica whose clock is behind', async () => {
+    let reads = 0;
+    const running = { ...clock, now: () => new Date(clock.now().getTime() + reads++) };
+    const ids = systemIds();
+    const seal = masterKeySeal([masterKey], randomBytes);
+    const first = await keyRing({ keys, seal, ids, clock: running }).current();
+    const behind = { ...clock, now: () => new Date(clock.now().getTime() - 5000) };
+    expect((await keyRing({ keys, seal, ids, clock: behind }).current()).kid).toBe(first.kid);
+  });
+
   it('shows the successor a day before it signs and the old one two hours after', async () => {
     const ring = replica();
     const first = await ring.current();

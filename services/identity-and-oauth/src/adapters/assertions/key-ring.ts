@@ -3,7 +3,7 @@ import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
 import type { Seal } from '@bubbles/shared/seal.ts';
 import { calculateJwkThumbprint } from 'jose';
-import { isShownAt, type KeyTimeLine, nextTimeLine, signsAt } from '../../domain/key-time-line.ts';
+import { hasNotEnded, isShownAt, type KeyTimeLine, nextTimeLine, signingKeyOf } from '../../domain/key-time-line.ts';
 import type { AssertionKeyStore, AssertionKeys, PublicKey, SealedKey } from '../../ports.ts';
 
 const SEED_BYTES = 32;
@@ -38,8 +38,7 @@ export function keyRing({ keys, seal, clock, ids }: RingOptions): KeyRing {
   };
 
   const load = async (): Promise<SigningKey> => {
-    const now = clock.now();
-    const due = (await makeDue(await keys.all())).find((one) => signsAt(one, now));
+    const due = signingKeyOf(await makeDue(await keys.all()), clock.now());
     if (!due) throw new Error('no assertion key signs now, though one was made');
     signing = { ...due, key: ed25519(seal.open(due.sealed, due.kid)) };
     return signing;
@@ -47,7 +46,7 @@ export function keyRing({ keys, seal, clock, ids }: RingOptions): KeyRing {
 
   return {
     current: () => {
-      if (signing && signsAt(signing, clock.now())) return Promise.resolve(signing);
+      if (signing && hasNotEnded(signing, clock.now())) return Promise.resolve(signing);
       loading ??= load().finally(() => {
         loading = null;
       });
