@@ -1,5 +1,6 @@
+import { fakeIds } from '@bubbles/shared/testing/fake-ids.ts';
 import { describe, expect, it } from '@jest/globals';
-import { acceptedRequestId, acceptedTraceparent, clientAddress, newTraceparent } from './peer.ts';
+import { acceptedRequestId, acceptedTraceparent, clientAddress, newTraceparents } from './peer.ts';
 
 const ours = { has: (address: string) => address.startsWith('10.') || address.startsWith('::ffff:10.') };
 const client = (peer: string, list: readonly string[]) =>
@@ -37,7 +38,9 @@ describe('who calls', () => {
       `${trace}-more`,
     ])
       expect(acceptedTraceparent(bad)).toBeNull();
-    const fresh = newTraceparent(Buffer.alloc(24, 7));
-    expect(acceptedTraceparent(fresh)).toBe(fresh);
+    const next = newTraceparents(fakeIds().bytes);
+    const fresh = Array.from({ length: 300 }, next);
+    for (const made of fresh) expect(acceptedTraceparent(made)).toBe(made);
+    expect(new Set(fresh).size).toBe(300);
   });
 });

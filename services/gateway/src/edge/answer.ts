@@ -79,6 +79,7 @@ const RETRY_AFTER_SECONDS = 2;
 /** A service did not answer, or may not be asked: 500 with the cause for those who operate it. */
 export const fail = (exchange: Exchange, reason: GatewayReason, cause?: unknown): void => {
   exchange.reason = reason;
-  const error = new DomainError('unavailable', 'The service is not available.', { retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
+  exchange.cause = cause;
+  const error = new DomainError('unavailable', 'The service is not available.', { retryAfterSeconds: RETRY_AFTER_SECONDS });
   refuse(exchange, { error, headers: ['X-Gateway-Reason', reason] });
 };

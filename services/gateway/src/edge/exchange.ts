@@ -29,7 +29,6 @@ export interface Exchange {
   origin: string | null;
   operation: Operation | null;
   reason: GatewayReason | null;
+  /** For the log. */
+  cause: unknown;
 }
-
-/** The client went away before it had its answer. */
-export const isGone = ({ res }: Exchange): boolean => res.destroyed && !res.writableFinished;

@@ -8,7 +8,7 @@ import { IDENTITY } from '../admission/identity-checks.ts';
 import { isWithin, type Operation } from '../domain/fragment.ts';
 import { forwardedRequestHeaders } from '../domain/header-rules.ts';
 import { announcesBody } from '../domain/message-rules.ts';
-import { acceptedTraceparent, clientAddress, newTraceparent, type TrustedProxies } from '../domain/peer.ts';
+import { acceptedTraceparent, clientAddress, newTraceparents, type TrustedProxies } from '../domain/peer.ts';
 import { createRetryBudget } from '../domain/retry-budget.ts';
 import { relay } from '../upstream/relay.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
@@ -36,31 +36,30 @@ export interface ForwardOptions {
 }
 
 const NOTHING = { requestHeaders: [], answerHeaders: [] };
-const TRACE_BYTES = 24;
 
 /** Takes a request with a known operation to the service that owns it. Identity authenticates its own routes; for the others it is asked first. */
 export const forwarding = (options: ForwardOptions): ((exchange: Exchange, operation: Operation) => Promise<void>) => {
-  const { admit, upstreams, limits, clock } = options;
+  const { admit, upstreams, proxies, limits, clock, ids } = options;
   const budget = createRetryBudget();
+  const newTrace = newTraceparents((bytes) => ids.bytes(bytes));
   return async (exchange, operation) => {
     const { service, auth } = operation;
+    const { res } = exchange;
     const admitted = service === IDENTITY || auth === 'none' ? NOTHING : await admit(exchange, service, auth);
-    if (admitted === null || exchange.res.destroyed) return;
+    if (admitted === null) return;
     await withBody(exchange, options, async (body) => {
+      if (res.destroyed) return;
       const deadline = setTimeout(expire, limits.exchangeTimeoutMs, exchange);
-      exchange.res.once('close', () => clearTimeout(deadline));
+      res.once('close', () => clearTimeout(deadline));
       const startedAt = clock.monotonic();
-      await relay(
-        exchange,
-        {
-          candidates: upstreams.candidates(service, service === IDENTITY ? affinity(exchange) : null),
-          headers: [...serviceHeaders(exchange, operation, options), ...admitted.requestHeaders],
-          body,
-          timeoutMs: operation.timeoutMs ?? limits.answerTimeoutMs,
-          answerHeaders: admitted.answerHeaders,
-        },
-        budget,
-      );
+      const plan = {
+        candidates: upstreams.candidates(service, service === IDENTITY ? affinity(exchange) : null),
+        headers: [...serviceHeaders(exchange, operation, { proxies, newTrace }), ...admitted.requestHeaders],
+        body,
+        timeoutMs: operation.timeoutMs ?? limits.answerTimeoutMs,
+        answerHeaders: admitted.answerHeaders,
+      };
+      await relay(exchange, plan, budget);
       options.onServed(service, (clock.monotonic() - startedAt) / 1000);
     });
   };
@@ -98,7 +97,12 @@ const expire = (exchange: Exchange): void => {
   else fail(exchange, 'upstream-timeout');
 };
 
-const serviceHeaders = (exchange: Exchange, { service, template }: Operation, { proxies, ids }: ForwardOptions): string[] => {
+interface OurHeaders {
+  readonly proxies: TrustedProxies;
+  readonly newTrace: () => string;
+}
+
+const serviceHeaders = (exchange: Exchange, { service, template }: Operation, { proxies, newTrace }: OurHeaders): string[] => {
   const { req, head, peer, requestId, origin } = exchange;
   const isIdentity = service === IDENTITY;
   const [proto = '', host = ''] = (origin ?? '').split('://');
@@ -109,6 +113,6 @@ const serviceHeaders = (exchange: Exchange, { service, template }: Operation, { 
   });
   kept.push('X-Request-Id', requestId, 'X-Forwarded-For', clientAddress({ peer: peer.address, forwarded: head.forwarded, proxies }));
   kept.push('X-Forwarded-Proto', proto, 'X-Forwarded-Host', host);
-  kept.push('Traceparent', (peer.trusted ? acceptedTraceparent(head.traceparent) : null) ?? newTraceparent(ids.bytes(TRACE_BYTES)));
+  kept.push('Traceparent', (peer.trusted ? acceptedTraceparent(head.traceparent) : null) ?? newTrace());
   return kept;
 };

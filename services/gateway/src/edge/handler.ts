@@ -73,6 +73,7 @@ const openExchange = (req: IncomingMessage, res: ServerResponse, { peer, options
     origin: requestOrigin(head, peer.trusted, options.origins),
     operation: null,
     reason: null,
+    cause: null,
   };
 };
 
@@ -97,15 +98,12 @@ const serve = async (exchange: Exchange, options: HandlerOptions): Promise<void>
 const UNMATCHED = 'unmatched';
 
 /** The template, never the path: ids, queries and tokens stay out of logs and metrics. */
-const record = ({ requestId, method, operation, res, startedAt, reason }: Exchange, { metrics, clock, log }: HandlerOptions): void => {
+const record = (exchange: Exchange, { metrics, clock, log }: HandlerOptions): void => {
+  const { requestId, method, operation, res, startedAt, reason, cause } = exchange;
   const ms = clock.monotonic() - startedAt;
   const served = { method, route: operation?.template ?? UNMATCHED, status: res.statusCode };
+  const fields = { request_id: requestId, ...served };
   metrics.served({ service: GATEWAY, ...served, seconds: ms / 1000 });
-  log.info('request', {
-    request_id: requestId,
-    ...served,
-    ms: Math.round(ms * 10) / 10,
-    ...(reason !== null && { reason }),
-    ...(!res.writableFinished && { aborted: true }),
-  });
+  if (reason !== null) log.warn('request could not be served', { ...fields, upstream: operation?.service ?? null, reason, error: cause });
+  log.info('request', { ...fields, ms: Math.round(ms * 10) / 10, ...(!res.writableFinished && { aborted: true }) });
 };

@@ -42,6 +42,7 @@ export const relay = async (exchange: Exchange, plan: RelayPlan, budget: RetryBu
     const end = await attempt(exchange, { address, request, timeoutMs, answerHeaders });
     if (end.kind === 'over') return;
     failure = end;
+    if (exchange.res.destroyed) return;
     if (wasRefused(end.error)) continue;
     if (!mayRepeat(end, repeats, budget)) break;
     if (untried.length === 0) untried.push(address);
