@@ -5,5 +5,5 @@ export const storeUnavailable = (cause: unknown) =>
   new DomainError('unavailable', 'The service is temporarily unavailable.', { cause, retryAfterSeconds: 1 });
 
 /** The store was asked for something that it must not do: a fault of the code that asked. */
-export const storeRefusal = (reason: string) =>
-  new DomainError('internal', 'The store refused the operation.', { cause: new Error(reason) });
+export const storeRefusal = (reason: string, cause?: unknown) =>
+  new DomainError('internal', 'The store refused the operation.', { cause: new Error(reason, { cause }) });

@@ -52,7 +52,7 @@ const unusable = (path: string, error: unknown): Error => {
   return new Error(`The data file ${path} cannot be opened: ${Error.isError(error) ? error.message : String(error)}.`, { cause: error });
 };
 
-const damaged = (path: string, what: string) => new Error(`The data file ${path} is damaged: ${what}.`);
+const damaged = (path: string, what: string, cause?: unknown) => new Error(`The data file ${path} is damaged: ${what}.`, { cause });
 
 const open = (path: string): DatabaseSync => {
   let database: DatabaseSync | null = null;
@@ -69,7 +69,7 @@ const open = (path: string): DatabaseSync => {
 
 const refuseDamage = (path: string, database: DatabaseSync) => {
   const found = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
-  if (found !== 'ok') throw damaged(path, String(found));
+  if (found !== 'ok') throw damaged(path, 'its pages do not fit together', found);
   const format = database.prepare('PRAGMA user_version').get()?.['user_version'];
   if (format === 0) database.exec(`PRAGMA user_version = ${FORMAT}`);
   else if (format !== FORMAT) throw new Error(`The data file ${path} was written by another version (format ${String(format)}).`);

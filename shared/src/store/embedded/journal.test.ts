@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import type { DataFile, RowChanges } from './data-file.ts';
+import { fileJournal } from './journal.ts';
+
+/** A disk that may be full. */
+const disk = () => {
+  const written: (readonly number[])[] = [];
+  let full = false;
+  const file: DataFile = {
+    load: () => [],
+    write(changes: RowChanges) {
+      if (full) throw new Error('database or disk is full');
+      written.push([...changes.keys()]);
+    },
+    clear: () => undefined,
+    close: () => undefined,
+  };
+  return {
+    file,
+    written,
+    fill(state: boolean) {
+      full = state;
+    },
+  };
+};
+
+const row = (number: number) => ({ number, space: 'd/c', body: new Uint8Array() });
+
+describe('fileJournal', () => {
+  it('makes one transaction of all that is written in one turn', async () => {
+    const { file, written } = disk();
+    const journal = fileJournal(file);
+    const flushes = [1, 2, 3].map((number) => {
+      journal.put(row(number));
+      return journal.flushed();
+    });
+    await Promise.all(flushes);
+    journal.put(row(4));
+    await journal.flushed();
+    expect(written).toEqual([[1, 2, 3], [4]]);
+  });
+
+  it('answers nothing as kept while the disk is full, and keeps all of it when there is room again', async () => {
+    const { file, written, fill } = disk();
+    const journal = fileJournal(file);
+    fill(true);
+    journal.put(row(1));
+    await expect(journal.flushed()).rejects.toMatchObject({ kind: 'unavailable' });
+    journal.put(row(2));
+    await expect(journal.flushed()).rejects.toMatchObject({ kind: 'unavailable' });
+    fill(false);
+    await journal.flushed();
+    expect(written).toEqual([[1, 2]]);
+  });
+
+  it('waits for nothing when nothing was written', async () => {
+    const { file, written } = disk();
+    await fileJournal(file).flushed();
+    expect(written).toEqual([]);
+  });
+});

@@ -1,0 +1,186 @@
+import { type Abortable, type Db, type Collection as DriverCollection, MongoClient, type OperationOptions } from 'mongodb';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Collection, Database, Doc } from './collection.ts';
+import { isDuplicateKey, storeError } from './mongo-errors.ts';
+import { type Fields, isPlainObject, refuseForeignData, refuseUnstorableDocument } from './plain-data.ts';
+import { storeRefusal } from './store-errors.ts';
+
+export interface MongoOptions {
+  readonly url: string;
+  /** The database's name; one in the URL serves the login only. */
+  readonly name: string;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+const OPERATION_MS = 3_000;
+/** Indexes are made at start, over all documents that are there. */
+const INDEXES_MS = 60_000;
+const SLOW_MS = 1_000;
+
+const LIMITS = {
+  serverSelectionTimeoutMS: 3_000,
+  connectTimeoutMS: 3_000,
+  socketTimeoutMS: 20_000,
+  waitQueueTimeoutMS: 1_000,
+  maxPoolSize: 50,
+} as const;
+
+/** Every operation of the driver heeds a signal, whether its own type says so or not. */
+type Deadline = OperationOptions & Abortable;
+
+/** Runs one operation within its deadline and tells its failure as the port does. */
+type Perform = <R>(operation: string, work: (deadline: Deadline) => Promise<R>, withinMs?: number) => Promise<R>;
+
+const performer = (collection: string, { log, clock }: MongoOptions): Perform => {
+  return async (operation, work, withinMs = OPERATION_MS) => {
+    const begin = clock.monotonic();
+    try {
+      return await work({ signal: AbortSignal.timeout(withinMs) });
+    } catch (error) {
+      throw storeError(error);
+    } finally {
+      const tookMs = Math.round(clock.monotonic() - begin);
+      if (tookMs >= SLOW_MS) log.warn('The store was slow.', { collection, operation, took_ms: tookMs });
+    }
+  };
+};
+
+/** What the work answers, or `taken` when a unique key stood against it. */
+const unlessTaken = async <R>(work: Promise<R>, taken: R): Promise<R> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (isDuplicateKey(error)) return taken;
+    throw error;
+  }
+};
+
+/** Filters, updates and documents are plain objects, whatever the driver's types say of their fields. */
+const fieldsOf = (value: object): Fields => value as Fields;
+
+const namesId = (fields: unknown): boolean => {
+  if (!isPlainObject(fields)) return false;
+  const id = fields['_id'];
+  return typeof id === 'string' || (isPlainObject(id) && typeof id['$eq'] === 'string');
+};
+
+const refuseForeignUpdate = (filter: object, update: object, upsert: boolean) => {
+  refuseForeignData(filter);
+  refuseForeignData(update);
+  const { $set, $setOnInsert } = fieldsOf(update);
+  if (upsert && ![filter, $set, $setOnInsert].some(namesId)) throw storeRefusal('An upsert must name the _id.');
+};
+
+type Reads<T extends Doc> = Pick<Collection<T>, 'findOne' | 'find' | 'count'>;
+type Updates<T extends Doc> = Pick<Collection<T>, 'updateOne' | 'updateMany' | 'findOneAndUpdate'>;
+
+const reads = <T extends Doc>(collection: DriverCollection<T>, perform: Perform): Reads<T> => ({
+  findOne: (filter, options) =>
+    perform('findOne', async (deadline) => {
+      refuseForeignData(filter);
+      // The driver's WithId<T> of a T that has its _id is T.
+      return (await collection.findOne(filter, { ...options, ...deadline })) as T | null;
+    }),
+  find: (filter, options) =>
+    perform('find', async (deadline) => {
+      refuseForeignData(filter);
+      // As above.
+      return (await collection.find(filter, { ...options, ...deadline }).toArray()) as unknown as T[];
+    }),
+  count: (filter, options) =>
+    perform('count', (deadline) => {
+      refuseForeignData(filter);
+      return collection.countDocuments(filter, { ...options, ...deadline });
+    }),
+});
+
+const updates = <T extends Doc>(collection: DriverCollection<T>, perform: Perform): Updates<T> => ({
+  updateOne: (filter, update, { upsert = false } = {}) =>
+    perform('updateOne', async (deadline) => {
+      refuseForeignUpdate(filter, update, upsert);
+      const result = await unlessTaken(collection.updateOne(filter, update, { upsert, ...deadline }), null);
+      if (!result) return 'duplicate';
+      if (result.upsertedCount > 0) return 'inserted';
+      return result.matchedCount > 0 ? 'updated' : 'none';
+    }),
+  updateMany: (filter, update) =>
+    perform('updateMany', async (deadline) => {
+      refuseForeignUpdate(filter, update, false);
+      return (await collection.updateMany(filter, update, deadline)).matchedCount;
+    }),
+  findOneAndUpdate: (filter, update, { upsert = false, ...options } = {}) =>
+    perform('findOneAndUpdate', async (deadline) => {
+      refuseForeignUpdate(filter, update, upsert);
+      const work = collection.findOneAndUpdate(filter, update, { returnDocument: 'after', upsert, ...options, ...deadline });
+      // The driver's WithId<T> of a T that has its _id is T.
+      return (await unlessTaken(work, null)) as T | null;
+    }),
+});
+
+function mongoCollection<T extends Doc>(db: Db, name: string, options: MongoOptions): Collection<T> {
+  const collection = db.collection<T>(name);
+  const perform = performer(name, options);
+  return {
+    name,
+    ...reads(collection, perform),
+    ...updates(collection, perform),
+    insert: (doc) =>
+      perform('insert', (deadline) => {
+        refuseUnstorableDocument(fieldsOf(doc));
+        // The driver's type for a document to be inserted is T when T has its _id.
+        const work = collection.insertOne({ ...doc } as Parameters<typeof collection.insertOne>[0], deadline);
+        return unlessTaken(
+          work.then(() => true),
+          false,
+        );
+      }),
+    replaceOne: (filter, doc, { upsert = false } = {}) =>
+      perform('replaceOne', async (deadline) => {
+        refuseForeignData(filter);
+        refuseUnstorableDocument(fieldsOf(doc));
+        const result = await unlessTaken(collection.replaceOne(filter, doc, { upsert, ...deadline }), null);
+        return result !== null && result.matchedCount + result.upsertedCount > 0;
+      }),
+    deleteOne: (filter) =>
+      perform('deleteOne', async (deadline) => {
+        refuseForeignData(filter);
+        return (await collection.deleteOne(filter, deadline)).deletedCount;
+      }),
+    deleteMany: (filter) =>
+      perform('deleteMany', async (deadline) => {
+        refuseForeignData(filter);
+        return (await collection.deleteMany(filter, deadline)).deletedCount;
+      }),
+    ensureIndexes: (indexes) =>
+      perform(
+        'ensureIndexes',
+        async (deadline) => {
+          const specs = indexes.map(({ keys, ...rest }) => ({ key: { ...keys }, ...rest }));
+          if (specs.length > 0) await collection.createIndexes(specs, deadline);
+        },
+        INDEXES_MS,
+      ),
+  };
+}
+
+/** The port on the official driver. Connects at the first operation, and again whenever it must. */
+export function openMongo(options: MongoOptions): Database {
+  const client = new MongoClient(options.url, {
+    ...LIMITS,
+    retryWrites: true,
+    writeConcern: { w: 'majority', journal: true },
+    promoteBuffers: true,
+    ignoreUndefined: false,
+  });
+  const db = client.db(options.name);
+  return {
+    collection: <T extends Doc>(name: string) => mongoCollection<T>(db, name, options),
+    ping: () =>
+      performer('admin', options)('ping', async (deadline) => {
+        await db.command({ ping: 1 }, deadline);
+      }),
+    close: () => client.close(),
+  };
+}
