@@ -1,23 +1,39 @@
+import { randomUUID } from 'node:crypto';
 import { systemIds } from '@bubbles/shared/ids.ts';
+import type { Database } from '@bubbles/shared/store/collection.ts';
+import { openMongo } from '@bubbles/shared/store/mongo.ts';
 import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import { afterAll } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { AT } from './builders.ts';
 import { fakeAssertionKeyStore } from './fakes.ts';
 import { describeAssertionKeyStore, describeStores } from './store-suites.ts';
 import { memoryDatabase } from './stores.ts';
 
-const open = async () => {
-  const stores = openStores({
-    database: memoryDatabase(),
-    clock: fakeClock(AT),
-    ids: systemIds(),
-    source: 'identity-and-oauth',
-    onCommit: () => undefined,
-  });
+const opened = (make: () => Database) => async () => {
+  const database = make();
+  const replica = () =>
+    openStores({ database, clock: fakeClock(AT), ids: systemIds(), source: 'identity-and-oauth', onCommit: () => undefined });
+  const stores = replica();
   await stores.ensureIndexes();
-  return stores;
+  return { ...stores, otherKeyUses: replica().keyUses };
 };
 
-describeStores('the embedded store', open);
-describeAssertionKeyStore('the embedded store', async () => (await open()).assertionKeys);
+const onEmbedded = opened(memoryDatabase);
+describeStores('the embedded store', onEmbedded);
+describeAssertionKeyStore('the embedded store', async () => (await onEmbedded()).assertionKeys);
 describeAssertionKeyStore('a fake', () => Promise.resolve(fakeAssertionKeyStore()));
+
+const url = process.env['MONGODB_URL'];
+if (url !== undefined) {
+  const databases: Database[] = [];
+  afterAll(() => Promise.all(databases.map((database) => database.close())));
+  const onMongo = opened(() => {
+    const database = openMongo({ url, name: `identity_test_${randomUUID().slice(0, 8)}`, log: memoryLog(), clock: fakeClock(AT) });
+    databases.push(database);
+    return database;
+  });
+  describeStores('MongoDB', onMongo);
+  describeAssertionKeyStore('MongoDB', async () => (await onMongo()).assertionKeys);
+}
