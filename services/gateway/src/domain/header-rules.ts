@@ -52,7 +52,7 @@ export const forwardedRequestHeaders = (raw: RawHeaders, { head, keepAuthorizati
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Never shown of a service, or written by the gateway in its place. */
-const WITHHELD: ReadonlySet<string> = new Set(['server', 'x-powered-by', 'x-request-id', 'x-gateway-reason', 'strict-transport-security']);
+const WITHHELD: ReadonlySet<string> = new Set(['server', 'x-powered-by', 'x-request-id', 'strict-transport-security']);
 
 const listOf = (value: string | readonly string[] | undefined): readonly string[] => {
   if (value === undefined) return [];

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { etagOf } from '@bubbles/shared/http/openapi.ts';
@@ -33,7 +34,8 @@ const SCRIPT = `SwaggerUIBundle({
 `;
 
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
-const packaged = (name: string) => () => readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`));
+const require = createRequire(import.meta.url);
+const packaged = (name: string) => () => readFile(join(dirname(require.resolve('swagger-ui-dist/package.json')), name));
 
 interface Asset {
   readonly type: string;

@@ -1,0 +1,133 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rawConnection } from '@bubbles/shared/testing/raw-http.ts';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { aFragment, allowed, BUBBLES_FRAGMENT, operation } from './fake-services.ts';
+import { AUTHORIZATION, QUICK, startWorld, type World, type WorldOptions } from './start.ts';
+
+const worlds: World[] = [];
+const started = async (options: WorldOptions = {}): Promise<World> => {
+  const world = await startWorld(options);
+  worlds.push(world);
+  return world;
+};
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.stop();
+});
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await new Promise(setImmediate);
+};
+
+const NOBODY = 'http://127.0.0.1:9';
+
+describe('a cold gateway beside a dead service', () => {
+  it('[API-01] [ERR-05] knows from its image what the service serves: the document is whole, its routes are 500 and not 404', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'fragments-'));
+    await writeFile(join(folder, 'bubbles-query.json'), JSON.stringify(BUBBLES_FRAGMENT));
+    const world = await started({ config: { bakedFragments: folder, upstreams: { 'bubbles-query': [NOBODY] } }, limits: QUICK });
+    const { paths } = JSON.parse(await (await world.fetch('/v1/openapi.json')).text());
+    expect(Object.keys(paths)).toContain('/v1/bubbles/search');
+    const statuses = await Promise.all(['/v1/bubbles/open', '/v1/bubbles/open/x'].map(async (path) => (await world.fetch(path)).status));
+    expect(statuses).toEqual([500, 404]);
+    expect(world.gateway.fragments()).toContainEqual(
+      expect.objectContaining({ service: 'bubbles-query', source: 'baked', accepted: true }),
+    );
+    await rm(folder, { recursive: true });
+  });
+
+  it('[ERR-05] without any knowledge of it the whole prefix is 500 with Retry-After', async () => {
+    const world = await started({ config: { upstreams: { 'bubbles-query': [NOBODY] } }, limits: QUICK });
+    const response = await world.fetch('/v1/bubbles/whatever');
+    expect([response.status, response.headers.get('retry-after'), response.headers.get('x-gateway-reason')]).toEqual([
+      500,
+      '2',
+      'upstream-down',
+    ]);
+    expect((await world.fetch('/v1/me', { method: 'PUT' })).status).toBe(404);
+  });
+});
+
+describe('addresses by name', () => {
+  it('[RATE-02] stand for every address of the name', async () => {
+    const named = await started({ limits: QUICK });
+    const port = new URL(named.bubbles.url).port;
+    const world = await started({ limits: QUICK, config: { upstreams: { 'bubbles-query': [`dns+http://localhost:${port}`] } } });
+    expect((await world.fetch('/v1/bubbles/open')).status).toBe(200);
+    expect(named.bubbles.seen.length).toBe(1);
+  });
+
+  it('[ERR-05] a name that nobody knows leaves the others served', async () => {
+    const world = await started({ limits: QUICK, config: { upstreams: { 'bubbles-query': ['dns+http://nobody.invalid:1'] } } });
+    expect((await world.fetch('/v1/bubbles')).status).toBe(500);
+    expect((await world.fetch('/v1/me')).status).toBe(200);
+    expect(world.log.lines.some(({ message }) => message === 'addresses of a service could not be resolved')).toBe(true);
+  });
+});
+
+describe('limits of the whole gateway', () => {
+  it('[ERR-05] above so many requests in flight the next is refused at once', async () => {
+    const world = await started({ limits: { maxInFlight: 2 } });
+    const answer = Promise.withResolvers<void>();
+    world.bubbles.handle = (_, res) => void answer.promise.then(() => res.end('{}'));
+    const held = [world.fetch('/v1/bubbles/open'), world.fetch('/v1/bubbles/open')];
+    await until(() => world.bubbles.seen.length === 2);
+    const refused = await world.fetch('/v1/bubbles/open');
+    expect([refused.status, refused.headers.get('x-gateway-reason')]).toEqual([500, 'overload']);
+    answer.resolve();
+    expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  it('[ERR-05] bodies together take so much memory and no more; what was held is given back', async () => {
+    const world = await started({ limits: { maxBufferedBytes: 1000 } });
+    const slow = rawConnection(world.url);
+    slow.write('POST /v1/bubbles/open HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n\r\nhalf');
+    await until(() => world.gateway.inFlight() === 1);
+    const post = () => world.fetch('/v1/bubbles/open', { method: 'POST', body: 'x'.repeat(200) });
+    expect((await post()).status).toBe(500);
+    slow.socket.destroy();
+    await world.gateway.idle();
+    expect((await post()).status).toBe(200);
+  });
+
+  it('[ERR-05] a route may take longer than the others where its service says so', async () => {
+    const world = await started({ limits: { answerTimeoutMs: 100 } });
+    world.bubbles.fragment = aFragment({
+      '/v1/bubbles/slow': { get: { ...operation('slow', { auth: 'none' }), 'x-gw-timeout': 5 } },
+      '/v1/bubbles/quick': { get: operation('quick', { auth: 'none' }) },
+    });
+    await world.gateway.refresh();
+    world.bubbles.handle = (_, res) => void setTimeout(() => res.end('{}'), 300);
+    const statuses = await Promise.all(['/v1/bubbles/slow', '/v1/bubbles/quick'].map(async (path) => (await world.fetch(path)).status));
+    expect(statuses).toEqual([200, 500]);
+  });
+
+  it('[AUTH-01] a client that leaves while identity is asked reaches no service', async () => {
+    const world = await started();
+    const connection = rawConnection(world.url);
+    world.identity.decide = (check) => {
+      connection.socket.destroy();
+      return allowed(check);
+    };
+    connection.write(`GET /v1/bubbles/42 HTTP/1.1\r\nHost: a\r\nAuthorization: ${AUTHORIZATION.authorization}\r\n\r\n`);
+    await until(() => world.identity.checkCalls.length === 1);
+    await world.gateway.idle();
+    expect(world.gateway.inFlight()).toBe(0);
+    world.identity.decide = allowed;
+    expect((await world.fetch('/v1/bubbles/42', { headers: AUTHORIZATION })).status).toBe(200);
+  });
+});
+
+describe('deprecation', () => {
+  it('[API-04] is told on the answer and in the document', async () => {
+    const world = await started();
+    world.bubbles.fragment = aFragment({ '/v1/bubbles/old': { get: { ...operation('old', { auth: 'none' }), deprecated: true } } });
+    await world.gateway.refresh();
+    world.bubbles.handle = (_, res) =>
+      void res.writeHead(200, { deprecation: '@1767225600', sunset: 'Thu, 01 Jan 2026 00:00:00 GMT' }).end('{}');
+    const response = await world.fetch('/v1/bubbles/old');
+    expect([response.headers.get('deprecation'), response.headers.get('sunset')]).toEqual(['@1767225600', 'Thu, 01 Jan 2026 00:00:00 GMT']);
+    const { paths } = JSON.parse(await (await world.fetch('/v1/openapi.json')).text());
+    expect(paths['/v1/bubbles/old'].get.deprecated).toBe(true);
+  });
+});
