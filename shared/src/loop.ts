@@ -94,13 +94,14 @@ export function startLoop(options: LoopOptions): Loop {
 
   return {
     poke: wake,
-    idle() {
-      const settled = asleepUntil !== null && !poked && !failing && !hasCome(asleepUntil);
-      if (stopped || settled) return Promise.resolve();
+    async idle() {
+      // Who was woken by the clock is at work after a turn of the event loop.
+      if (asleepUntil !== null && hasCome(asleepUntil)) await setImmediate();
+      if (stopped || (asleepUntil !== null && !poked && !failing)) return;
       const { promise, resolve } = Promise.withResolvers<void>();
       waiters.add(resolve);
       if (asleepUntil !== null) wake();
-      return promise;
+      await promise;
     },
     async stop() {
       stopped = true;
