@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
+import { SEAL_KEY_BYTES, type SealKey } from './seal.ts';
 
 /** A variable's text turned into a value; null when it is not one. */
 const parsedText = <T>(rule: string, parse: (text: string) => T | null) =>
@@ -61,6 +62,19 @@ export const base64Key = (bytes: number) =>
   parsedText(`must be ${bytes} bytes in base64`, (text) => {
     const key = Buffer.from(text, 'base64');
     return /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) && key.length === bytes ? key : null;
+  });
+
+/** `k2=<key>,k1=<key>`: master keys by the name that sealed values carry, 32 bytes in base64 each; the first one seals. */
+export const sealKeys = () =>
+  parsedText(`must be a list of <name>=<${SEAL_KEY_BYTES} bytes in base64>`, (text) => {
+    const keys: SealKey[] = [];
+    for (const entry of text.split(',')) {
+      const [, id, encoded = ''] = /^\s*([A-Za-z0-9_-]+)=([A-Za-z0-9+/_-]+={0,2})\s*$/.exec(entry) ?? [];
+      const key = Buffer.from(encoded, 'base64');
+      if (id === undefined || key.length !== SEAL_KEY_BYTES || keys.some((known) => known.id === id)) return null;
+      keys.push({ id, key });
+    }
+    return keys;
   });
 
 const keyFrom = (read: () => KeyObject): KeyObject | null => {

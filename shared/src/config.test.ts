@@ -16,6 +16,7 @@ import {
   flag,
   peerList,
   port,
+  sealKeys,
   signingKey,
   wholeNumber,
 } from './config-values.ts';
@@ -121,6 +122,16 @@ describe('values of variables', () => {
     for (const text of [der, pem]) expect(signingKey().parse(text).equals(privateKey)).toBe(true);
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
     refusedAll(signingKey(), rsa, publicKey.export({ format: 'der', type: 'spki' }).toString('base64'), 'x', '');
+  });
+
+  it('takes master keys by name, the first one first', () => {
+    const [one, two] = [randomBytes(32), randomBytes(32)];
+    expect(sealKeys().parse(`k2=${two.toString('base64')}, k1=${one.toString('base64url')}`)).toEqual([
+      { id: 'k2', key: two },
+      { id: 'k1', key: one },
+    ]);
+    const text = one.toString('base64');
+    refusedAll(sealKeys(), '', text, `k1=${text},`, `k1=${text},k1=${text}`, `k.1=${text}`, `k1=${randomBytes(31).toString('base64')}`);
   });
 
   it('public keys by caller, two of one while it changes its key', () => {
