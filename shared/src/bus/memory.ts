@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { type Bus, BusUnavailable, type CloudEvent, type EventDefinition, type Subscription } from './bus.ts';
 import { encodeEvent } from './cloud-event.ts';
+import { inFlight } from './in-flight.ts';
 import { type DeadLetter, type MemoryQueue, memoryQueue } from './memory-queue.ts';
 import { queueName } from './queues.ts';
 
@@ -88,24 +89,3 @@ export function memoryBus({ clock, log, jitter = Math.random }: MemoryBusOptions
     deadLetters: () => letters,
   };
 }
-
-/** Counts what is under way. */
-const inFlight = () => {
-  let count = 0;
-  let quiet = Promise.withResolvers<void>();
-  return {
-    async track(work: Promise<void>): Promise<void> {
-      count += 1;
-      try {
-        await work;
-      } finally {
-        count -= 1;
-        if (count === 0) {
-          quiet.resolve();
-          quiet = Promise.withResolvers<void>();
-        }
-      }
-    },
-    idle: (): Promise<void> => (count === 0 ? Promise.resolve() : quiet.promise),
-  };
-};

@@ -1,0 +1,124 @@
+import type { Channel, ChannelModel } from 'amqplib';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { type AmqpConnection, listenTo } from './amqp-connection.ts';
+import { backOffMs } from './back-off.ts';
+import { BusUnavailable } from './bus.ts';
+
+export interface SupervisedChannelOptions<C extends Channel> {
+  readonly name: string;
+  readonly connection: AmqpConnection;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly jitter: () => number;
+  readonly create: (model: ChannelModel) => Promise<C>;
+  /** Begins what lives on the channel; when it fails, another is tried. */
+  readonly prepare: (channel: C, model: ChannelModel) => Promise<void>;
+}
+
+/** A channel that is opened again whenever it is lost, alone or with its connection. */
+export interface SupervisedChannel<C extends Channel> {
+  /** The channel, also when it is being opened right now; rejects with `BusUnavailable` at once when the broker is out of reach. */
+  ready(): Promise<C>;
+  /** Gives this channel up for a new one. */
+  replace(channel: C): void;
+  close(): Promise<void>;
+}
+
+/** A channel that lived this long was in order. */
+const STABLE_MS = 5000;
+
+export function superviseChannel<C extends Channel>(options: SupervisedChannelOptions<C>): SupervisedChannel<C> {
+  const { name, connection, clock, log, jitter, create, prepare } = options;
+  const closing = new AbortController();
+  const reach = channelReach<C>();
+  connection.onDown(reach.lost);
+
+  /** Answers how long the channel was in order, in milliseconds. */
+  const hold = async (): Promise<number> => {
+    const model = await connection.up();
+    const channel = listenTo(await create(model), log);
+    const closed = new Promise<void>((resolve) => channel.once('close', resolve));
+    await prepare(channel, model);
+    const since = clock.monotonic();
+    reach.found(channel);
+    if (closing.signal.aborted) retire(channel, log);
+    await closed;
+    reach.left(channel);
+    return clock.monotonic() - since;
+  };
+  const live = async (): Promise<number> => {
+    try {
+      return await hold();
+    } catch (error) {
+      if (closing.signal.aborted) return 0;
+      log.warn('A channel cannot be opened and will be tried again.', { channel: name, error });
+      reach.lost(error);
+      return 0;
+    }
+  };
+  const keepOpen = async () => {
+    for (let failures = 0; !closing.signal.aborted; ) {
+      failures = (await live()) > STABLE_MS ? 0 : failures + 1;
+      await clock.sleepUntil(new Date(clock.now().getTime() + backOffMs(failures, jitter)), 'poll', closing.signal);
+    }
+  };
+  const ended = keepOpen();
+
+  return {
+    ready: reach.ready,
+    replace(channel) {
+      reach.left(channel);
+      retire(channel, log);
+    },
+    async close() {
+      const channel = reach.current();
+      closing.abort();
+      reach.lost(new Error('the bus is closed'));
+      if (channel === null) return;
+      retire(channel, log);
+      await ended;
+    },
+  };
+}
+
+/** Whether the channel is there, about to be there, or out of reach. */
+const channelReach = <C extends Channel>() => {
+  let current: C | null = null;
+  let failure: BusUnavailable | null = null;
+  let opening = awaited<C>();
+  return {
+    current: () => current,
+    ready(): Promise<C> {
+      if (current) return Promise.resolve(current);
+      return failure ? Promise.reject(failure) : opening.promise;
+    },
+    found(channel: C) {
+      current = channel;
+      failure = null;
+      opening.resolve(channel);
+    },
+    left(channel: C) {
+      if (current !== channel) return;
+      current = null;
+      opening = awaited();
+    },
+    lost(error: unknown) {
+      current = null;
+      failure = new BusUnavailable('the broker is out of reach', error);
+      opening.reject(failure);
+      opening = awaited();
+    },
+  };
+};
+
+/** A promise that may be rejected with nobody waiting for it. */
+const awaited = <T>(): PromiseWithResolvers<T> => {
+  const resolvers = Promise.withResolvers<T>();
+  resolvers.promise.catch(() => undefined);
+  return resolvers;
+};
+
+export const retire = (channel: Channel, log: Log): void => {
+  channel.close().catch((error: unknown) => log.debug('A channel was gone before it was closed.', { error }));
+};

@@ -1,0 +1,68 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Bus, CloudEvent, EventDefinition } from '../bus/bus.ts';
+import { systemIds } from '../ids.ts';
+
+const Thing = z.object({ n: z.int() });
+export type Thing = z.infer<typeof Thing>;
+
+/** Names of one run, so that engines that outlive it start from nothing. */
+const run = systemIds().uuid().slice(0, 8);
+
+/** An event of one test, with consumers of its own. */
+export const thingHappened = (name: string, consumers: readonly string[] = ['one']): EventDefinition<Thing> => ({
+  type: `maker${run}.${name}.happened.v1`,
+  publisher: 'maker',
+  consumers: consumers.map((consumer) => `${consumer}-${name}-${run}`),
+  schema: Thing,
+});
+
+export const anEvent = (definition: EventDefinition, data: unknown, id = systemIds().uuid()): CloudEvent => ({
+  specversion: '1.0',
+  id,
+  source: 'maker',
+  type: definition.type,
+  time: '2026-01-31T09:30:00.000Z',
+  datacontenttype: 'application/json',
+  data,
+});
+
+/** As an outbox does: again and again until the bus has taken it. */
+export const publishUntilTaken = async (bus: Bus, definition: EventDefinition, event: CloudEvent): Promise<void> => {
+  for (;;) {
+    try {
+      return await bus.publish(definition, event);
+    } catch (error) {
+      if (!Error.isError(error) || error.name !== 'BusUnavailable') throw error;
+      await pause(2);
+    }
+  }
+};
+
+/** Collects what a handler saw; `count` resolves when it has seen so many. */
+export const sightings = () => {
+  const seen: number[] = [];
+  let changed = Promise.withResolvers<void>();
+  return {
+    seen,
+    see(n: number) {
+      seen.push(n);
+      changed.resolve();
+      changed = Promise.withResolvers();
+    },
+    async count(least: number) {
+      while (seen.length < least) await changed.promise;
+    },
+  };
+};
+
+export const consumerOf = ({ consumers }: EventDefinition, index = 0): string => {
+  const consumer = consumers[index];
+  if (consumer === undefined) throw new Error('the event has no such consumer');
+  return consumer;
+};
+
+/** Polls a condition that another process makes true; the test's own time limit ends it. */
+export const expectEventually = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await holds())) await pause(10);
+};
