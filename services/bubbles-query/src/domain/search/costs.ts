@@ -48,17 +48,22 @@ export const costOf = ({ units, bridges }: QueryMarks, doc: number, tier: number
 
 const missingOf = (cost: number): number => Math.floor(cost / MISSING_COST);
 
-/** Fewest missing, then the weakest tier that achieves it, then the rest. */
-export const bestOverTiers = (
-  marks: QueryMarks,
-  doc: number,
-): { readonly cost: number; readonly tier: number; readonly missing: number } => {
-  let best = { cost: costOf(marks, doc, 0), tier: 0 };
-  for (let tier = 1; tier < TIERS; tier++) {
-    const cost = costOf(marks, doc, tier);
-    if (missingOf(cost) < missingOf(best.cost)) best = { cost, tier };
+export interface BestCost {
+  readonly cost: number;
+  readonly tier: number;
+}
+
+/** Fewest missing, then the lowest tier that achieves it, then the rest. Null unless something, but not too much, is missing. */
+export const partialCost = (marks: QueryMarks, doc: number, mayMiss: number): BestCost | null => {
+  const lastTier = TIERS - 1;
+  const cost = costOf(marks, doc, lastTier);
+  const missing = missingOf(cost);
+  if (missing === 0 || missing > mayMiss) return null;
+  for (let tier = 0; tier < lastTier; tier++) {
+    const lower = costOf(marks, doc, tier);
+    if (missingOf(lower) === missing) return { cost: lower, tier };
   }
-  return { ...best, missing: missingOf(best.cost) };
+  return { cost, tier: lastTier };
 };
 
 export const isFull = (cost: number): boolean => cost < MISSING_COST;

@@ -1,7 +1,7 @@
 import { f64, type GrowingNumbers, growingNumbers, isMarked, u8 } from './cells.ts';
-import { bestOverTiers, costOf, isFull, type QueryMarks } from './costs.ts';
+import { costOf, isFull, partialCost, type QueryMarks } from './costs.ts';
 import { createMarks, enterAuthors, enterField, type Marks } from './marks.ts';
-import { orderIn, placedTokens } from './placed-words.ts';
+import { orderIn, readTokens } from './placed-words.ts';
 import type { QueryPlan, UnitPlan } from './query-plan.ts';
 import { MISSING_COST, ORDERS, type Position, packRank, TIERS } from './rank.ts';
 import { type Field, idAt, ordinalAfter, type Segment } from './segment.ts';
@@ -41,7 +41,7 @@ const TITLE = 0;
 const AUTHOR = 1;
 const NO_ORDER = ORDERS - 1;
 const ORDINAL_ROOM = 2 ** 25;
-const DOCUMENTS_A_BREATH = 16_384;
+const DOCUMENTS_A_BREATH = 8192;
 const FIRST_PAGE = 128;
 const NEXT_PAGE = 1024;
 
@@ -54,19 +54,21 @@ export const startRun = (segment: Segment, dead: Uint8Array, question: Question)
   return { segment, dead, question, marks };
 };
 
-function* enterTier({ segment, question, marks }: Run, tier: number): Generator<null> {
-  const enter = (target: Marks, at: 'units' | 'bridges', index: number) => {
-    const plan = question.plan[at][index];
-    if (!plan) return;
-    if (tier !== AUTHOR) return enterField(target, tier === TITLE ? segment.title : segment.notes, { plan, tier });
-    const found = question.names()[at][index];
-    if (found) enterAuthors(target, segment.authors, found);
-  };
-  for (const [index, target] of marks.units.entries()) {
-    enter(target, 'units', index);
-    yield null;
-  }
-  for (const [index, target] of marks.bridges.entries()) if (target !== null) enter(target, 'bridges', index);
+type MarksKind = keyof QueryMarks & keyof QueryPlan;
+
+function* enterOne({ segment, question, marks }: Run, tier: number, [kind, index]: readonly [MarksKind, number]): Generator<null> {
+  const target = marks[kind][index];
+  const plan = question.plan[kind][index];
+  if (!target || !plan) return;
+  const found = tier === AUTHOR ? question.names()[kind][index] : null;
+  if (found) enterAuthors(target, segment.authors, found);
+  else yield* enterField(target, tier === TITLE ? segment.title : segment.notes, { plan, tier });
+  yield null;
+}
+
+function* enterTier(run: Run, tier: number): Generator<null> {
+  for (const index of run.marks.units.keys()) yield* enterOne(run, tier, ['units', index]);
+  for (const index of run.marks.bridges.keys()) yield* enterOne(run, tier, ['bridges', index]);
 }
 
 const isAdmitted = ({ segment, dead, question }: Run, doc: number): boolean => {
@@ -96,6 +98,11 @@ const rarest = (marks: QueryMarks, count: number): Marks[] =>
     .slice(0, count)
     .flat();
 
+const isHeld = (lists: readonly Marks[], doc: number): boolean => {
+  for (const { states } of lists) if (u8(states, doc) !== 0) return true;
+  return false;
+};
+
 /** Each document of the lists once, with breaths. */
 function* eachCandidate(lists: readonly Marks[], visit: (doc: number) => void): Generator<null> {
   let sinceBreath = 0;
@@ -103,7 +110,7 @@ function* eachCandidate(lists: readonly Marks[], visit: (doc: number) => void): 
     const documents = list.touched.view();
     const earlier = lists.slice(0, at);
     for (const doc of documents) {
-      if (!earlier.some(({ states }) => u8(states, doc) !== 0)) visit(doc);
+      if (!isHeld(earlier, doc)) visit(doc);
       if (++sinceBreath === DOCUMENTS_A_BREATH) {
         sinceBreath = 0;
         yield null;
@@ -112,17 +119,20 @@ function* eachCandidate(lists: readonly Marks[], visit: (doc: number) => void): 
   }
 }
 
-const orderOf = ({ segment, question }: Run, doc: number): number => {
+const orderBy = ({ segment, question }: Run): ((doc: number) => number) => {
   const { words } = segment.title;
   const { sequence } = question.plan;
-  return words === null || sequence === null ? NO_ORDER : orderIn(placedTokens(words, doc), sequence);
+  if (words === null || sequence === null) return () => NO_ORDER;
+  const tokens: number[] = [];
+  return (doc) => orderIn(readTokens(words, doc, tokens), sequence);
 };
 
 function* collectFull(run: Run, tier: number, keys: GrowingNumbers): Generator<null> {
+  const orderOf = orderBy(run);
   yield* eachCandidate(rarest(run.marks, 1), (doc) => {
     const cost = costOf(run.marks, doc, tier);
     if (!isFull(cost) || (tier > TITLE && isFull(costOf(run.marks, doc, tier - 1))) || !isAdmitted(run, doc)) return;
-    const order = cost === 0 ? orderOf(run, doc) : NO_ORDER;
+    const order = cost === 0 ? orderOf(doc) : NO_ORDER;
     keys.push(packRank(cost, tier, order) * ORDINAL_ROOM + doc);
   });
 }
@@ -130,9 +140,9 @@ function* collectFull(run: Run, tier: number, keys: GrowingNumbers): Generator<n
 function* collectPartial(run: Run, keys: GrowingNumbers): Generator<null> {
   const { mayMiss } = run.question.plan;
   yield* eachCandidate(rarest(run.marks, mayMiss + 1), (doc) => {
-    const { cost, tier, missing } = bestOverTiers(run.marks, doc);
-    if (missing === 0 || missing > mayMiss || !isAdmitted(run, doc)) return;
-    keys.push(packRank(cost, tier, NO_ORDER) * ORDINAL_ROOM + doc);
+    const best = partialCost(run.marks, doc, mayMiss);
+    if (best === null || !isAdmitted(run, doc)) return;
+    keys.push(packRank(best.cost, best.tier, NO_ORDER) * ORDINAL_ROOM + doc);
   });
 }
 
@@ -168,7 +178,7 @@ export function* stageHits(run: Run, stage: number): Generator<Position | null> 
 export const namesFound = (plan: QueryPlan, names: Field): QueryMarks => {
   const entered = (unit: UnitPlan): Marks => {
     const marks = createMarks(names.count);
-    enterField(marks, names, { plan: unit, tier: AUTHOR });
+    for (const _ of enterField(marks, names, { plan: unit, tier: AUTHOR }));
     return marks;
   };
   return { units: plan.units.map(entered), bridges: plan.bridges.map((bridge) => (bridge === null ? null : entered(bridge))) };

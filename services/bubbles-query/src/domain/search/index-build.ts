@@ -1,7 +1,7 @@
 import { type CardRow, readPlaced, readWords } from './card.ts';
 import { isMarked, u32 } from './cells.ts';
 import { createInterner } from './interner.ts';
-import { placedTokens } from './placed-words.ts';
+import { readTokens } from './placed-words.ts';
 import { idAt, type Segment } from './segment.ts';
 import { createSegmentBuilder, type IndexedBubble, notesByBubble } from './segment-builder.ts';
 import { packTerms, type SortedTerms, termAt } from './sorted-terms.ts';
@@ -154,7 +154,7 @@ const bubbleAt = (segment: Segment, doc: number, notes: Uint32Array): IndexedBub
     channel: u32(segment.channels, doc),
     type: segment.types[doc] ?? 0,
     author: u32(segment.authors, doc),
-    title: segment.title.words === null ? [] : placedTokens(segment.title.words, doc),
+    title: segment.title.words === null ? [] : readTokens(segment.title.words, doc, []),
     notes,
   };
 };

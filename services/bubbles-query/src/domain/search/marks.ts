@@ -1,6 +1,6 @@
-import { type GrowingWords, growingWords, u8 } from './cells.ts';
-import { areNeighbours, placedTokens } from './placed-words.ts';
-import { documentsOf, eachDocument } from './postings.ts';
+import { type GrowingWords, growingWords, u8, u32 } from './cells.ts';
+import { areNeighbours, readTokens } from './placed-words.ts';
+import { documentsOf, eachDocument, eachDocumentInSteps, type Ranges } from './postings.ts';
 import { type Conjunction, ONE_EDIT, QUALITIES, type UnitPlan } from './query-plan.ts';
 import type { Field } from './segment.ts';
 
@@ -25,61 +25,66 @@ export const enter = (marks: Marks, doc: number, state: number): void => {
   marks.touched.push(doc);
 };
 
-const has = (sorted: readonly number[], value: number): boolean => {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const found = sorted[middle] ?? value;
-    if (found === value) return true;
-    if (found < value) low = middle + 1;
-    else high = middle;
-  }
-  return false;
+/** Whether a value is in the ascending list; fast when the values asked for ascend as well. */
+const membership = (ascending: Uint32Array): ((value: number) => boolean) => {
+  let at = 0;
+  let last = 0;
+  return (value) => {
+    if (value < last) at = 0;
+    last = value;
+    while (at < ascending.length && u32(ascending, at) < value) at++;
+    return ascending[at] === value;
+  };
 };
 
-const enterConjunction = (field: Field, { whole, last }: Conjunction, visit: (doc: number) => void): void => {
-  const [first, ...others] = whole;
-  if (first === undefined) {
-    eachDocument(field.postings, last, visit);
-    return;
-  }
-  let documents = documentsOf(field.postings, first);
-  for (const term of others) {
-    if (documents.length === 0) return;
-    const kept: number[] = [];
-    const candidates = documents;
-    eachDocument(field.postings, [term, term + 1], (doc) => {
-      if (has(candidates, doc)) kept.push(doc);
-    });
-    documents = kept;
-  }
-  if (documents.length === 0) return;
-  eachDocument(field.postings, last, (doc) => {
-    if (has(documents, doc)) visit(doc);
+const both = (field: Field, documents: Uint32Array, ranges: Ranges): Uint32Array => {
+  const isIn = membership(documents);
+  const kept = growingWords();
+  eachDocument(field.postings, ranges, (doc) => {
+    if (isIn(doc)) kept.push(doc);
   });
+  return kept.view();
+};
+
+/** Documents that hold all the whole terms and one of the last; one of them may come several times. */
+const conjunctionIn = (field: Field, { whole, last }: Pick<Conjunction, 'whole' | 'last'>): Uint32Array => {
+  const [first, ...others] = whole;
+  if (first === undefined) return documentsOf(field.postings, last);
+  let documents = documentsOf(field.postings, [first, first + 1]);
+  for (const term of others) {
+    if (documents.length === 0) return documents;
+    documents = both(field, documents, [term, term + 1]);
+  }
+  return documents.length === 0 ? documents : both(field, documents, last);
 };
 
 const enterSplit = (field: Field, [left, right]: readonly [number, number], visit: (doc: number) => void): void => {
   const { words } = field;
   if (words === null) return;
-  const documents = documentsOf(field.postings, left);
-  if (documents.length === 0) return;
-  eachDocument(field.postings, [right, right + 1], (doc) => {
-    if (has(documents, doc) && areNeighbours(placedTokens(words, doc), left, right)) visit(doc);
-  });
+  const tokens: number[] = [];
+  for (const doc of conjunctionIn(field, { whole: [left], last: [right, right + 1] })) {
+    if (areNeighbours(readTokens(words, doc, tokens), left, right)) visit(doc);
+  }
 };
 
-/** Enters what a field holds of a unit; `tier` is the field's number. */
-export const enterField = (marks: Marks, field: Field, { plan, tier }: { readonly plan: UnitPlan; readonly tier: number }): void => {
-  plan.terms.forEach((ranges, quality) => {
+/** Enters what a field holds of a unit, with breaths; `tier` is the field's number. */
+export function* enterField(
+  marks: Marks,
+  field: Field,
+  { plan, tier }: { readonly plan: UnitPlan; readonly tier: number },
+): Generator<null> {
+  for (const [quality, ranges] of plan.terms.entries()) {
     const state = 1 + quality + tier * QUALITIES;
     const visit = (doc: number) => enter(marks, doc, state);
-    eachDocument(field.postings, ranges, visit);
-    for (const conjunction of plan.conjunctions) if (conjunction.quality === quality) enterConjunction(field, conjunction, visit);
-    if (quality === ONE_EDIT) for (const split of plan.splits) enterSplit(field, split, visit);
-  });
-};
+    yield* eachDocumentInSteps(field.postings, ranges, visit);
+    for (const conjunction of plan.conjunctions) if (conjunction.quality === quality) conjunctionIn(field, conjunction).forEach(visit);
+    if (quality !== ONE_EDIT) continue;
+    for (const split of plan.splits) {
+      enterSplit(field, split, visit);
+      yield null;
+    }
+  }
+}
 
 /** Enters the documents of every author whose name holds the unit. */
 export const enterAuthors = (marks: Marks, authors: Uint32Array, found: Marks): void => {

@@ -32,9 +32,9 @@ export const buildPlacedWords = (count: number, tokensOf: (doc: number) => FlatT
   return { offsets, bytes: bytes.toShared() };
 };
 
-/** The tokens of one document. */
-export const placedTokens = (words: PlacedWords, doc: number): number[] => {
-  const tokens: number[] = [];
+/** The tokens of one document, put in place of what `tokens` held. */
+export const readTokens = (words: PlacedWords, doc: number, tokens: number[]): readonly number[] => {
+  tokens.length = 0;
   const end = u32(words.offsets, doc + 1);
   let at = u32(words.offsets, doc);
   const next = (): number => {

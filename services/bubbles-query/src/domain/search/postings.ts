@@ -1,4 +1,4 @@
-import { growingBytes, num, sharedU32, u8, u32 } from './cells.ts';
+import { growingBytes, growingWords, num, sharedU32, u8, u32 } from './cells.ts';
 
 /** For each term that occurs, the documents that hold it: ascending, as differences of seven bits a byte. */
 export interface Postings {
@@ -40,22 +40,35 @@ const eachOfTerms = (postings: Postings, first: number, visit: (doc: number) => 
   }
 };
 
-/** Every (term, document) of the ranges; a document may come several times. */
-export const eachDocument = (postings: Postings, ranges: Ranges, visit: (doc: number) => void): void => {
+/** Bytes decoded between two breaths. */
+const BYTES_A_BREATH = 65_536;
+
+/** Every (term, document) of the ranges, with breaths; a document may come several times. */
+export function* eachDocumentInSteps(postings: Postings, ranges: Ranges, visit: (doc: number) => void): Generator<null> {
+  const { terms, offsets } = postings;
+  let decoded = 0;
   for (let pair = 0; pair < ranges.length; pair += 2) {
     const to = num(ranges, pair + 1);
-    for (let index = firstAtLeast(postings.terms, num(ranges, pair)); index < postings.terms.length; index++) {
-      if (u32(postings.terms, index) >= to) break;
+    for (let index = firstAtLeast(terms, num(ranges, pair)); index < terms.length && u32(terms, index) < to; index++) {
       eachOfTerms(postings, index, visit);
+      decoded += u32(offsets, index + 1) - u32(offsets, index);
+      if (decoded < BYTES_A_BREATH) continue;
+      decoded = 0;
+      yield null;
     }
   }
+}
+
+/** The same without breaths. */
+export const eachDocument = (postings: Postings, ranges: Ranges, visit: (doc: number) => void): void => {
+  for (const _ of eachDocumentInSteps(postings, ranges, visit));
 };
 
-/** The documents of one term, ascending. */
-export const documentsOf = (postings: Postings, term: number): number[] => {
-  const documents: number[] = [];
-  eachDocument(postings, [term, term + 1], (doc) => documents.push(doc));
-  return documents;
+/** The documents of the ranges, ascending when they hold one term. */
+export const documentsOf = (postings: Postings, ranges: Ranges): Uint32Array => {
+  const documents = growingWords();
+  eachDocument(postings, ranges, documents.push);
+  return documents.view();
 };
 
 /** Calls `visit` with each document and each of its terms; documents ascend. A term may repeat within a document. */
