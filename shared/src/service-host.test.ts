@@ -75,7 +75,7 @@ describe('a service on the wire', () => {
       drain: INSTANT_DRAIN,
       startJobs: (jobs) => {
         events.push(`jobs: ${jobs.map(({ name }) => name).join()}`);
-        return { stop: note('jobs stopped') };
+        return Promise.resolve({ stop: note('jobs stopped') });
       },
       ...options,
     });

@@ -20,7 +20,7 @@ export interface HostOptions extends Omit<AppSettings, 'name' | 'log' | 'clock' 
   readonly ops: Address | null;
   readonly metrics: Metrics;
   readonly drain: Drain;
-  readonly startJobs: (jobs: readonly Job[]) => RunningJobs;
+  readonly startJobs: (jobs: readonly Job[]) => Promise<RunningJobs>;
 }
 
 export interface Host {

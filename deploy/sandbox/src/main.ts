@@ -10,7 +10,7 @@ await runProcess({
   name: NAME,
   main: async () => {
     const config = readSandboxConfig(process.argv.slice(2), process.env);
-    const log = createLog({ name: NAME, level: config.logLevel, destination: 2 });
+    const log = createLog({ name: NAME, level: config.logLevel, destination: process.stderr });
     const sandbox = await startSandbox(config, log);
     process.stdout.write(welcome(sandbox.url, sandbox.world()));
     return sandbox;

@@ -4,8 +4,9 @@ import { DomainError } from '@bubbles/shared/errors.ts';
 import type { Authenticator } from '@bubbles/shared/http/authenticator.ts';
 import type { InternalAuth } from '@bubbles/shared/http/internal-auth.ts';
 import { NO_SHEDDING } from '@bubbles/shared/http/overload.ts';
+import type { Scheduled } from '@bubbles/shared/jobs/scheduler.ts';
 import type { Infra, Job, Service } from '@bubbles/shared/service.ts';
-import { type Host, hostService, INSTANT_DRAIN, type RunningJobs } from '@bubbles/shared/service-host.ts';
+import { type Host, hostService, INSTANT_DRAIN } from '@bubbles/shared/service-host.ts';
 import { Registry } from 'prom-client';
 import type { ServiceState } from './control/routes.ts';
 
@@ -21,9 +22,9 @@ export interface SlotOptions {
   readonly bus: MemoryBus;
   readonly infra: Omit<Infra, 'bus'>;
   readonly internalAuth: InternalAuth;
-  readonly publicBaseUrl: () => string;
+  readonly publicBaseUrl: string;
   readonly build: (infra: Infra, registry: Registry) => Parts;
-  readonly startJobs: (jobs: readonly Job[]) => RunningJobs;
+  readonly startJobs: (jobs: readonly Job[]) => Promise<Scheduled>;
 }
 
 /** The place of one service in the sandbox: it can be stopped and started like a process of its own, at the same address. */
@@ -40,6 +41,7 @@ export interface Slot {
 
 interface Running {
   readonly host: Host;
+  readonly jobs: () => Promise<void>;
   readonly parts: Parts;
   readonly bus: Bus;
 }
@@ -55,6 +57,7 @@ export function slot(options: SlotOptions): Slot {
     const registry = new Registry();
     const infra = { ...options.infra, bus };
     const parts = options.build(infra, registry);
+    let jobs: Scheduled | null = null;
     const host = await hostService({
       service: parts.service,
       infra,
@@ -62,16 +65,19 @@ export function slot(options: SlotOptions): Slot {
       ops: null,
       authenticator: parts.authenticator,
       internalAuth: options.internalAuth,
-      publicBaseUrl: options.publicBaseUrl(),
+      publicBaseUrl: options.publicBaseUrl,
       metrics: { registry, http: { served: () => undefined } },
       shedder: NO_SHEDDING,
       drain: INSTANT_DRAIN,
-      startJobs: options.startJobs,
+      async startJobs(wanted) {
+        jobs = await options.startJobs(wanted);
+        return jobs;
+      },
     });
     await host.started;
     url = host.url;
     port = Number(new URL(host.url).port);
-    running = { host, parts, bus };
+    running = { host, parts, bus, jobs: async () => jobs?.idle() };
   };
   const stop = async () => {
     const current = running;
@@ -95,6 +101,9 @@ export function slot(options: SlotOptions): Slot {
       if (running === null) throw new DomainError('internal', 'The service did not start.');
       await running.host.setState(state.state === 'slow' ? { slowMs: state.ms } : 'up');
     },
-    settle: async () => running?.parts.service.settle(),
+    async settle() {
+      await running?.jobs();
+      await running?.parts.service.settle();
+    },
   };
 }

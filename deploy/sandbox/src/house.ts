@@ -1,0 +1,149 @@
+import { DomainError } from '@bubbles/shared/errors.ts';
+import { internalClient } from '@bubbles/shared/http/internal-client.ts';
+import type { Infra } from '@bubbles/shared/service.ts';
+import type { EmbeddedStore } from '@bubbles/shared/store/embedded/open-embedded.ts';
+import { type Actions, actions } from './control/actions.ts';
+import { identityAdmin } from './control/identity-http.ts';
+import type { ServiceState } from './control/routes.ts';
+import { steppedJobs } from './jobs.ts';
+import { type Pipeline, startPipeline } from './pipeline/pipeline.ts';
+import type { ServiceKeys } from './service-keys.ts';
+import { builders, SERVICE_NAMES, type ServiceName } from './services.ts';
+import type { Settings } from './settings.ts';
+import type { CountedBus } from './settle.ts';
+import { type Slot, slot } from './slot.ts';
+import { seedWorld, type World } from './world.ts';
+
+export interface HouseOptions {
+  readonly store: EmbeddedStore;
+  readonly bus: CountedBus;
+  readonly infra: Omit<Infra, 'bus' | 'database'>;
+  readonly settings: Settings;
+  readonly keys: ServiceKeys;
+  readonly publicBaseUrl: string;
+  readonly strictReceivers: boolean;
+  readonly settle: () => Promise<void>;
+}
+
+/** Everything behind the gateway: the services, the recording pipeline and the world that was made with them. */
+export interface House {
+  /** On what the store holds; on an empty store, or one whose seeding was cut short, the seeded world is made. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Begins anew on empty stores. */
+  clear(): Promise<void>;
+  urlOf(name: ServiceName): string;
+  setService(name: string, state: ServiceState): Promise<void>;
+  actions(): Actions;
+  world(): World;
+  /** What must be quiet for everything to be settled, in the order in which work flows. */
+  parts(): readonly (() => Promise<void>)[];
+}
+
+interface Open {
+  readonly slots: ReadonlyMap<ServiceName, Slot>;
+  readonly pipeline: Pipeline;
+  readonly actions: Actions;
+  readonly close: () => Promise<void>;
+}
+
+async function openSlots(options: HouseOptions): Promise<ReadonlyMap<ServiceName, Slot>> {
+  const { bus, infra, keys, publicBaseUrl, store, strictReceivers, settings } = options;
+  const slots = new Map<ServiceName, Slot>();
+  const build = builders({
+    publicBaseUrl,
+    keys,
+    strictReceivers,
+    secrets: await settings.secrets(),
+    urlOf: (name) => slots.get(name)?.url ?? '',
+  });
+  for (const name of SERVICE_NAMES) {
+    const own = { ...infra, log: infra.log.child({ service: name }), database: store.database(name) };
+    const place = slot({
+      name,
+      bus,
+      infra: own,
+      internalAuth: keys.auth(name),
+      publicBaseUrl,
+      build: build[name],
+      startJobs: steppedJobs(own),
+    });
+    slots.set(name, place);
+    await place.start();
+  }
+  return slots;
+}
+
+async function open(options: HouseOptions): Promise<Open> {
+  const { bus, infra, keys, store } = options;
+  const slots = await openSlots(options);
+  const operator = internalClient({
+    callee: 'identity-and-oauth',
+    baseUrls: [slots.get('identity-and-oauth')?.url ?? ''],
+    tokens: keys.tokens('operator'),
+  });
+  const identity = identityAdmin(operator);
+  const pipeline = await startPipeline({ ...infra, bus: bus.connect(), database: store.database('recording-pipeline') }, identity);
+  return {
+    slots,
+    pipeline,
+    actions: actions({ ...pipeline, identity, ids: infra.ids }),
+    async close() {
+      await pipeline.stop();
+      for (const place of [...slots.values()].toReversed()) await place.stop();
+      await operator.close();
+    },
+  };
+}
+
+export function house(options: HouseOptions): House {
+  const { settings, store, settle } = options;
+  let opened: Open | null = null;
+  let world: World | null = null;
+  const inside = (): Open => {
+    if (opened === null) throw new DomainError('unavailable', 'The sandbox is starting.', { retryAfterSeconds: 1 });
+    return opened;
+  };
+
+  const start = async () => {
+    world = await settings.world();
+    if (world === null) store.clear();
+    opened = await open(options);
+    if (world !== null) return;
+    world = await seedWorld(opened.actions, options.infra.clock.now());
+    await settle();
+    await settings.keepWorld(world);
+  };
+  const stop = async () => {
+    const closing = opened;
+    opened = null;
+    await closing?.close();
+  };
+
+  return {
+    start,
+    stop,
+    async clear() {
+      await stop();
+      store.clear();
+      await start();
+    },
+    urlOf: (name) => inside().slots.get(name)?.url ?? '',
+    async setService(name, state) {
+      const place = inside()
+        .slots.values()
+        .find((candidate) => candidate.name === name);
+      if (place === undefined) throw new DomainError('not_found', 'No such service.');
+      await place.setState(state);
+    },
+    actions: () => inside().actions,
+    world() {
+      if (world === null) throw new DomainError('unavailable', 'The sandbox is starting.', { retryAfterSeconds: 1 });
+      return world;
+    },
+    parts: () => {
+      const { slots, pipeline } = inside();
+      return [pipeline.settle, ...slots.values().map((place) => place.settle)];
+    },
+  };
+}

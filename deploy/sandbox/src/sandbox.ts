@@ -1,0 +1,165 @@
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { COMMITTED_FRAGMENTS, GATEWAY_LIMITS, type GatewayConfig, prefixesOf } from '@bubbles/gateway/config.ts';
+import { createGateway, type Gateway } from '@bubbles/gateway/gateway.ts';
+import { memoryBus } from '@bubbles/shared/bus/memory.ts';
+import { systemIds } from '@bubbles/shared/ids.ts';
+import type { Log } from '@bubbles/shared/log.ts';
+import { INSTANT_DRAIN } from '@bubbles/shared/service-host.ts';
+import { type EmbeddedStore, openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
+import { type SteppingClock, steppingClock } from './clock/stepping-clock.ts';
+import { MEMORY, type SandboxConfig } from './config.ts';
+import { controlApp } from './control/control-app.ts';
+import { gate } from './control/gate.ts';
+import type { Stage } from './control/routes.ts';
+import { type House, house } from './house.ts';
+import { type ServiceKeys, serviceKeys } from './service-keys.ts';
+import { SERVICE_NAMES } from './services.ts';
+import { type SettingDoc, settings } from './settings.ts';
+import { countedBus, settling } from './settle.ts';
+import type { World } from './world.ts';
+
+export interface Sandbox {
+  readonly url: string;
+  world(): World;
+  /** True when nothing had to be cut. */
+  stop(): Promise<boolean>;
+}
+
+const DATA_FILE = 'sandbox.sqlite';
+const LOOPBACK = '127.0.0.1';
+const ANY_ADDRESS = ['0.0.0.0', '::', ''];
+
+function openStore({ data, fresh }: SandboxConfig, log: Log): EmbeddedStore {
+  const path = data === MEMORY ? MEMORY : join(data, DATA_FILE);
+  const store = openEmbedded({ path, log });
+  if (fresh) store.clear();
+  return store;
+}
+
+/** The services must know where they are reached before the gateway listens there. */
+async function freePort(host: string): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, host, resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port is free');
+  return address.port;
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly url: string;
+}
+
+async function placeOf({ host, port }: SandboxConfig): Promise<Place> {
+  const listening = host === 'localhost' ? LOOPBACK : host;
+  const free = port === 0 ? await freePort(listening) : port;
+  const shown = ANY_ADDRESS.includes(host) ? 'localhost' : host;
+  return { host: listening, port: free, url: `http://${shown.includes(':') ? `[${shown}]` : shown}:${free}` };
+}
+
+const gatewayConfig = ({ host, port }: Place, behind: House, keys: ServiceKeys): GatewayConfig => {
+  const upstreams = Object.fromEntries(SERVICE_NAMES.map((name) => [name, [behind.urlOf(name)]]));
+  return {
+    listen: { host, port },
+    ops: null,
+    drain: INSTANT_DRAIN,
+    publicBaseUrl: null,
+    allowedHosts: [],
+    trustedProxies: { has: () => false },
+    upstreams,
+    prefixes: prefixesOf(upstreams),
+    serviceKey: keys.privateKey('gateway'),
+    bakedFragments: COMMITTED_FRAGMENTS,
+    shedding: false,
+    limits: GATEWAY_LIMITS,
+  };
+};
+
+interface StageParts {
+  readonly place: Place;
+  readonly clock: SteppingClock;
+  readonly settle: () => Promise<void>;
+  readonly behind: House;
+  readonly gateway: () => Gateway;
+}
+
+const stageOf = ({ place, clock, settle, behind, gateway }: StageParts): Stage => ({
+  gate: gate(),
+  actions: () => behind.actions(),
+  world: () => behind.world(),
+  baseUrl: () => place.url,
+  now: () => clock.now(),
+  settle,
+  async advance(ms) {
+    await gateway().idle();
+    return clock.advance(ms);
+  },
+  async reset() {
+    await behind.clear();
+    await clock.reset();
+    await gateway().refresh();
+  },
+  async setService(name, state) {
+    await behind.setService(name, state);
+    if (state.state === 'down') return;
+    await gateway().refresh();
+    await settle();
+  },
+});
+
+async function startOn(store: EmbeddedStore, config: SandboxConfig, log: Log): Promise<Sandbox> {
+  const ids = systemIds();
+  const place = await placeOf(config);
+  const kept = settings(store.database('sandbox').collection<SettingDoc>('settings'), ids);
+  const settle = () => settling({ bus, parts: () => behind.parts() })();
+  const clock = steppingClock({ aheadMs: await kept.ahead(), keep: kept.keepAhead, settle });
+  const bus = countedBus(memoryBus({ clock, log }));
+  const keys = serviceKeys(clock);
+  const infra = { clock, ids, log };
+  const behind = house({
+    store,
+    bus,
+    infra,
+    settings: kept,
+    keys,
+    settle,
+    publicBaseUrl: place.url,
+    strictReceivers: config.strictReceivers,
+  });
+  await behind.start();
+  const stage = stageOf({ place, clock, settle, behind, gateway: () => gateway });
+  const gateway = createGateway(gatewayConfig(place, behind, keys), { ...infra, before: controlApp(stage, infra) });
+  try {
+    await gateway.start();
+  } catch (error) {
+    await behind.stop();
+    throw error;
+  }
+  return {
+    url: place.url,
+    world: () => behind.world(),
+    async stop() {
+      const drained = await gateway.stop();
+      await behind.stop();
+      await store.close();
+      return drained;
+    },
+  };
+}
+
+/** Every service and the gateway in one process, on one embedded store, with a control plane beside the public API. */
+export async function startSandbox(config: SandboxConfig, log: Log): Promise<Sandbox> {
+  const store = openStore(config, log);
+  try {
+    return await startOn(store, config, log);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

@@ -1,0 +1,30 @@
+import { AccountChangedV1 } from '@bubbles/contracts/events/account-events.ts';
+import {
+  BubbleChangedV1,
+  BubbleCreatedV1,
+  BubbleRemovedV1,
+  CommentChangedV1,
+  CommentPostedV1,
+  MediaProcessedV1,
+  NotesGeneratedV1,
+  ThreadChangedV1,
+  TranscriptCompletedV1,
+} from '@bubbles/contracts/events/recording-events.ts';
+import { type Subscription, subscription } from '@bubbles/shared/bus/bus.ts';
+import type { App } from '../../app.ts';
+import { toComment, toDetails, toMedia, toNotes, toPerson, toThread, toTranscript } from './read-events.ts';
+
+export const CONSUMER = 'bubbles-query';
+
+export const consumers = (app: App): readonly Subscription[] => [
+  subscription(CONSUMER, BubbleCreatedV1, (data) => app.recordDetails(data.bubble_id, toDetails(data))),
+  subscription(CONSUMER, BubbleChangedV1, (data) => app.recordDetails(data.bubble_id, toDetails(data))),
+  subscription(CONSUMER, BubbleRemovedV1, (data) => app.removeBubble(data.bubble_id)),
+  subscription(CONSUMER, MediaProcessedV1, (data) => app.recordMedia(data.bubble_id, toMedia(data))),
+  subscription(CONSUMER, TranscriptCompletedV1, (data) => app.recordTranscript(toTranscript(data))),
+  subscription(CONSUMER, NotesGeneratedV1, (data) => app.recordNotes(data.bubble_id, toNotes(data))),
+  subscription(CONSUMER, CommentPostedV1, (data) => app.recordComment(toComment(data))),
+  subscription(CONSUMER, CommentChangedV1, (data) => app.recordComment(toComment(data))),
+  subscription(CONSUMER, ThreadChangedV1, (data) => app.recordThread(toThread(data))),
+  subscription(CONSUMER, AccountChangedV1, (data) => app.recordPerson(toPerson(data))),
+];

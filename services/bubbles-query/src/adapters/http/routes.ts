@@ -1,0 +1,62 @@
+import type { ListBubblesQuery } from '@bubbles/contracts/api/query.ts';
+import { route } from '@bubbles/shared/http/define-route.ts';
+import type { Caller, Route } from '@bubbles/shared/http/route.ts';
+import type { App } from '../../app.ts';
+import { asText } from '../../domain/transcript.ts';
+import type { ListFilters } from '../../ports.ts';
+import type { Reader } from '../../use-cases/read.ts';
+import type { Cursors } from './cursors.ts';
+import type { Presenter } from './present.ts';
+import { getBubble, getTranscript, listBubbles, listComments, readable } from './specs.ts';
+
+/** A hidden guest does not belong to the team. */
+const readerOf = ({ userId, teams }: Caller): Reader => ({ userId, teamIds: teams.flatMap(({ id, hidden }) => (hidden ? [] : [id])) });
+
+export const filtersOf = ({ team_id, space_id, type, created_after, created_before }: ListBubblesQuery): ListFilters => ({
+  teamId: team_id ?? null,
+  spaceId: space_id ?? null,
+  type: type ?? null,
+  createdAfterMs: created_after ?? null,
+  createdBeforeMs: created_before ?? null,
+});
+
+/** Adapters of the routes' own. */
+interface Tools {
+  readonly present: Presenter;
+  readonly cursors: Cursors;
+}
+
+export const routes = (app: App, { present, cursors }: Tools): readonly Route[] => [
+  route(listBubbles, async ({ caller: { userId }, query }) => {
+    const filters = filtersOf(query);
+    const before = query.cursor === undefined ? null : cursors.rowPosition(query.cursor, userId, filters);
+    const { rows, hasMore } = await app.listBubbles({ userId, filters, before, limit: query.limit });
+    const last = hasMore ? rows.at(-1) : undefined;
+    return { data: rows.map(present.row), has_more: hasMore, next_cursor: last ? cursors.afterRow(last, userId, filters) : null };
+  }),
+  route(getBubble, async ({ caller, params }) => {
+    const { bubble, ...view } = await app.getBubble(readerOf(caller), params.id);
+    return present.bubble(bubble, view);
+  }),
+  route(getTranscript, async ({ caller, params, query: { format } }) => {
+    const { bubbleId: bubble_id, segments } = await app.getTranscript(readerOf(caller), params.id);
+    return format === 'json'
+      ? { bubble_id, format, segments: segments.map(present.segment) }
+      : { bubble_id, format, text: asText(segments) };
+  }),
+  route(listComments, async ({ caller, params, query: { limit, cursor } }) => {
+    const { userId } = caller;
+    const after = (bubbleId: string) => (cursor === undefined ? null : cursors.commentPosition(cursor, userId, bubbleId));
+    const { rows, hasMore, bubbleId, directory } = await app.listComments(readerOf(caller), params.id, { after, limit });
+    const last = hasMore ? rows.at(-1) : undefined;
+    return {
+      data: rows.map((comment) => present.comment(comment, directory)),
+      has_more: hasMore,
+      next_cursor: last ? cursors.afterComment(last, userId, bubbleId) : null,
+    };
+  }),
+  route(readable, async ({ body: { pairs } }) => {
+    const answers = await app.readability(pairs.map(({ user_id, bubble_id }) => ({ userId: user_id, bubbleId: bubble_id })));
+    return { answers: answers.map((answer, n) => ({ bubble_id: pairs[n]?.bubble_id ?? '', user_id: pairs[n]?.user_id ?? '', ...answer })) };
+  }),
+];

@@ -1,0 +1,58 @@
+import type { Collection, Filter, IndexSpec } from '@bubbles/shared/store/collection.ts';
+import { type Comment, isShown, type Thread } from '../../domain/comment.ts';
+import type { CommentStore } from '../../ports.ts';
+
+export interface CommentDoc extends Omit<Comment, 'id'> {
+  readonly _id: string;
+  /** By itself: neither draft nor archived. */
+  readonly shown: boolean;
+  /** What its thread says, at the revision of it that was joined last; -1 before any. */
+  readonly threadRevision: number;
+  readonly threadShown: boolean;
+  readonly pinned: boolean;
+}
+export interface ThreadDoc extends Omit<Thread, 'id'> {
+  readonly _id: string;
+}
+
+export const COMMENT_INDEXES: readonly IndexSpec[] = [
+  { name: 'shown', keys: { bubbleId: 1, shown: 1, threadShown: 1, createdAt: 1, _id: 1 } },
+  { name: 'thread', keys: { threadId: 1, threadRevision: 1 } },
+];
+export const THREAD_INDEXES: readonly IndexSpec[] = [{ name: 'bubble', keys: { bubbleId: 1 } }];
+
+/** Below every revision. */
+const NEVER_JOINED = -1;
+const APART = { threadRevision: NEVER_JOINED, threadShown: false, pinned: false } as const;
+const visible = (bubbleId: string): Filter<CommentDoc> => ({ bubbleId, shown: true, threadShown: true });
+
+export const commentStore = (comments: Collection<CommentDoc>, threads: Collection<ThreadDoc>): CommentStore => ({
+  async put({ id, ...facts }) {
+    const fields = { ...facts, shown: isShown(facts) };
+    await comments.updateOne({ _id: id, revision: { $lt: facts.revision } }, { $set: fields, $setOnInsert: APART }, { upsert: true });
+  },
+  async putThread({ id, ...facts }) {
+    await threads.updateOne({ _id: id, revision: { $lt: facts.revision } }, { $set: facts }, { upsert: true });
+  },
+  async join(threadId) {
+    const thread = await threads.findOne({ _id: threadId });
+    if (thread === null) return;
+    const { revision, pinned } = thread;
+    await comments.updateMany(
+      { threadId, threadRevision: { $lt: revision }, bubbleId: thread.bubbleId },
+      { $set: { threadRevision: revision, threadShown: isShown(thread), pinned } },
+    );
+  },
+  async page({ bubbleId, after, limit }) {
+    const beyond: Filter<CommentDoc> =
+      after === null ? {} : { $or: [{ createdAt: { $gt: after.createdAt } }, { createdAt: after.createdAt, _id: { $gt: after.id } }] };
+    const from: Filter<CommentDoc> = after === null ? {} : { createdAt: { $gte: after.createdAt } };
+    const docs = await comments.find({ ...visible(bubbleId), ...from, ...beyond }, { sort: { createdAt: 1, _id: 1 }, limit });
+    return docs.map(({ _id, shown, threadRevision, threadShown, ...comment }) => ({ id: _id, ...comment }));
+  },
+  count: (bubbleId) => comments.count(visible(bubbleId)),
+  async purge(bubbleId) {
+    await comments.deleteMany({ bubbleId });
+    await threads.deleteMany({ bubbleId });
+  },
+});

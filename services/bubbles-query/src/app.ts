@@ -1,0 +1,39 @@
+import type { OutgoingEvent } from '@bubbles/shared/bus/outgoing.ts';
+import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Bubble } from './domain/bubble.ts';
+import type { Directory } from './domain/person.ts';
+import type { Accounts, BubbleStore, CommentStore, PeopleStore, TranscriptStore } from './ports.ts';
+import { recordComment, recordThread } from './use-cases/comments.ts';
+import { rebuildPeople, recordPerson } from './use-cases/people.ts';
+import { getBubble, getTranscript, listBubbles, listComments, readability } from './use-cases/read.ts';
+import { recordDetails, recordMedia, recordNotes, recordTranscript, removeBubble } from './use-cases/record.ts';
+
+export interface AppPorts {
+  readonly bubbles: BubbleStore;
+  readonly transcripts: TranscriptStore;
+  readonly comments: CommentStore;
+  readonly people: PeopleStore;
+  readonly accounts: Accounts;
+  readonly clock: Clock;
+  readonly bubbleReady: (bubble: Bubble, directory: Directory, readyAt: Date) => OutgoingEvent;
+}
+
+/** What bubbles-query can do. */
+export const createApp = (ports: AppPorts) => ({
+  listBubbles: listBubbles(ports),
+  getBubble: getBubble(ports),
+  getTranscript: getTranscript(ports),
+  listComments: listComments(ports),
+  readability: readability(ports),
+
+  recordDetails: recordDetails(ports),
+  recordMedia: recordMedia(ports),
+  recordTranscript: recordTranscript(ports),
+  recordNotes: recordNotes(ports),
+  removeBubble: removeBubble(ports),
+  recordComment: recordComment(ports),
+  recordThread: recordThread(ports),
+  recordPerson: recordPerson(ports),
+  rebuildPeople: rebuildPeople(ports),
+});
+export type App = ReturnType<typeof createApp>;

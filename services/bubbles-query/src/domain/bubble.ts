@@ -1,0 +1,171 @@
+import type { Person } from './person.ts';
+import { shortSummary } from './summary.ts';
+
+export type BubbleType = 'meeting_recording' | 'screen_recording' | 'custom_image';
+
+/** Facts come in groups, each with a revision that only rises: the newest of a group is what counts, whatever the order of arrival. */
+interface Group {
+  readonly revision: number;
+}
+export interface Details extends Group {
+  readonly type: BubbleType;
+  readonly title: string | null;
+  readonly teamId: string | null;
+  readonly channelId: string | null;
+  readonly channelName: string | null;
+  readonly createdAt: Date | null;
+  readonly author: Person | null;
+  readonly creatorId: string | null;
+  readonly participants: readonly Person[];
+  readonly isPublic: boolean;
+  readonly archived: boolean;
+  readonly draft: boolean;
+  readonly template: boolean;
+  readonly hasMedia: boolean;
+  readonly expiresAt: Date | null;
+  readonly responseRequired: boolean;
+  readonly embedCode: string | null;
+  readonly meeting: { readonly platform: string | null; readonly startTime: Date | null } | null;
+}
+export interface Media extends Group {
+  readonly isProcessed: boolean | null;
+  readonly hasAudio: boolean;
+  readonly videoUrl: string | null;
+  readonly thumbnailUrl: string | null;
+  readonly screenshotUrl: string | null;
+  readonly durationSeconds: number | null;
+}
+export interface Notes extends Group {
+  readonly summary: string | null;
+  readonly actionItems: string | null;
+}
+/** The segments themselves lie elsewhere, written before this mark. */
+export type TranscriptMark = Group;
+
+/** What a row of a list shows, derived with every change so that a page reads nothing else. */
+export interface Row {
+  readonly type: BubbleType;
+  readonly title: string | null;
+  readonly createdAt: Date | null;
+  readonly teamId: string | null;
+  readonly channelId: string | null;
+  readonly creatorId: string | null;
+  readonly thumbnailUrl: string | null;
+  readonly durationSeconds: number | null;
+  readonly expiresAt: Date | null;
+  readonly hasSummary: boolean;
+  /** At most as long as a row may show it. */
+  readonly summary: string | null;
+}
+
+/** Everything known of a bubble. A fact may come before the bubble itself: `details` is null until then. */
+export interface Bubble {
+  readonly id: string;
+  readonly details: Details | null;
+  readonly media: Media | null;
+  readonly transcript: TranscriptMark | null;
+  readonly notes: Notes | null;
+  /** Final. Nothing else of it is kept. */
+  readonly removed: boolean;
+  /** When it was told to be ready, once. */
+  readonly readyAt: Date | null;
+  /** Visible comments, counted in the epoch `commentsEpoch`. */
+  readonly commentCount: number;
+  readonly commentsEpoch: number;
+  /** Who lists it: the participants, unless it is archived, a draft or a template. */
+  readonly readers: readonly string[];
+  /** Sort key of lists: 13 digits of milliseconds (zeros for a legacy bubble), a full stop, the id. */
+  readonly sk: string;
+  readonly hideAt: Date | null;
+  readonly teamId: string | null;
+  readonly channelId: string | null;
+  readonly type: BubbleType | null;
+  readonly row: Row | null;
+}
+
+const SK_DIGITS = 13;
+
+/** A legacy bubble sorts behind every other; so does nothing else, whenever it was made. */
+export const sortKey = (createdAt: Date | null, id: string): string =>
+  `${String(createdAt === null ? 0 : Math.max(1, createdAt.getTime())).padStart(SK_DIGITS, '0')}.${id}`;
+
+export const unknownBubble = (id: string): Bubble => ({
+  id,
+  details: null,
+  media: null,
+  transcript: null,
+  notes: null,
+  removed: false,
+  readyAt: null,
+  commentCount: 0,
+  commentsEpoch: 0,
+  readers: [],
+  sk: sortKey(null, id),
+  hideAt: null,
+  teamId: null,
+  channelId: null,
+  type: null,
+  row: null,
+});
+
+export const tombstone = (id: string): Bubble => ({ ...unknownBubble(id), removed: true });
+
+const accountsOf = (people: readonly Person[]): string[] => [...new Set(people.flatMap(({ userId }) => userId ?? []))];
+
+/** Archived bubbles, drafts and templates leave every list; expiry is a matter of the moment of reading. */
+const isListable = ({ archived, draft, template }: Details): boolean => !archived && !draft && !template;
+
+function rowOf({ details, media, notes }: Bubble): Row | null {
+  if (details === null) return null;
+  const { type, title, createdAt, teamId, channelId, creatorId, expiresAt } = details;
+  const summary = notes?.summary ?? null;
+  return {
+    type,
+    title,
+    createdAt,
+    teamId,
+    channelId,
+    creatorId,
+    expiresAt,
+    thumbnailUrl: media?.thumbnailUrl ?? null,
+    durationSeconds: media?.durationSeconds ?? null,
+    hasSummary: summary !== null,
+    summary: summary === null ? null : shortSummary(summary),
+  };
+}
+
+/** The fields that lists are found by, which follow from the facts. */
+export function derived(bubble: Bubble): Bubble {
+  const { id, details } = bubble;
+  if (details === null) return bubble;
+  return {
+    ...bubble,
+    readers: isListable(details) ? accountsOf(details.participants) : [],
+    sk: sortKey(details.createdAt, id),
+    hideAt: details.expiresAt,
+    teamId: details.teamId,
+    channelId: details.channelId,
+    type: details.type,
+    row: rowOf(bubble),
+  };
+}
+
+type GroupName = 'details' | 'media' | 'transcript' | 'notes';
+
+/** The bubble with a newer group of facts; null when it knows that already, or is removed. */
+export function withFacts<G extends GroupName>(bubble: Bubble, group: G, facts: NonNullable<Bubble[G]>): Bubble | null {
+  const known = bubble[group];
+  if (bubble.removed || (known !== null && known.revision >= facts.revision)) return null;
+  return derived({ ...bubble, [group]: facts });
+}
+
+/** Exists, and is neither archived, a draft, a template nor expired. The one predicate of lists, single reads, search and fan-out. */
+export const isReadable = ({ details, removed }: Bubble, now: Date): boolean =>
+  !removed && details !== null && isListable(details) && (details.expiresAt === null || details.expiresAt > now);
+
+export const participates = ({ details }: Bubble, userId: string): boolean =>
+  details?.participants.some((person) => person.userId === userId) ?? false;
+
+/** By id: those who take part, and everybody when it is public. */
+export const mayRead = (bubble: Bubble, userId: string, now: Date): boolean =>
+  isReadable(bubble, now) && (participates(bubble, userId) || (bubble.details?.isPublic ?? false));

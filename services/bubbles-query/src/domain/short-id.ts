@@ -1,0 +1,36 @@
+/** Digits, then upper, then lower case. */
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const BASE = BigInt(ALPHABET.length);
+const SHORT_LENGTH = 22;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const MAX_UUID = 2n ** 128n;
+
+/** The id of app URLs: the uuid's 128 bits in base62, 22 characters. */
+export function shortIdOf(uuid: string): string {
+  let rest = BigInt(`0x${uuid.replaceAll('-', '')}`);
+  let text = '';
+  while (text.length < SHORT_LENGTH) {
+    text = ALPHABET.charAt(Number(rest % BASE)) + text;
+    rest /= BASE;
+  }
+  return text;
+}
+
+function uuidOfShort(text: string): string | null {
+  let value = 0n;
+  for (const character of text) {
+    const digit = ALPHABET.indexOf(character);
+    if (digit === -1) return null;
+    value = value * BASE + BigInt(digit);
+  }
+  if (value >= MAX_UUID) return null;
+  const hex = value.toString(16).padStart(32, '0');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+/** The uuid that a path names, written out in either case or as the short id; null for what is neither. */
+export function bubbleIdOf(text: string): string | null {
+  if (text.length === SHORT_LENGTH) return uuidOfShort(text);
+  const lower = text.toLowerCase();
+  return UUID.test(lower) ? lower : null;
+}

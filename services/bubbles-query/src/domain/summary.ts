@@ -1,0 +1,32 @@
+const SUMMARY_MAX_CHARACTERS = 1000;
+
+const ELLIPSIS = '…';
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+const codePoints = (text: string): number => {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+};
+
+/** Code points are at most two units each: what is needed lies in so many units. */
+const MAX_UNITS = SUMMARY_MAX_CHARACTERS * 2;
+
+/** The longest run of whole graphemes that leaves room for the ellipsis; of a grapheme that alone is longer, as many code points as fit. */
+function cut(text: string): string {
+  let kept = '';
+  let count = 0;
+  for (const { segment } of graphemes.segment(text.slice(0, MAX_UNITS + 2))) {
+    const size = codePoints(segment);
+    if (count + size > SUMMARY_MAX_CHARACTERS - 1) break;
+    kept += segment;
+    count += size;
+  }
+  return kept === '' ? [...text.slice(0, MAX_UNITS)].slice(0, SUMMARY_MAX_CHARACTERS - 1).join('') : kept;
+}
+
+/** As a row shows it: at most 1000 code points, the ellipsis of a longer one among them. */
+export const shortSummary = (text: string): string => {
+  if (text.length <= SUMMARY_MAX_CHARACTERS || (text.length <= MAX_UNITS && codePoints(text) <= SUMMARY_MAX_CHARACTERS)) return text;
+  return cut(text) + ELLIPSIS;
+};

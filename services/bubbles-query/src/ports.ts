@@ -1,0 +1,80 @@
+import type { OutgoingEvent } from '@bubbles/shared/bus/outgoing.ts';
+import type { Bubble, BubbleType, Row } from './domain/bubble.ts';
+import type { Comment, ShownComment, Thread } from './domain/comment.ts';
+import type { Directory, KnownPerson } from './domain/person.ts';
+import type { Transcript } from './domain/transcript.ts';
+
+/** A bubble after a change, and what is to be told of it in the same write. */
+export interface Change {
+  readonly bubble: Bubble;
+  readonly events: readonly OutgoingEvent[];
+}
+
+export interface ListFilters {
+  readonly teamId: string | null;
+  readonly spaceId: string | null;
+  readonly type: BubbleType | null;
+  /** Milliseconds; strictly after and strictly before. Either leaves legacy bubbles out. */
+  readonly createdAfterMs: number | null;
+  readonly createdBeforeMs: number | null;
+}
+export interface ListRow extends Row {
+  readonly id: string;
+  readonly commentCount: number;
+}
+export interface RowQuery {
+  readonly userId: string;
+  readonly filters: ListFilters;
+  /** The sort key of the last row of the page before. */
+  readonly before: string | null;
+  readonly limit: number;
+  readonly now: Date;
+}
+
+export interface BubbleStore {
+  get(id: string): Promise<Bubble | null>;
+  /**
+   * Atomic, with its events in the same write. A bubble that nobody told of begins as an unknown one. `change` runs again when another writer won; null
+   * leaves it as it is. Answers what is then stored.
+   */
+  change(id: string, change: (bubble: Bubble) => Change | null): Promise<Bubble>;
+  /** The rows that a user lists, newest first. */
+  rows(query: RowQuery): Promise<ListRow[]>;
+  byIds(ids: readonly string[]): Promise<Bubble[]>;
+}
+
+export interface TranscriptStore {
+  get(bubbleId: string): Promise<Transcript | null>;
+  /** Unless it has a newer one already. */
+  put(transcript: Transcript): Promise<void>;
+  purge(bubbleId: string): Promise<void>;
+}
+
+export interface CommentQuery {
+  readonly bubbleId: string;
+  readonly after: { readonly createdAt: Date; readonly id: string } | null;
+  readonly limit: number;
+}
+export interface CommentStore {
+  /** Unless it has a newer revision already. It is hidden until its thread is known: `join` follows. */
+  put(comment: Comment): Promise<void>;
+  putThread(thread: Thread): Promise<void>;
+  /** Brings the comments of a thread in line with it. */
+  join(threadId: string): Promise<void>;
+  /** Comments that are shown in threads that are shown, oldest first. */
+  page(query: CommentQuery): Promise<ShownComment[]>;
+  count(bubbleId: string): Promise<number>;
+  purge(bubbleId: string): Promise<void>;
+}
+
+export interface PeopleStore {
+  /** Unless it has a newer revision already. */
+  put(person: KnownPerson): Promise<void>;
+  byIds(ids: readonly string[]): Promise<Directory>;
+}
+
+/** Identity's snapshot of all accounts, page by page. */
+export interface Accounts {
+  /** In the order of their ids, after `after`; rejects with `unavailable`. */
+  page(after: string | null): Promise<{ readonly people: readonly KnownPerson[]; readonly nextAfter: string | null }>;
+}

@@ -1,0 +1,112 @@
+import type { Clock } from '@bubbles/shared/clock.ts';
+import { DomainError } from '@bubbles/shared/errors.ts';
+import { type Bubble, isReadable, mayRead, participates } from '../domain/bubble.ts';
+import type { ShownComment } from '../domain/comment.ts';
+import { type Directory, NOBODY } from '../domain/person.ts';
+import { bubbleIdOf } from '../domain/short-id.ts';
+import { type Segment, speakerIds, withCurrentNames } from '../domain/transcript.ts';
+import type { BubbleStore, CommentQuery, CommentStore, ListFilters, ListRow, PeopleStore, TranscriptStore } from '../ports.ts';
+
+interface Ports {
+  readonly bubbles: BubbleStore;
+  readonly transcripts: TranscriptStore;
+  readonly comments: CommentStore;
+  readonly people: PeopleStore;
+  readonly clock: Clock;
+}
+
+/** Who reads: the account, and the teams that they belong to (hidden memberships are none). */
+export interface Reader {
+  readonly userId: string;
+  readonly teamIds: readonly string[];
+}
+
+/** A page, and whether there is one after it. */
+export interface Page<T> {
+  readonly rows: readonly T[];
+  readonly hasMore: boolean;
+}
+
+const pageOf = <T>(found: readonly T[], limit: number): Page<T> => ({ rows: found.slice(0, limit), hasMore: found.length > limit });
+
+/** Absent and unreadable are one thing, from one place. */
+const readableBubble =
+  ({ bubbles, clock }: Pick<Ports, 'bubbles' | 'clock'>) =>
+  async ({ userId }: Reader, text: string): Promise<Bubble> => {
+    const id = bubbleIdOf(text);
+    const bubble = id === null ? null : await bubbles.get(id);
+    if (bubble === null || !mayRead(bubble, userId, clock.now())) throw new DomainError('not_found', 'No such bubble.');
+    return bubble;
+  };
+
+export const listBubbles =
+  ({ bubbles, clock }: Pick<Ports, 'bubbles' | 'clock'>) =>
+  async (query: {
+    readonly userId: string;
+    readonly filters: ListFilters;
+    readonly before: string | null;
+    readonly limit: number;
+  }): Promise<Page<ListRow>> =>
+    pageOf(await bubbles.rows({ ...query, limit: query.limit + 1, now: clock.now() }), query.limit);
+
+export interface BubbleView {
+  readonly bubble: Bubble;
+  readonly directory: Directory;
+  /** Addresses are for those who take part or belong to the team. */
+  readonly seesAddresses: boolean;
+}
+
+export const getBubble = (ports: Ports) => {
+  const readable = readableBubble(ports);
+  return async (reader: Reader, text: string): Promise<BubbleView> => {
+    const bubble = await readable(reader, text);
+    const { participants = [], author = null, teamId = null } = bubble.details ?? {};
+    const directory = await ports.people.byIds([...participants, ...(author ? [author] : [])].flatMap(({ userId }) => userId ?? []));
+    return {
+      bubble,
+      directory,
+      seesAddresses: participates(bubble, reader.userId) || (teamId !== null && reader.teamIds.includes(teamId)),
+    };
+  };
+};
+
+export const getTranscript = (ports: Ports) => {
+  const readable = readableBubble(ports);
+  return async (reader: Reader, text: string): Promise<{ readonly bubbleId: string; readonly segments: readonly Segment[] }> => {
+    const { id, transcript: mark } = await readable(reader, text);
+    const transcript = mark === null ? null : await ports.transcripts.get(id);
+    if (transcript === null) throw new DomainError('not_found', 'No such bubble.');
+    const directory = await ports.people.byIds(speakerIds(transcript.segments));
+    return { bubbleId: id, segments: withCurrentNames(transcript.segments, directory) };
+  };
+};
+
+export const listComments = (ports: Ports) => {
+  const readable = readableBubble(ports);
+  return async (
+    reader: Reader,
+    text: string,
+    query: { readonly after: (bubbleId: string) => CommentQuery['after']; readonly limit: number },
+  ): Promise<Page<ShownComment> & { readonly bubbleId: string; readonly directory: Directory }> => {
+    const { id } = await readable(reader, text);
+    const found = await ports.comments.page({ bubbleId: id, after: query.after(id), limit: query.limit + 1 });
+    const page = pageOf(found, query.limit);
+    const directory = page.rows.length === 0 ? NOBODY : await ports.people.byIds(page.rows.map(({ author }) => author.id));
+    return { ...page, bubbleId: id, directory };
+  };
+};
+
+/** For those who act later on what was readable once: may it still be read, and does this user still take part? */
+export const readability =
+  ({ bubbles, clock }: Pick<Ports, 'bubbles' | 'clock'>) =>
+  async (
+    pairs: readonly { readonly userId: string; readonly bubbleId: string }[],
+  ): Promise<{ readonly readable: boolean; readonly participates: boolean }[]> => {
+    const found = new Map((await bubbles.byIds([...new Set(pairs.map(({ bubbleId }) => bubbleId))])).map((bubble) => [bubble.id, bubble]));
+    const now = clock.now();
+    return pairs.map(({ userId, bubbleId }) => {
+      const bubble = found.get(bubbleId);
+      const readable = bubble !== undefined && isReadable(bubble, now);
+      return { readable, participates: readable && participates(bubble, userId) };
+    });
+  };
