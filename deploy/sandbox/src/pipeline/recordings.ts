@@ -93,6 +93,11 @@ export function recordings({ store, people, clock, ids }: Ports): Recordings {
     });
   };
 
+  const exists = async (id: string): Promise<boolean> => {
+    const bubble = await store.get(id);
+    return bubble !== null && !bubble.removed;
+  };
+
   return {
     async create({ id = ids.uuid(), stage, ...fields }) {
       const who = await named(fields, fields, null);
@@ -112,7 +117,7 @@ export function recordings({ store, people, clock, ids }: Ports): Recordings {
     move: (id, { stage, ...fields }) => change(id, fields, stage),
     patch: (id, fields) => change(id, fields, 'created'),
     async remove(id) {
-      if (!(await this.exists(id))) throw new DomainError('not_found', 'No such bubble.');
+      if (!(await exists(id))) throw new DomainError('not_found', 'No such bubble.');
       const removed = await store.update(id, (bubble) => {
         if (bubble.removed) return null;
         const event = outgoing(BubbleRemovedV1, { bubble_id: id, revision: bubble.revisions.details + 1 });
@@ -120,9 +125,6 @@ export function recordings({ store, people, clock, ids }: Ports): Recordings {
       });
       if (removed === null) throw new DomainError('not_found', 'No such bubble.');
     },
-    async exists(id) {
-      const bubble = await store.get(id);
-      return bubble !== null && !bubble.removed;
-    },
+    exists,
   };
 }
