@@ -38,7 +38,7 @@ describe('what a consumer expects', () => {
       '$.parts': ['type'],
       '$.parts[*]': ['type'],
       '$.parts[*].name': ['type'],
-      '$.owner': ['type', 'null'],
+      '$.owner': ['type'],
       '$.owner.id': ['type'],
     });
   });

@@ -84,7 +84,9 @@ export const expecting = <T>(schema: z.ZodType<T>, example: T): { readonly body:
     const node = inner['oneOf'] ? optionFor(inner, value) : inner;
     if (value === null) throw new TypeError(`${path} needs an example that is not null`);
     const own = Array.isArray(value) ? matcher('type', { min: 0 }) : isJson(value) ? matcher('type') : scalarMatcher(node);
-    return [{ path, rules: nullable ? [own, NULL] : [own] }, ...childRules(node, value, path)];
+    // Of an object the verifier asks every rule at once: one that may be null is shown by its example and must be there.
+    const mayBeNull = nullable && !isJson(value) && !Array.isArray(value);
+    return [{ path, rules: mayBeNull ? [own, NULL] : [own] }, ...childRules(node, value, path)];
   };
 
   return { body: schema.parse(example), rules: rulesFor(root, example, '$') };

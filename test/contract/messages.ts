@@ -1,5 +1,5 @@
 import type { EventDefinition, Subscription } from '@bubbles/shared/bus/bus.ts';
-import { CLOUD_EVENT_TYPE, decodeEvent, decodeWith } from '@bubbles/shared/bus/cloud-event.ts';
+import { decodeEvent, decodeWith } from '@bubbles/shared/bus/cloud-event.ts';
 import type { PactV4 } from '@pact-foundation/pact';
 import { z } from 'zod';
 import { AT } from './examples.ts';
@@ -28,6 +28,10 @@ const messageOf = <T>({ type, schema, publisher }: EventDefinition<T>, data: T) 
   return expecting(Message, example);
 };
 
+/** A fact that was told before the message of the test. */
+export const publish = (subscriptions: readonly Subscription[], definition: EventDefinition, data: unknown): Promise<void> =>
+  receive(subscriptions, messageOf(definition, data).body);
+
 /** Hands a message to the consumer as the bus does: bytes, envelope, payload, handler. */
 const receive = async (subscriptions: readonly Subscription[], content: unknown): Promise<void> => {
   const event = decodeEvent(Buffer.from(JSON.stringify(content)));
@@ -52,10 +56,7 @@ export const expectMessage = <T>(pact: PactV4, { definition, data, subscriptions
   return pact
     .addAsynchronousInteraction()
     .expectsToReceive(definition.type, (message) => {
-      message
-        .withJSONContent(body)
-        .withMatchingRules({ body: [...rules] })
-        .withMetadata({ contentType: CLOUD_EVENT_TYPE });
+      message.withJSONContent(body).withMatchingRules({ body: [...rules] });
     })
     .executeTest(({ contents }) => receive(subscriptions, contents.content));
 };

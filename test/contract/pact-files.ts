@@ -17,12 +17,18 @@ const namesIn = (folder: string): readonly string[] =>
     .filter((name) => name.endsWith('.json'))
     .sort();
 
-/** The pacts with a provider, each with the path that the verifier is given. */
-export const pactsOf = (provider: string): readonly { readonly path: string; readonly pact: PactFile }[] =>
+export interface KeptPact {
+  /** What the verifier is given. */
+  readonly path: string;
+  readonly pact: PactFile;
+}
+
+export const everyPact = (): readonly KeptPact[] =>
   namesIn(PACTS)
     .map((name) => join(PACTS, name))
-    .map((path) => ({ path, pact: PactFile.parse(JSON.parse(readFileSync(path, 'utf8'))) }))
-    .filter(({ pact }) => pact.provider.name === provider);
+    .map((path) => ({ path, pact: PactFile.parse(JSON.parse(readFileSync(path, 'utf8'))) }));
+
+export const pactsOf = (provider: string): readonly KeptPact[] => everyPact().filter(({ pact }) => pact.provider.name === provider);
 
 /** Writing merges into what is there: begin from nothing. */
 export const removePacts = (): void => {

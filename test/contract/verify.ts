@@ -47,7 +47,11 @@ export const verify = async (provider: Provider): Promise<void> => {
   );
   if (faults.length > 0) throw new Error(faults.join('\n'));
   try {
-    await new Verifier({ ...provider, ...source(pacts.map(({ path }) => path)), logLevel: 'error' }).verifyProvider();
+    await new Verifier({
+      ...provider,
+      ...source(pacts.map(({ path }) => path)),
+      logLevel: 'error',
+    }).verifyProvider();
   } catch (error) {
     throw new Error(outputOf(error), { cause: error });
   }

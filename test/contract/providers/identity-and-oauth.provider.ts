@@ -1,6 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { CreatedAccount } from '@bubbles/contracts/internal/admin.ts';
-import { createIdentity } from '@bubbles/identity-and-oauth/service.ts';
 import type { CloudEvent } from '@bubbles/shared/bus/bus.ts';
 import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
 import { asService, startTestHttp, type TestHttp } from '@bubbles/shared/testing/http.ts';
@@ -8,6 +7,7 @@ import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { memoryInfra } from '../../support/memory-infra.ts';
+import { identity } from '../../support/services.ts';
 import { verify } from '../verify.ts';
 
 const RATE_LIMIT = 120;
@@ -15,20 +15,17 @@ const hashOf = (token: string): string => createHash('sha256').update(token).dig
 
 describe('identity-and-oauth', () => {
   const bus = recordingBus();
-  const infra = memoryInfra('bubbles_identity', { clock: fakeClock(), bus });
-  const identity = createIdentity(
-    { publicBaseUrl: 'https://api.test', sealKeys: [{ id: 'k1', key: randomBytes(32) }], releaseLeasesAtStart: false },
-    infra,
-  );
+  const clock = fakeClock();
+  const service = identity(memoryInfra('bubbles_identity', { clock, bus }));
   let http: TestHttp;
 
   beforeAll(async () => {
-    await identity.start();
-    http = await startTestHttp({ routes: identity.routes, authenticator: identity.authenticator, clock: infra.clock });
+    await service.start();
+    http = await startTestHttp({ routes: service.routes, authenticator: service.authenticator, clock });
   });
   afterAll(async () => {
     await http.stop();
-    await identity.stop();
+    await service.stop();
   });
 
   const send = async (
@@ -79,6 +76,7 @@ describe('identity-and-oauth', () => {
       await admin(`accounts/${id}/state`, { state: 'disabled' }, 'PUT');
       return { hash };
     },
+    'an account': async () => ({ user_id: (await anAccount()).id }),
     'a member of a team with a channel': async () => {
       const { id } = await anAccount();
       const team = z.object({ id: z.string() }).parse(await admin('teams', { name: 'Acme', plan: 'pro' }));
@@ -102,7 +100,7 @@ describe('identity-and-oauth', () => {
       messageProviders: {
         'identity.account.changed.v1': async () => {
           await anAccount();
-          await identity.settle();
+          await service.settle();
           return lastHeard('identity.account.changed.v1');
         },
       },

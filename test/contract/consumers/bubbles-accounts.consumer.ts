@@ -1,0 +1,39 @@
+import { accounts } from '@bubbles/bubbles-query/adapters/services/accounts.ts';
+import { AccountsSnapshot } from '@bubbles/contracts/internal/accounts.ts';
+import { internalClient } from '@bubbles/shared/http/internal-client.ts';
+import { describe, expect, it } from '@jest/globals';
+import { Matchers } from '@pact-foundation/pact';
+import { USER_ID } from '../examples.ts';
+import { expecting } from '../expecting.ts';
+import { calledBy, pactBetween, tokensOf } from '../pacts.ts';
+
+const AFTER = '00000000-0000-4000-8000-000000000000';
+const ada = {
+  user_id: USER_ID,
+  state: 'active' as const,
+  name: 'Ada',
+  email: 'ada@acme.test',
+  picture_url: 'https://media.example.com/ada.png',
+  revision: 1,
+};
+
+describe('bubbles-query fills its people again', () => {
+  it('[LIST-10] from a page of the snapshot of accounts', async () => {
+    const { body, rules } = expecting(AccountsSnapshot, { version: 1, accounts: [ada], next_after: USER_ID });
+    await pactBetween('bubbles-query', 'identity-and-oauth')
+      .addInteraction()
+      .given('an account')
+      .uponReceiving('a request for a page of accounts')
+      .withRequest('GET', '/internal/v1/accounts', (request) => {
+        request.headers(calledBy('bubbles-query')).query({ limit: Matchers.regex('[1-9][0-9]{0,2}', '500'), after: AFTER });
+      })
+      .willRespondWith(200, (response) => {
+        response.jsonBody(body).matchingRules({ body: [...rules] });
+      })
+      .executeTest(async ({ url }) => {
+        const identity = internalClient({ callee: 'identity-and-oauth', baseUrls: [url], tokens: tokensOf('bubbles-query') });
+        const page = await accounts(identity).page(AFTER);
+        expect(page).toEqual({ people: [{ id: USER_ID, name: 'Ada', email: 'ada@acme.test', revision: 1 }], nextAfter: USER_ID });
+      });
+  });
+});

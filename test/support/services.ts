@@ -1,0 +1,48 @@
+import { type BubblesQuery, createBubblesQuery } from '@bubbles/bubbles-query/service.ts';
+import { createIdentity, type IdentityService } from '@bubbles/identity-and-oauth/service.ts';
+import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
+import { openApiFragment } from '@bubbles/shared/http/openapi.ts';
+import type { Infra, Service } from '@bubbles/shared/service.ts';
+import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
+import { PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
+import { createWebhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
+import { Registry } from 'prom-client';
+import { memoryInfra } from './memory-infra.ts';
+
+const KEY = Buffer.alloc(32, 7);
+const SEAL_KEYS = [{ id: 'k1', key: KEY }];
+const CURSOR_KEYS = { current: KEY, previous: null };
+
+const nobodyIsThere = () => Promise.reject(new Error('nobody is there'));
+const nobody: InternalClient = { get: nobodyIsThere, post: nobodyIsThere, send: nobodyIsThere, close: () => Promise.resolve() };
+
+export const identity = (infra: Infra): IdentityService =>
+  createIdentity({ publicBaseUrl: 'https://api.test', sealKeys: SEAL_KEYS, releaseLeasesAtStart: false }, infra);
+
+export const bubblesQuery = (infra: Infra): BubblesQuery =>
+  createBubblesQuery({ appBaseUrl: 'https://app.test', cursorKeys: CURSOR_KEYS, personKey: KEY, releaseLeasesAtStart: false }, infra, {
+    identity: nobody,
+  });
+
+export const webhooksDispatcher = (infra: Infra): Service =>
+  createWebhooksDispatcher(
+    {
+      headerName: 'Service',
+      userAgent: 'bubbles',
+      sealKeys: SEAL_KEYS,
+      cursorKeys: CURSOR_KEYS,
+      receivers: { allow: [], deny: [], http: false, loopback: false, extraCa: [] },
+      timing: PRODUCTION_TIMING,
+      limits: PRODUCTION_LIMITS,
+      releaseLeasesAtStart: false,
+    },
+    infra,
+    { identity: nobody, bubblesQuery: nobody, registry: new Registry() },
+  );
+
+/** Each service as its composition root makes it, not started: what it serves and consumes can be read off. */
+export const everyService = (): readonly Service[] =>
+  [identity, bubblesQuery, webhooksDispatcher].map((create) => create(memoryInfra('bubbles', { clock: fakeClock(), bus: recordingBus() })));
+
+export const fragmentOf = ({ name, routes }: Service) => openApiFragment({ name, routes });
