@@ -19,7 +19,7 @@ import { type App, createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { rateWindows } from './domain/rate-window.ts';
 
-const NAME = 'identity-and-oauth';
+export const NAME = 'identity-and-oauth';
 /** Half of the minute within which a use of a key shows. */
 const FLUSH_MS = 30_000;
 

@@ -1,0 +1,31 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { readIdentityConfig } from './config.ts';
+
+const spki = () => generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+
+describe('the environment of identity', () => {
+  const env = {
+    PUBLIC_BASE_URL: 'https://api.test/',
+    MONGODB_URL: 'mongodb://db/',
+    AMQP_URL: 'amqp://broker',
+    SEAL_KEYS: `k1=${randomBytes(32).toString('base64')}`,
+    CALLER_KEYS: `gateway=${spki()},operator=${spki()}`,
+  };
+
+  it('needs its base URL, stores and keys, and knows the rest', () => {
+    const config = readIdentityConfig(env);
+    expect(config).toMatchObject({
+      identity: { publicBaseUrl: 'https://api.test', sealKeys: [{ id: 'k1' }], releaseLeasesAtStart: false },
+      listen: { port: 8080 },
+      ops: { port: 9090 },
+    });
+    expect([...config.callers.keys()]).toEqual(['gateway', 'operator']);
+  });
+
+  it('has no default for a secret, and names all that is missing at once', () => {
+    expect(() => readIdentityConfig({})).toThrow(
+      'bad configuration: PUBLIC_BASE_URL: is required; MONGODB_URL: is required; AMQP_URL: is required; SEAL_KEYS: is required; CALLER_KEYS: is required',
+    );
+  });
+});
