@@ -1,4 +1,4 @@
-import { type BubblesQuery, createBubblesQuery } from '@bubbles/bubbles-query/service.ts';
+import { createBubblesQuery } from '@bubbles/bubbles-query/service.ts';
 import { createIdentity, type IdentityService } from '@bubbles/identity-and-oauth/service.ts';
 import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
 import { openApiFragment } from '@bubbles/shared/http/openapi.ts';
@@ -20,7 +20,7 @@ const nobody: InternalClient = { get: nobodyIsThere, post: nobodyIsThere, send: 
 export const identity = (infra: Infra): IdentityService =>
   createIdentity({ publicBaseUrl: 'https://api.test', sealKeys: SEAL_KEYS, releaseLeasesAtStart: false }, infra);
 
-export const bubblesQuery = (infra: Infra): BubblesQuery =>
+export const bubblesQuery = (infra: Infra): Service =>
   createBubblesQuery({ appBaseUrl: 'https://app.test', cursorKeys: CURSOR_KEYS, personKey: KEY, releaseLeasesAtStart: false }, infra, {
     identity: nobody,
   });

@@ -1,14 +1,8 @@
-import type { OutgoingEvent } from '@bubbles/shared/bus/outgoing.ts';
+import type { Changed } from '@bubbles/shared/store/aggregates.ts';
 import type { Bubble, BubbleType, Row } from './domain/bubble.ts';
 import type { Comment, ShownComment, Thread } from './domain/comment.ts';
 import type { Directory, KnownPerson } from './domain/person.ts';
 import type { Transcript } from './domain/transcript.ts';
-
-/** A bubble after a change, and what is to be told of it in the same write. */
-export interface Change {
-  readonly bubble: Bubble;
-  readonly events: readonly OutgoingEvent[];
-}
 
 export interface ListFilters {
   readonly teamId: string | null;
@@ -37,7 +31,7 @@ export interface BubbleStore {
    * Atomic, with its events in the same write. A bubble that nobody told of begins as an unknown one. `change` runs again when another writer won; null
    * leaves it as it is. Answers what is then stored.
    */
-  change(id: string, change: (bubble: Bubble) => Change | null): Promise<Bubble>;
+  change(id: string, change: (bubble: Bubble) => Changed<Bubble> | null): Promise<Bubble>;
   /** The rows that a user lists, newest first. */
   rows(query: RowQuery): Promise<ListRow[]>;
   byIds(ids: readonly string[]): Promise<Bubble[]>;
@@ -56,7 +50,7 @@ export interface CommentQuery {
   readonly limit: number;
 }
 export interface CommentStore {
-  /** Unless it has a newer revision already. It is hidden until its thread is known: `join` follows. */
+  /** Unless it has a newer revision already. It is hidden until it has been joined with its thread: `join` follows. */
   put(comment: Comment): Promise<void>;
   putThread(thread: Thread): Promise<void>;
   /** Brings the comments of a thread in line with it. */

@@ -19,22 +19,16 @@ export interface Peers {
   readonly identity: InternalClient;
 }
 
-export interface BubblesQuery extends Service {
-  /** Fills the projection of people again from identity; answers how many accounts were read. */
-  rebuildPeople(): Promise<number>;
-}
-
-export function createBubblesQuery(config: Config, infra: Infra, { identity }: Peers): BubblesQuery {
+export function createBubblesQuery(config: Config, infra: Infra, { identity }: Peers): Service {
   let relay: Loop | null = null;
   const stores = openStores({ ...infra, source: CONSUMER, onCommit: () => relay?.poke() });
   const present = presenter(config);
-  const app = createApp({ ...stores, accounts: accounts(identity), clock: infra.clock, bubbleReady: readyEvent(present) });
+  const app = createApp({ ...stores, accounts: accounts(identity), clock: infra.clock, bubbleReady: readyEvent(present.bubble) });
   return {
     name: CONSUMER,
     routes: routes(app, { present, cursors: cursors(cursorCodec({ keys: config.cursorKeys })) }),
     subscriptions: consumers(app),
     jobs: [],
-    rebuildPeople: app.rebuildPeople,
     async start() {
       await stores.ensureIndexes();
       relay = outboxRelay({

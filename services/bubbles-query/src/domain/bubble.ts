@@ -1,4 +1,4 @@
-import type { Person } from './person.ts';
+import { accountIds, type Person } from './person.ts';
 import { shortSummary } from './summary.ts';
 
 export type BubbleType = 'meeting_recording' | 'screen_recording' | 'custom_image';
@@ -53,7 +53,6 @@ export interface Row {
   readonly thumbnailUrl: string | null;
   readonly durationSeconds: number | null;
   readonly expiresAt: Date | null;
-  readonly hasSummary: boolean;
   /** At most as long as a row may show it. */
   readonly summary: string | null;
 }
@@ -76,18 +75,19 @@ export interface Bubble {
   readonly readers: readonly string[];
   /** Sort key of lists: 13 digits of milliseconds (zeros for a legacy bubble), a full stop, the id. */
   readonly sk: string;
-  readonly hideAt: Date | null;
-  readonly teamId: string | null;
-  readonly channelId: string | null;
-  readonly type: BubbleType | null;
   readonly row: Row | null;
 }
 
 const SK_DIGITS = 13;
+const LEGACY_MS = 0;
+const FIRST_MS = LEGACY_MS + 1;
+const LAST_MS = 10 ** SK_DIGITS - 1;
 
-/** A legacy bubble sorts behind every other; so does nothing else, whenever it was made. */
+/** What the sort keys of a millisecond begin with. All times lie before the legacy bubbles: those up to 1970 at the first, those from 2286 at the last. */
+export const sortPrefix = (ms: number): string => `${String(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).padStart(SK_DIGITS, '0')}.`;
+
 export const sortKey = (createdAt: Date | null, id: string): string =>
-  `${String(createdAt === null ? 0 : Math.max(1, createdAt.getTime())).padStart(SK_DIGITS, '0')}.${id}`;
+  createdAt === null ? `${String(LEGACY_MS).padStart(SK_DIGITS, '0')}.${id}` : `${sortPrefix(createdAt.getTime())}${id}`;
 
 export const unknownBubble = (id: string): Bubble => ({
   id,
@@ -101,16 +101,10 @@ export const unknownBubble = (id: string): Bubble => ({
   commentsEpoch: 0,
   readers: [],
   sk: sortKey(null, id),
-  hideAt: null,
-  teamId: null,
-  channelId: null,
-  type: null,
   row: null,
 });
 
 export const tombstone = (id: string): Bubble => ({ ...unknownBubble(id), removed: true });
-
-const accountsOf = (people: readonly Person[]): string[] => [...new Set(people.flatMap(({ userId }) => userId ?? []))];
 
 /** Archived bubbles, drafts and templates leave every list; expiry is a matter of the moment of reading. */
 const isListable = ({ archived, draft, template }: Details): boolean => !archived && !draft && !template;
@@ -129,23 +123,18 @@ function rowOf({ details, media, notes }: Bubble): Row | null {
     expiresAt,
     thumbnailUrl: media?.thumbnailUrl ?? null,
     durationSeconds: media?.durationSeconds ?? null,
-    hasSummary: summary !== null,
     summary: summary === null ? null : shortSummary(summary),
   };
 }
 
 /** The fields that lists are found by, which follow from the facts. */
-export function derived(bubble: Bubble): Bubble {
+function derived(bubble: Bubble): Bubble {
   const { id, details } = bubble;
   if (details === null) return bubble;
   return {
     ...bubble,
-    readers: isListable(details) ? accountsOf(details.participants) : [],
+    readers: isListable(details) ? accountIds(details.participants) : [],
     sk: sortKey(details.createdAt, id),
-    hideAt: details.expiresAt,
-    teamId: details.teamId,
-    channelId: details.channelId,
-    type: details.type,
     row: rowOf(bubble),
   };
 }
@@ -165,6 +154,10 @@ export const isReadable = ({ details, removed }: Bubble, now: Date): boolean =>
 
 export const participates = ({ details }: Bubble, userId: string): boolean =>
   details?.participants.some((person) => person.userId === userId) ?? false;
+
+/** Everybody whom a read of it names. */
+export const peopleIn = ({ details }: Bubble): readonly Person[] =>
+  details === null ? [] : [...details.participants, ...(details.author ? [details.author] : [])];
 
 /** By id: those who take part, and everybody when it is public. */
 export const mayRead = (bubble: Bubble, userId: string, now: Date): boolean =>

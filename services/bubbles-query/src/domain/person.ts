@@ -8,6 +8,9 @@ export interface Person {
   readonly isExternal: boolean;
 }
 
+/** Distinct; those without an account have none. */
+export const accountIds = (people: readonly Person[]): string[] => [...new Set(people.flatMap(({ userId }) => userId ?? []))];
+
 /** An account as identity last told of it. */
 export interface KnownPerson {
   readonly id: string;

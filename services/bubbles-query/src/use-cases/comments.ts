@@ -1,27 +1,40 @@
 import type { Comment, Thread } from '../domain/comment.ts';
 import type { BubbleStore, CommentStore } from '../ports.ts';
-import { recount } from './record.ts';
 
 interface Ports {
   readonly bubbles: BubbleStore;
   readonly comments: CommentStore;
 }
 
-/** Also a delivery that changes nothing joins and counts: the one before it may have been cut short. */
-export const recordComment = ({ bubbles, comments }: Ports) => {
-  const count = recount({ bubbles, comments });
+/** The count of an epoch is stored only while that epoch lasts: whoever changed comments meanwhile counts them all. */
+const recount =
+  ({ bubbles, comments }: Ports) =>
+  async (bubbleId: string): Promise<void> => {
+    const { commentsEpoch, removed } = await bubbles.change(bubbleId, (bubble) =>
+      bubble.removed ? null : { state: { ...bubble, commentsEpoch: bubble.commentsEpoch + 1 }, events: [] },
+    );
+    if (removed) return comments.purge(bubbleId);
+    const commentCount = await comments.count(bubbleId);
+    await bubbles.change(bubbleId, (bubble) =>
+      bubble.removed || bubble.commentsEpoch !== commentsEpoch ? null : { state: { ...bubble, commentCount }, events: [] },
+    );
+  };
+
+/** A delivery that changes nothing joins and counts too: the one before it may have been cut short. */
+export const recordComment = (ports: Ports) => {
+  const count = recount(ports);
   return async (comment: Comment): Promise<void> => {
-    await comments.put(comment);
-    await comments.join(comment.threadId);
+    await ports.comments.put(comment);
+    await ports.comments.join(comment.threadId);
     await count(comment.bubbleId);
   };
 };
 
-export const recordThread = ({ bubbles, comments }: Ports) => {
-  const count = recount({ bubbles, comments });
+export const recordThread = (ports: Ports) => {
+  const count = recount(ports);
   return async (thread: Thread): Promise<void> => {
-    await comments.putThread(thread);
-    await comments.join(thread.id);
+    await ports.comments.putThread(thread);
+    await ports.comments.join(thread.id);
     await count(thread.bubbleId);
   };
 };

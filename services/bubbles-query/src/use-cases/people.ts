@@ -1,21 +1,26 @@
+import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
 import type { KnownPerson } from '../domain/person.ts';
 import type { Accounts, PeopleStore } from '../ports.ts';
 
+export const knownPerson = ({ user_id, name, email, revision }: AccountFacts): KnownPerson => ({ id: user_id, name, email, revision });
+
 export const recordPerson =
   ({ people }: { readonly people: PeopleStore }) =>
-  (person: KnownPerson): Promise<void> =>
-    people.put(person);
+  (facts: AccountFacts): Promise<void> =>
+    people.put(knownPerson(facts));
 
-/** Fills the projection again from identity's snapshot. Events that come meanwhile win by their revision. Answers how many accounts were read. */
+/** What came of one page of identity's snapshot. */
+export interface Rebuilt {
+  readonly read: number;
+  /** Where the next page begins; null behind the last. */
+  readonly nextAfter: string | null;
+}
+
+/** Fills the projection again, a page at a time. Events that come meanwhile win by their revision. */
 export const rebuildPeople =
   ({ people, accounts }: { readonly people: PeopleStore; readonly accounts: Accounts }) =>
-  async (): Promise<number> => {
-    let count = 0;
-    for (let after: string | null = null; ; ) {
-      const page = await accounts.page(after);
-      for (const person of page.people) await people.put(person);
-      count += page.people.length;
-      if (page.nextAfter === null) return count;
-      after = page.nextAfter;
-    }
+  async (after: string | null): Promise<Rebuilt> => {
+    const page = await accounts.page(after);
+    await Promise.all(page.people.map((person) => people.put(person)));
+    return { read: page.people.length, nextAfter: page.nextAfter };
   };

@@ -1,8 +1,8 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import { DomainError } from '@bubbles/shared/errors.ts';
-import { type Bubble, isReadable, mayRead, participates } from '../domain/bubble.ts';
+import { type Bubble, isReadable, mayRead, participates, peopleIn } from '../domain/bubble.ts';
 import type { ShownComment } from '../domain/comment.ts';
-import { type Directory, NOBODY } from '../domain/person.ts';
+import { accountIds, type Directory } from '../domain/person.ts';
 import { bubbleIdOf } from '../domain/short-id.ts';
 import { type Segment, speakerIds, withCurrentNames } from '../domain/transcript.ts';
 import type { BubbleStore, CommentQuery, CommentStore, ListFilters, ListRow, PeopleStore, TranscriptStore } from '../ports.ts';
@@ -56,17 +56,17 @@ export interface BubbleView {
   readonly seesAddresses: boolean;
 }
 
+const belongsToTeam = ({ details }: Bubble, { teamIds }: Reader): boolean => {
+  const teamId = details?.teamId ?? null;
+  return teamId !== null && teamIds.includes(teamId);
+};
+
 export const getBubble = (ports: Ports) => {
   const readable = readableBubble(ports);
   return async (reader: Reader, text: string): Promise<BubbleView> => {
     const bubble = await readable(reader, text);
-    const { participants = [], author = null, teamId = null } = bubble.details ?? {};
-    const directory = await ports.people.byIds([...participants, ...(author ? [author] : [])].flatMap(({ userId }) => userId ?? []));
-    return {
-      bubble,
-      directory,
-      seesAddresses: participates(bubble, reader.userId) || (teamId !== null && reader.teamIds.includes(teamId)),
-    };
+    const directory = await ports.people.byIds(accountIds(peopleIn(bubble)));
+    return { bubble, directory, seesAddresses: participates(bubble, reader.userId) || belongsToTeam(bubble, reader) };
   };
 };
 
@@ -86,13 +86,12 @@ export const listComments = (ports: Ports) => {
   return async (
     reader: Reader,
     text: string,
-    query: { readonly after: (bubbleId: string) => CommentQuery['after']; readonly limit: number },
-  ): Promise<Page<ShownComment> & { readonly bubbleId: string; readonly directory: Directory }> => {
+    { after, limit }: Omit<CommentQuery, 'bubbleId'>,
+  ): Promise<Page<ShownComment> & { readonly directory: Directory }> => {
     const { id } = await readable(reader, text);
-    const found = await ports.comments.page({ bubbleId: id, after: query.after(id), limit: query.limit + 1 });
-    const page = pageOf(found, query.limit);
-    const directory = page.rows.length === 0 ? NOBODY : await ports.people.byIds(page.rows.map(({ author }) => author.id));
-    return { ...page, bubbleId: id, directory };
+    const page = pageOf(await ports.comments.page({ bubbleId: id, after, limit: limit + 1 }), limit);
+    const directory = await ports.people.byIds(page.rows.map(({ author }) => author.id));
+    return { ...page, directory };
   };
 };
 

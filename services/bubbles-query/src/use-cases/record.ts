@@ -1,10 +1,10 @@
 import type { OutgoingEvent } from '@bubbles/shared/bus/outgoing.ts';
 import type { Clock } from '@bubbles/shared/clock.ts';
-import { type Bubble, type Details, derived, type Media, type Notes, tombstone, withFacts } from '../domain/bubble.ts';
-import type { Directory, Person } from '../domain/person.ts';
+import { type Bubble, type Details, type Media, type Notes, peopleIn, tombstone, withFacts } from '../domain/bubble.ts';
+import { accountIds, type Directory, NOBODY } from '../domain/person.ts';
 import { becomesReady } from '../domain/readiness.ts';
 import type { Transcript } from '../domain/transcript.ts';
-import type { BubbleStore, Change, CommentStore, PeopleStore, TranscriptStore } from '../ports.ts';
+import type { BubbleStore, CommentStore, PeopleStore, TranscriptStore } from '../ports.ts';
 
 interface Ports {
   readonly bubbles: BubbleStore;
@@ -16,93 +16,72 @@ interface Ports {
   readonly bubbleReady: (bubble: Bubble, directory: Directory, readyAt: Date) => OutgoingEvent;
 }
 
-type Fact =
-  | { readonly details: Details }
-  | { readonly media: Media }
-  | { readonly notes: Notes }
-  | { readonly transcript: { readonly revision: number } };
-
-const factsOf = (bubble: Bubble, fact: Fact): Bubble | null => {
-  if ('details' in fact) return withFacts(bubble, 'details', fact.details);
-  if ('media' in fact) return withFacts(bubble, 'media', fact.media);
-  if ('notes' in fact) return withFacts(bubble, 'notes', fact.notes);
-  return withFacts(bubble, 'transcript', fact.transcript);
-};
-
-const peopleOf = (details: Details | null): Person[] =>
-  details === null ? [] : [...details.participants, ...(details.author ? [details.author] : [])];
+/** What an event makes of a bubble; null when it says nothing new. */
+type Merge = (bubble: Bubble) => Bubble | null;
 
 /**
- * Takes in one group of facts. Readiness is decided on what is then known, whatever came last, and told in the same write: once, and never lost. An
- * event that was taken in before changes nothing.
+ * The one way in for what the pipeline says of a bubble; answers what is then known. Readiness is decided on that, whatever came last, and told in the
+ * same write: once, and never lost. Whom the ready event names is looked up before that write, which is then tried again.
  */
-const recordFact = ({ bubbles, people, clock, bubbleReady }: Ports) => {
-  const directoryOf = async (id: string, fact: Fact): Promise<Directory> => {
-    const details = 'details' in fact ? fact.details : ((await bubbles.get(id))?.details ?? null);
-    return people.byIds(peopleOf(details).flatMap(({ userId }) => userId ?? []));
-  };
-  return async (id: string, fact: Fact): Promise<Bubble> => {
-    const directory = await directoryOf(id, fact);
-    return bubbles.change(id, (before): Change | null => {
-      const bubble = factsOf(before, fact);
-      if (bubble === null) return null;
-      const now = clock.now();
-      if (!becomesReady(bubble, now)) return { bubble, events: [] };
-      return { bubble: { ...bubble, readyAt: now }, events: [bubbleReady(bubble, directory, now)] };
-    });
+const recorder = ({ bubbles, people, clock, bubbleReady }: Pick<Ports, 'bubbles' | 'people' | 'clock' | 'bubbleReady'>) => {
+  return async (id: string, merge: Merge): Promise<Bubble> => {
+    const asked = new Set<string>();
+    let directory = NOBODY;
+    for (;;) {
+      let unasked: readonly string[] = [];
+      const stored = await bubbles.change(id, (before) => {
+        const state = merge(before);
+        const readyAt = clock.now();
+        const ready = state !== null && becomesReady(state, readyAt);
+        unasked = ready ? accountIds(peopleIn(state)).filter((account) => !asked.has(account)) : [];
+        if (state === null || unasked.length > 0) return null;
+        return ready ? { state: { ...state, readyAt }, events: [bubbleReady(state, directory, readyAt)] } : { state, events: [] };
+      });
+      if (unasked.length === 0) return stored;
+      for (const account of unasked) asked.add(account);
+      directory = await people.byIds([...asked]);
+    }
   };
 };
 
 export const recordDetails = (ports: Ports) => {
-  const record = recordFact(ports);
+  const record = recorder(ports);
   return async (id: string, details: Details): Promise<void> => {
-    await record(id, { details });
+    await record(id, (bubble) => withFacts(bubble, 'details', details));
   };
 };
 
 export const recordMedia = (ports: Ports) => {
-  const record = recordFact(ports);
+  const record = recorder(ports);
   return async (id: string, media: Media): Promise<void> => {
-    await record(id, { media });
+    await record(id, (bubble) => withFacts(bubble, 'media', media));
   };
 };
 
 export const recordNotes = (ports: Ports) => {
-  const record = recordFact(ports);
+  const record = recorder(ports);
   return async (id: string, notes: Notes): Promise<void> => {
-    await record(id, { notes });
+    await record(id, (bubble) => withFacts(bubble, 'notes', notes));
   };
 };
 
 /** The segments first, the mark second; a mark that meets a tombstone takes the segments away again. */
 export const recordTranscript = (ports: Ports) => {
-  const record = recordFact(ports);
+  const record = recorder(ports);
   return async (transcript: Transcript): Promise<void> => {
+    const { bubbleId, revision } = transcript;
     await ports.transcripts.put(transcript);
-    const bubble = await record(transcript.bubbleId, { transcript: { revision: transcript.revision } });
-    if (bubble.removed) await ports.transcripts.purge(transcript.bubbleId);
+    const { removed } = await record(bubbleId, (bubble) => withFacts(bubble, 'transcript', { revision }));
+    if (removed) await ports.transcripts.purge(bubbleId);
   };
 };
 
 /** The tombstone first: what comes late meets it. The purge is done again when the event comes again. */
-export const removeBubble =
-  ({ bubbles, transcripts, comments }: Pick<Ports, 'bubbles' | 'transcripts' | 'comments'>) =>
-  async (id: string): Promise<void> => {
-    await bubbles.change(id, (bubble) => (bubble.removed ? null : { bubble: tombstone(id), events: [] }));
-    await transcripts.purge(id);
-    await comments.purge(id);
+export const removeBubble = (ports: Ports) => {
+  const record = recorder(ports);
+  return async (id: string): Promise<void> => {
+    await record(id, (bubble) => (bubble.removed ? null : tombstone(id)));
+    await ports.transcripts.purge(id);
+    await ports.comments.purge(id);
   };
-
-/** The count of an epoch is stored only while that epoch lasts: whoever changed comments meanwhile counts them all. */
-export const recount =
-  ({ bubbles, comments }: Pick<Ports, 'bubbles' | 'comments'>) =>
-  async (bubbleId: string): Promise<void> => {
-    const { commentsEpoch, removed } = await bubbles.change(bubbleId, (bubble) =>
-      bubble.removed ? null : { bubble: { ...bubble, commentsEpoch: bubble.commentsEpoch + 1 }, events: [] },
-    );
-    if (removed) return comments.purge(bubbleId);
-    const commentCount = await comments.count(bubbleId);
-    await bubbles.change(bubbleId, (bubble) =>
-      bubble.removed || bubble.commentsEpoch !== commentsEpoch ? null : { bubble: derived({ ...bubble, commentCount }), events: [] },
-    );
-  };
+};

@@ -12,7 +12,7 @@ import {
 } from '@bubbles/contracts/events/recording-events.ts';
 import { type Subscription, subscription } from '@bubbles/shared/bus/bus.ts';
 import type { App } from '../../app.ts';
-import { toComment, toDetails, toMedia, toNotes, toPerson, toThread, toTranscript } from './read-events.ts';
+import { toComment, toDetails, toMedia, toNotes, toThread, toTranscript } from './read-events.ts';
 
 export const CONSUMER = 'bubbles-query';
 
@@ -26,5 +26,5 @@ export const consumers = (app: App): readonly Subscription[] => [
   subscription(CONSUMER, CommentPostedV1, (data) => app.recordComment(toComment(data))),
   subscription(CONSUMER, CommentChangedV1, (data) => app.recordComment(toComment(data))),
   subscription(CONSUMER, ThreadChangedV1, (data) => app.recordThread(toThread(data))),
-  subscription(CONSUMER, AccountChangedV1, (data) => app.recordPerson(toPerson(data))),
+  subscription(CONSUMER, AccountChangedV1, (data) => app.recordPerson(data)),
 ];

@@ -6,11 +6,10 @@ import type {
   ThreadChangedV1,
   TranscriptCompletedV1,
 } from '@bubbles/contracts/events/recording-events.ts';
-import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
 import type { z } from 'zod';
 import type { Details, Media, Notes } from '../../domain/bubble.ts';
 import type { Comment, Thread } from '../../domain/comment.ts';
-import type { KnownPerson, Person } from '../../domain/person.ts';
+import type { Person } from '../../domain/person.ts';
 import type { Transcript } from '../../domain/transcript.ts';
 
 type Data<E extends { readonly schema: z.ZodType }> = z.infer<E['schema']>;
@@ -93,5 +92,3 @@ export const toThread = ({ thread_id, bubble_id, ...facts }: Data<typeof ThreadC
   bubbleId: bubble_id,
   ...facts,
 });
-
-export const toPerson = ({ user_id, name, email, revision }: AccountFacts): KnownPerson => ({ id: user_id, name, email, revision });

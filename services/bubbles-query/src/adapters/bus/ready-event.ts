@@ -1,19 +1,22 @@
+import type { Bubble as BubbleBody } from '@bubbles/contracts/api/bubble.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import { type OutgoingEvent, outgoing } from '@bubbles/shared/bus/outgoing.ts';
 import type { Bubble } from '../../domain/bubble.ts';
-import type { Directory } from '../../domain/person.ts';
-import type { Presenter } from '../http/present.ts';
+import { accountIds, type Directory } from '../../domain/person.ts';
+
+/** A bubble as the wire has it. */
+type PresentBubble = (bubble: Bubble, view: { readonly directory: Directory; readonly seesAddresses: boolean }) => BubbleBody;
 
 /** The id is the fact's own: told twice, it is one event. */
 export const readyEvent =
-  (present: Presenter) =>
+  (presentBubble: PresentBubble) =>
   (bubble: Bubble, directory: Directory, readyAt: Date): OutgoingEvent => {
     const { participants = [], author = null, teamId = null, channelId = null } = bubble.details ?? {};
     return outgoing(
       BubbleReadyV1,
       {
-        bubble: present.bubble(bubble, { directory, seesAddresses: true }),
-        participant_user_ids: [...new Set(participants.flatMap(({ userId }) => userId ?? []))],
+        bubble: presentBubble(bubble, { directory, seesAddresses: true }),
+        participant_user_ids: accountIds(participants),
         author_id: author?.userId ?? null,
         team_id: teamId,
         channel_id: channelId,

@@ -5,12 +5,19 @@ import type { CommentQuery, ListFilters, ListRow } from '../../ports.ts';
 const RULES = 1;
 const LIST = 1;
 const COMMENTS = 3;
-const MS_BYTES = 6;
-const UUID_BYTES = 16;
+/** Of a sort key. */
+const SORT_MS_BYTES = 6;
+/** Of any time. */
+const TIME_BYTES = 8;
 
-const msBytes = (ms: number): Buffer => {
-  const bytes = Buffer.alloc(MS_BYTES);
-  bytes.writeUIntBE(ms, 0, MS_BYTES);
+const sortMsBytes = (ms: number): Buffer => {
+  const bytes = Buffer.alloc(SORT_MS_BYTES);
+  bytes.writeUIntBE(ms, 0, SORT_MS_BYTES);
+  return bytes;
+};
+const timeBytes = (at: Date): Buffer => {
+  const bytes = Buffer.alloc(TIME_BYTES);
+  bytes.writeBigInt64BE(BigInt(at.getTime()));
   return bytes;
 };
 const uuidBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
@@ -32,19 +39,19 @@ export function cursors(codec: CursorCodec) {
     /** Position: created ms (0 for a legacy bubble) and the uuid. */
     afterRow({ id, createdAt }: ListRow, userId: string, filters: ListFilters): string {
       const [ms = '0'] = sortKey(createdAt, id).split('.');
-      return codec.encode({ ...list(userId, filters), position: Buffer.concat([msBytes(Number(ms)), uuidBytes(id)]) });
+      return codec.encode({ ...list(userId, filters), position: Buffer.concat([sortMsBytes(Number(ms)), uuidBytes(id)]) });
     },
     /** The sort key that the page goes on from; rejects with `invalid`. */
     rowPosition(cursor: string, userId: string, filters: ListFilters): string {
       const position = codec.decode(cursor, list(userId, filters));
-      const ms = position.readUIntBE(0, MS_BYTES);
-      return sortKey(ms === 0 ? null : new Date(ms), uuidFrom(position.subarray(MS_BYTES, MS_BYTES + UUID_BYTES)));
+      const ms = position.readUIntBE(0, SORT_MS_BYTES);
+      return sortKey(ms === 0 ? null : new Date(ms), uuidFrom(position.subarray(SORT_MS_BYTES)));
     },
     afterComment: ({ id, createdAt }: { readonly id: string; readonly createdAt: Date }, userId: string, bubbleId: string): string =>
-      codec.encode({ ...comments(userId, bubbleId), position: Buffer.concat([msBytes(createdAt.getTime()), Buffer.from(id)]) }),
+      codec.encode({ ...comments(userId, bubbleId), position: Buffer.concat([timeBytes(createdAt), Buffer.from(id)]) }),
     commentPosition(cursor: string, userId: string, bubbleId: string): NonNullable<CommentQuery['after']> {
       const position = codec.decode(cursor, comments(userId, bubbleId));
-      return { createdAt: new Date(position.readUIntBE(0, MS_BYTES)), id: position.subarray(MS_BYTES).toString() };
+      return { createdAt: new Date(Number(position.readBigInt64BE())), id: position.subarray(TIME_BYTES).toString() };
     },
   };
 }

@@ -25,7 +25,7 @@ export function presenter({ appBaseUrl, personKey }: PresenterOptions) {
   return {
     bubble: (bubble: Bubble, view: Omit<PeopleView, 'bubbleId'>): BubbleBody =>
       presentBubble(bubble, { ...view, bubbleId: bubble.id }, { people, bubbleUrl }),
-    row: ({ id, creatorId, summary, hasSummary, ...row }: ListRow): BubbleSummary => ({
+    row: ({ id, creatorId, summary, ...row }: ListRow): BubbleSummary => ({
       id,
       type: row.type,
       title: row.title,
@@ -38,7 +38,7 @@ export function presenter({ appBaseUrl, personKey }: PresenterOptions) {
       duration_seconds: row.durationSeconds,
       comment_count: row.commentCount,
       expires_at: timeOrNull(row.expiresAt),
-      has_summary: hasSummary,
+      has_summary: summary !== null,
       summary,
     }),
     segment: ({ speaker, text, startTimeSeconds, endTimeSeconds }: Segment): TranscriptSegment => ({
@@ -77,6 +77,8 @@ function presentBubble(
 ): BubbleBody {
   if (details === null) throw new TypeError('a bubble without details is read by nobody');
   const { meeting, participants, author } = details;
+  /** Without media there is nothing to process. */
+  const whenUnreported = details.hasMedia ? false : null;
   return {
     id,
     type: details.type,
@@ -93,7 +95,7 @@ function presentBubble(
       thumbnail_url: media?.thumbnailUrl ?? null,
       screenshot_url: media?.screenshotUrl ?? null,
       duration_seconds: media?.durationSeconds ?? null,
-      is_processed: media === null ? false : media.isProcessed,
+      is_processed: media === null ? whenUnreported : media.isProcessed,
     },
     summary: notes?.summary ?? null,
     action_items: notes?.actionItems ?? null,

@@ -2,12 +2,13 @@ import type { ListBubblesQuery } from '@bubbles/contracts/api/query.ts';
 import { route } from '@bubbles/shared/http/define-route.ts';
 import type { Caller, Route } from '@bubbles/shared/http/route.ts';
 import type { App } from '../../app.ts';
+import { bubbleIdOf } from '../../domain/short-id.ts';
 import { asText } from '../../domain/transcript.ts';
 import type { ListFilters } from '../../ports.ts';
 import type { Reader } from '../../use-cases/read.ts';
 import type { Cursors } from './cursors.ts';
 import type { Presenter } from './present.ts';
-import { getBubble, getTranscript, listBubbles, listComments, readable } from './specs.ts';
+import { getBubble, getTranscript, listBubbles, listComments, readable, rebuildPeople } from './specs.ts';
 
 /** A hidden guest does not belong to the team. */
 const readerOf = ({ userId, teams }: Caller): Reader => ({ userId, teamIds: teams.flatMap(({ id, hidden }) => (hidden ? [] : [id])) });
@@ -46,8 +47,10 @@ export const routes = (app: App, { present, cursors }: Tools): readonly Route[] 
   }),
   route(listComments, async ({ caller, params, query: { limit, cursor } }) => {
     const { userId } = caller;
-    const after = (bubbleId: string) => (cursor === undefined ? null : cursors.commentPosition(cursor, userId, bubbleId));
-    const { rows, hasMore, bubbleId, directory } = await app.listComments(readerOf(caller), params.id, { after, limit });
+    // Whatever is no id of a bubble has no cursor either.
+    const bubbleId = bubbleIdOf(params.id) ?? '';
+    const after = cursor === undefined ? null : cursors.commentPosition(cursor, userId, bubbleId);
+    const { rows, hasMore, directory } = await app.listComments(readerOf(caller), params.id, { after, limit });
     const last = hasMore ? rows.at(-1) : undefined;
     return {
       data: rows.map((comment) => present.comment(comment, directory)),
@@ -58,5 +61,9 @@ export const routes = (app: App, { present, cursors }: Tools): readonly Route[] 
   route(readable, async ({ body: { pairs } }) => {
     const answers = await app.readability(pairs.map(({ user_id, bubble_id }) => ({ userId: user_id, bubbleId: bubble_id })));
     return { answers: answers.map((answer, n) => ({ bubble_id: pairs[n]?.bubble_id ?? '', user_id: pairs[n]?.user_id ?? '', ...answer })) };
+  }),
+  route(rebuildPeople, async ({ body: { after } }) => {
+    const { read, nextAfter } = await app.rebuildPeople(after ?? null);
+    return { read, next_after: nextAfter };
   }),
 ];

@@ -58,14 +58,26 @@ export const listComments = defineRoute({
   errors: ['not_found'],
 });
 
+const internal = { method: 'POST', tag: 'Internal' } as const;
+
 export const readable = defineRoute({
-  method: 'POST',
+  ...internal,
   path: '/internal/v1/readable',
   operationId: 'readable',
   summary: 'Ask who may read what now',
-  tag: 'Internal',
   auth: { kind: 'internal', callers: ['webhooks-dispatcher'] },
   body: ReadableRequest,
   success: { status: 200, schema: ReadableResponse },
+  errors: [],
+});
+
+export const rebuildPeople = defineRoute({
+  ...internal,
+  path: '/internal/v1/people/rebuild',
+  operationId: 'rebuildPeople',
+  summary: 'Read the names of people from identity again, a page at a time',
+  auth: { kind: 'internal', callers: ['operator'] },
+  body: z.object({ after: z.string().optional().meta({ description: 'The `next_after` of the page before' }) }),
+  success: { status: 200, schema: z.object({ read: z.int().nonnegative(), next_after: z.string().nullable() }) },
   errors: [],
 });

@@ -1,7 +1,7 @@
 import { AccountsSnapshot } from '@bubbles/contracts/internal/accounts.ts';
 import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
 import type { Accounts } from '../../ports.ts';
-import { toPerson } from '../bus/read-events.ts';
+import { knownPerson } from '../../use-cases/people.ts';
 
 const ACCOUNTS_A_PAGE = 500;
 
@@ -9,6 +9,6 @@ export const accounts = (identity: InternalClient): Accounts => ({
   async page(after) {
     const query = new URLSearchParams({ limit: String(ACCOUNTS_A_PAGE), ...(after === null ? {} : { after }) });
     const snapshot = await identity.get(`/internal/v1/accounts?${query}`, { schema: AccountsSnapshot });
-    return { people: snapshot.accounts.map(toPerson), nextAfter: snapshot.next_after };
+    return { people: snapshot.accounts.map(knownPerson), nextAfter: snapshot.next_after };
   },
 });

@@ -29,7 +29,9 @@ const visible = (bubbleId: string): Filter<CommentDoc> => ({ bubbleId, shown: tr
 export const commentStore = (comments: Collection<CommentDoc>, threads: Collection<ThreadDoc>): CommentStore => ({
   async put({ id, ...facts }) {
     const fields = { ...facts, shown: isShown(facts) };
-    await comments.updateOne({ _id: id, revision: { $lt: facts.revision } }, { $set: fields, $setOnInsert: APART }, { upsert: true });
+    const older = { _id: id, revision: { $lt: facts.revision } };
+    const stayed = await comments.updateOne({ ...older, threadId: facts.threadId }, { $set: fields });
+    if (stayed === 'none') await comments.updateOne(older, { $set: { ...fields, ...APART } }, { upsert: true });
   },
   async putThread({ id, ...facts }) {
     await threads.updateOne({ _id: id, revision: { $lt: facts.revision } }, { $set: facts }, { upsert: true });
