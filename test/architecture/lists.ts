@@ -27,5 +27,5 @@ export const KIN: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What each service has under the same name, and plain verbs that are different things in different places. */
-export const SAME_BY_DESIGN: ReadonlySet<string> = new Set(['createApp', 'routes', 'consumers', 'attempt']);
+/** Plain verbs that are different things in different places. */
+export const NAMESAKES: ReadonlySet<string> = new Set(['attempt']);

@@ -1,0 +1,127 @@
+import { DOCUMENT_HEAD } from '@bubbles/gateway/document-head.ts';
+import { type Fragment, readFragment } from '@bubbles/gateway/domain/fragment.ts';
+import { mergeFragments } from '@bubbles/gateway/domain/merge.ts';
+import { OWNED_PREFIXES } from '@bubbles/gateway/services.ts';
+import { describe, expect, it } from '@jest/globals';
+import { everyService, fragmentOf } from '../support/services.ts';
+import { fieldTypes } from './field-types.ts';
+import { REQUEST_COMPONENTS, RESPONSE_COMPONENTS } from './interface-components.ts';
+import { COMMON_REFUSALS, ENDPOINTS, type Endpoint } from './interface-endpoints.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+const at = (value: unknown, ...path: readonly string[]): unknown =>
+  path.reduce((inner, key) => (isJson(inner) ? inner[key] : undefined), value);
+const listAt = (value: unknown, ...path: readonly string[]): readonly unknown[] => {
+  const found = at(value, ...path);
+  return Array.isArray(found) ? found : [];
+};
+
+const services = everyService();
+const fragmentsByService = new Map(services.map((service) => [service.name, fragmentOf(service)]));
+const fragments: readonly Fragment[] = [...fragmentsByService].map(([service, document]) => {
+  const fragment = readFragment(service, document);
+  if ('code' in fragment) throw new Error(`${service}: ${fragment.code}: ${fragment.detail}`);
+  return fragment;
+});
+const { document, conflicts } = mergeFragments({ head: DOCUMENT_HEAD, fragments, prefixes: OWNED_PREFIXES });
+
+const operationOf = ({ method, path }: Endpoint): unknown => at(document, 'paths', path, method.toLowerCase());
+/** As its service describes it to the gateway. */
+const routedOperation = (service: string, { method, path }: Endpoint): unknown =>
+  at(fragmentsByService.get(service), 'paths', path, method.toLowerCase());
+
+const componentOf = (content: unknown): string | null => {
+  const reference = at(content, 'content', 'application/json', 'schema', '$ref');
+  return typeof reference === 'string' ? reference.replace('#/components/schemas/', '') : null;
+};
+const parametersIn = (operation: unknown, place: string): readonly unknown[] =>
+  listAt(operation, 'parameters')
+    .filter((parameter) => at(parameter, 'in') === place)
+    .map((parameter) => at(parameter, 'name'));
+
+/** The schemes of the gateway's document by the kinds of credential that an endpoint takes. */
+const SCHEMES: Readonly<Record<Endpoint['auth'], readonly string[]>> = {
+  none: [],
+  pat: ['personalAccessToken', 'oauth2'],
+  session: ['appSession'],
+  'pat+session': ['personalAccessToken', 'oauth2', 'appSession'],
+};
+
+const allEndpoints = Object.entries(ENDPOINTS).flatMap(([service, endpoints]) =>
+  endpoints.map((endpoint) => ({ name: `${endpoint.method} ${endpoint.path}`, service, endpoint })),
+);
+
+describe('section 4: endpoints', () => {
+  it('[API-01] the fragments of the services make one document', () => {
+    expect(conflicts).toEqual([]);
+  });
+
+  it.each(allEndpoints)('[API-03] $name is served by $service', ({ service, endpoint }) => {
+    expect(routedOperation(service, endpoint)).toBeDefined();
+  });
+
+  it.each(allEndpoints)('[API-03][AUTH-02] $name takes its credentials and scope', ({ service, endpoint }) => {
+    const operation = operationOf(endpoint);
+    const routed = routedOperation(service, endpoint);
+    const security = listAt(operation, 'security').flatMap((requirement) => Object.entries(isJson(requirement) ? requirement : {}));
+    expect(security.map(([scheme]) => scheme)).toEqual(SCHEMES[endpoint.auth]);
+    expect(at(routed, 'x-gw-auth')).toBe(endpoint.auth);
+    expect(at(routed, 'x-gw-scope')).toBe(endpoint.scope);
+    expect(Object.fromEntries(security)['oauth2'] ?? []).toEqual(endpoint.scope === undefined ? [] : [endpoint.scope]);
+  });
+
+  it.each(allEndpoints)('[API-03][GEN-04] $name answers with its component', ({ endpoint: { status, answer, ...endpoint } }) => {
+    const responses = at(operationOf({ status, ...endpoint }), 'responses');
+    const statuses = Object.keys(isJson(responses) ? responses : {}).map(Number);
+    expect(statuses.filter((known) => known < 300)).toEqual([status]);
+    expect(componentOf(at(responses, String(status)))).toBe(answer ?? null);
+  });
+
+  it.each(allEndpoints)('[API-03][ERR-03] $name may refuse with its statuses', ({ endpoint }) => {
+    const responses = at(operationOf(endpoint), 'responses');
+    const refusals = Object.keys(isJson(responses) ? responses : {})
+      .map(Number)
+      .filter((status) => status >= 400);
+    expect(refusals).toEqual(expect.arrayContaining([...endpoint.refusals, ...COMMON_REFUSALS]));
+  });
+
+  it.each(allEndpoints)('[API-03] $name takes its parameters and body', ({ endpoint }) => {
+    const operation = operationOf(endpoint);
+    const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    expect(parametersIn(operation, 'path')).toEqual(inPath);
+    expect([...parametersIn(operation, 'query')].sort()).toEqual([...(endpoint.query ?? [])].sort());
+    expect(componentOf(at(operation, 'requestBody'))).toBe(endpoint.body ?? null);
+  });
+
+  it('[GEN-01] data endpoints live below /v1; OAuth and discovery beside it', () => {
+    const outside = Object.keys(at(document, 'paths') ?? {}).filter((path) => !/^\/(v1\/|oauth\/|\.well-known\/)/.test(path));
+    expect(outside).toEqual([]);
+    expect(allEndpoints.every(({ endpoint }) => endpoint.path.startsWith('/v1/'))).toBe(true);
+  });
+
+  it('[API-03] what is served beside them is marked as an extension', () => {
+    const known = new Set(allEndpoints.map(({ name }) => name));
+    const paths = Object.entries(at(document, 'paths') ?? {});
+    const beside = paths.flatMap(([path, methods]) =>
+      Object.entries(isJson(methods) ? methods : {})
+        .filter(
+          ([method, operation]) =>
+            path.startsWith('/v1/') && !known.has(`${method.toUpperCase()} ${path}`) && at(operation, 'x-extension') !== true,
+        )
+        .map(([method]) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(beside).toEqual([]);
+  });
+});
+
+describe('section 2 in the document', () => {
+  const components = at(document, 'components', 'schemas');
+  /** Of endpoints that no service has yet. */
+  const later = new Set(['MeetingJoinCreated', 'MeetingJoinStatus', 'JoinMeetingRequest']);
+  const expected = Object.entries({ ...RESPONSE_COMPONENTS, ...REQUEST_COMPONENTS }).filter(([name]) => !later.has(name));
+
+  it.each(expected)('[API-01] %s is a component of its name with its fields', (name, fields) => {
+    expect(fieldTypes(at(components, name))).toEqual(fields);
+  });
+});

@@ -1,0 +1,62 @@
+import * as account from '@bubbles/contracts/events/account-events.ts';
+import * as bubble from '@bubbles/contracts/events/bubble-events.ts';
+import { EVENTS } from '@bubbles/contracts/events/catalog.ts';
+import * as recording from '@bubbles/contracts/events/recording-events.ts';
+import { describe, expect, it } from '@jest/globals';
+import { everyService } from '../support/services.ts';
+import { packageOf, productSources } from './sources.ts';
+import { importsOf, keysReturnedBy } from './syntax.ts';
+
+const services = everyService();
+const product = productSources();
+const names = new Map(Object.entries({ ...account, ...bubble, ...recording }).map(([name, { type }]) => [type, name]));
+/** Publishes from outside of the product. */
+const OUTSIDE = 'recording-pipeline';
+
+describe('events', () => {
+  it('are all in the catalog', () => {
+    expect(EVENTS.map(({ type }) => type).sort()).toEqual([...names.keys()].sort());
+  });
+
+  it.each(EVENTS.filter(({ publisher }) => publisher !== OUTSIDE))('$type is published by $publisher', ({ type, publisher }) => {
+    const users = product.filter((source) => packageOf(source) === `services/${publisher}`).flatMap(importsOf);
+    expect(users.some(({ name, typeOnly }) => name === names.get(type) && !typeOnly)).toBe(true);
+  });
+
+  it.each(EVENTS)('$type is consumed by each of its consumers, and by nobody else', ({ type, consumers }) => {
+    const consuming = services.filter(({ subscriptions }) => subscriptions.some(({ event }) => event.type === type));
+    expect(consuming.map(({ name }) => name).sort()).toEqual([...consumers].sort());
+  });
+
+  it('are consumed under the name of the service', () => {
+    for (const { name, subscriptions } of services) expect(subscriptions.filter(({ consumer }) => consumer !== name)).toEqual([]);
+  });
+});
+
+describe('use cases', () => {
+  const apps = product.filter(({ path }) => path.endsWith('/src/app.ts'));
+
+  it.each(apps)('of $path are each reached from a route, a consumer or a job', (app) => {
+    const useCases = keysReturnedBy(app, 'createApp');
+    const around = product.filter(
+      ({ path }) => packageOf(app) === packageOf({ path, text: '' }) && /\/src\/(adapters\/|service\.ts)/.test(path),
+    );
+    const text = around.map((source) => source.text).join('\n');
+    expect(useCases.length).toBeGreaterThan(0);
+    expect(useCases.filter((name) => !new RegExp(String.raw`\bapp\.${name}\b|\{[^}]*\b${name}\b[^}]*\}: App\b`).test(text))).toEqual([]);
+  });
+});
+
+describe('routes', () => {
+  const specs = services.flatMap(({ routes }) => routes.map(({ spec }) => spec));
+
+  it('have each an operation id of their own', () => {
+    const ids = specs.map(({ operationId }) => operationId);
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+  });
+
+  it('below /internal/ take a service token, and no other', () => {
+    const misplaced = specs.filter(({ path, auth }) => path.startsWith('/internal/') !== (auth.kind === 'internal'));
+    expect(misplaced.map(({ path }) => path)).toEqual([]);
+  });
+});
