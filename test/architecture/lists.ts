@@ -21,6 +21,15 @@ export const KIN: Readonly<Record<string, readonly string[]>> = {
     'shared/src/store/aggregates.ts#AggregateState',
     'shared/src/store/outbox.ts#OutboxDoc',
   ],
+  'the environment of a process, which is its own': [
+    'services/gateway/src/config.ts#Variables',
+    'services/identity-and-oauth/src/config.ts#Variables',
+  ],
+  'a thread as the pipeline keeps it, and threads and comments as bubbles-query does': [
+    'deploy/sandbox/src/pipeline/comments.ts#PipelineThread',
+    'services/bubbles-query/src/domain/comment.ts#Comment',
+    'services/bubbles-query/src/domain/comment.ts#Thread',
+  ],
   'a bubble as search and as fan-out know it': [
     'services/bubbles-query/src/domain/search/card.ts#CardRow',
     'services/webhooks-dispatcher/src/domain/ready-bubble.ts#ReadyBubble',

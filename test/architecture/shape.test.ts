@@ -63,7 +63,7 @@ describe('a file', () => {
   });
 
   it('says why it casts', () => {
-    expect(castsOf({ path: 'a.ts', text: '// é\nconst a = b as const;\nconst c =\n  d as string;\n' })).toEqual([4]);
+    expect(castsOf({ path: 'a.ts', text: '// é\nconst a = b as const, e = [] as string[];\nconst c =\n  d as string;\n' })).toEqual([4]);
     const unexplained = product.flatMap((source) =>
       castsOf(source)
         .filter((line) => !isExplained(source, line))

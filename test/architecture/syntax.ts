@@ -118,12 +118,17 @@ export const importsOf = (source: Source): readonly Import[] =>
 
 const lineAt = (text: string, byte: number): number => Buffer.from(text).subarray(0, byte).toString().split('\n').length;
 
-/** The lines that hold an `as`, but for `as const`. */
+const isEmptyList = (node: unknown): boolean => isNode(node) && node.type === 'ArrayExpression' && listAt(node, 'elements').length === 0;
+
+/** The lines that hold an `as`, but for `as const` and the type of an empty list. */
 export const castsOf = (source: Source): readonly number[] => {
   const collect = (value: unknown): readonly number[] => {
     if (typeof value !== 'object' || value === null) return [];
     const start = field(value, 'typeAnnotation', 'span', 'start');
-    const own = isNode(value) && value.type === 'TsAsExpression' && typeof start === 'number' ? [lineAt(source.text, start - 1)] : [];
+    const own =
+      isNode(value) && value.type === 'TsAsExpression' && !isEmptyList(value['expression']) && typeof start === 'number'
+        ? [lineAt(source.text, start - 1)]
+        : [];
     return [...own, ...childrenOf(value).flatMap(collect)];
   };
   return collect(parse(source));
