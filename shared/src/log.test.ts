@@ -41,6 +41,7 @@ describe('the log', () => {
     ['a store URL with two hosts', 'mongodb://u:hunter2@a:1,b:2/db?w=1', 'mongodb://[redacted]@a:1,b:2/db?w=1'],
     ['a password with an @', 'mongodb+srv://u:hun@hunter2@a/db', 'mongodb+srv://[redacted]@a/db'],
     ['a personal access token', 'token svc_pat_hunter2 is', 'token svc_pat_[redacted] is'],
+    ['a session token', 'token svc_session_hunter2 is', 'token svc_session_[redacted] is'],
     ['a webhook secret', 'whsec_hunter2', 'whsec_[redacted]'],
     ['a bearer token', 'authorization: Bearer hunter2.a.b', 'authorization: Bearer [redacted]'],
     ['a JWT', 'got eyJhbGciOiJFZERTQSJ9.eyJodW50ZXIyIjoxfQ.c2ln', 'got [redacted]'],

@@ -3,7 +3,7 @@ const HIDDEN = '[redacted]';
 /** User and password of a URL, and tokens by their prefix or scheme. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>]*@/gi, `$1${HIDDEN}@`],
-  [/\b(svc_pat_|whsec_)[A-Za-z0-9_-]+/g, `$1${HIDDEN}`],
+  [/\b(svc_pat_|svc_session_|whsec_)[A-Za-z0-9_-]+/g, `$1${HIDDEN}`],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, `$1 ${HIDDEN}`],
   [/\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*/g, HIDDEN],
   [

@@ -62,11 +62,10 @@ export interface RateWindows {
 /** The windows of all credentials; one that was not asked for during a whole window holds nothing that counts. */
 export function rateWindows(): RateWindows {
   const windows = generations<RateWindow>(WINDOW_MS);
-  return {
-    take: (credentialId, nowMs) => {
-      const window = windows.get(credentialId, nowMs) ?? rateWindow();
-      windows.set(credentialId, window, nowMs);
-      return window.take(nowMs);
-    },
+  const opened = (credentialId: string, nowMs: number): RateWindow => {
+    const window = rateWindow();
+    windows.set(credentialId, window, nowMs);
+    return window;
   };
+  return { take: (credentialId, nowMs) => (windows.get(credentialId, nowMs) ?? opened(credentialId, nowMs)).take(nowMs) };
 }
