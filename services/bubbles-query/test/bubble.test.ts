@@ -1,0 +1,253 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { shortIdOf } from '../src/domain/short-id.ts';
+import { startBubbles, type TestBubbles } from './bubbles-query.ts';
+import { account, anOutsider, aPerson, BUBBLE, changed, created, day, noted, processed, removed, transcribed } from './builders.ts';
+
+const PATH = `/v1/bubbles/${BUBBLE}`;
+const SHORT = shortIdOf(BUBBLE);
+
+let bubbles: TestBubbles;
+beforeEach(async () => {
+  bubbles = await startBubbles();
+});
+afterEach(() => bubbles.stop());
+
+describe('GET /v1/bubbles/{id}', () => {
+  it('[BUB-01] [GEN-04] answers the whole bubble', async () => {
+    await bubbles.tell(created(), processed(), transcribed(), noted());
+    const { status, body } = await bubbles.read('ada', PATH);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: BUBBLE,
+      type: 'meeting_recording',
+      title: 'Weekly',
+      url: `https://app.test/b/${SHORT}`,
+      created_at: day(1),
+      team_id: 'acme',
+      channel_id: 'general',
+      channel_name: 'General',
+      author: { id: 'ada', name: 'Ada', email: 'ada@acme.test' },
+      participants: [{ id: 'ada', name: 'Ada', email: 'ada@acme.test' }],
+      media: {
+        video_url: 'https://media.test/v.mp4',
+        thumbnail_url: 'https://media.test/t.jpg',
+        screenshot_url: null,
+        duration_seconds: 61.5,
+        is_processed: true,
+      },
+      summary: 'All is well.',
+      action_items: 'Go on.',
+      has_transcript: true,
+      comment_count: 0,
+      is_public: false,
+      embed_code: null,
+      expires_at: null,
+      archived: false,
+      creator_id: 'bot',
+      response_required: false,
+      has_external_participants: false,
+      external_participant_email_domains: [],
+      meeting: { platform: 'google_meet', start_time: day(1) },
+    });
+  });
+
+  it('[BUB-01] [GEN-04] shows what is not known as null', async () => {
+    await bubbles.tell(
+      created({
+        title: null,
+        team_id: null,
+        channel_id: null,
+        channel_name: null,
+        created_at: null,
+        author: null,
+        creator_id: null,
+        meeting: null,
+      }),
+    );
+    expect((await bubbles.read('ada', PATH)).body).toMatchObject({
+      title: null,
+      created_at: null,
+      team_id: null,
+      author: null,
+      creator_id: null,
+      media: { video_url: null, thumbnail_url: null, screenshot_url: null, duration_seconds: null, is_processed: false },
+      summary: null,
+      action_items: null,
+      has_transcript: false,
+      meeting: { platform: null, start_time: null },
+    });
+  });
+
+  it.each(['screen_recording', 'custom_image'] as const)('[BUB-02] a %s has no meeting, and may have no video', async (type) => {
+    await bubbles.tell(created({ type }), processed({ video_url: null }));
+    const { body } = await bubbles.read('ada', PATH);
+    expect([body.meeting, body.media.video_url, body.media.is_processed]).toEqual([null, null, true]);
+  });
+
+  it('[BUB-02] media of zero-media notes are unknown, not unprocessed', async () => {
+    await bubbles.tell(created({ has_media: false }));
+    expect((await bubbles.read('ada', PATH)).body.media.is_processed).toBeNull();
+  });
+
+  it('[BUB-01] takes the uuid in either case and the short id', async () => {
+    await bubbles.tell(created());
+    for (const id of [BUBBLE, BUBBLE.toUpperCase(), SHORT])
+      for (const below of ['', '/comments']) {
+        const { status } = await bubbles.read('ada', `/v1/bubbles/${id}${below}`);
+        expect([id, below, status]).toEqual([id, below, 200]);
+      }
+  });
+
+  it.each([`{${BUBBLE}}`, `urn:uuid:${BUBBLE}`, BUBBLE.replaceAll('-', ''), `${SHORT}0`, SHORT.slice(1), 'z'.repeat(22), 'search-me'])(
+    '[BUB-01] [BUB-03] %s names no bubble',
+    async (id) => {
+      await bubbles.tell(created());
+      expect((await bubbles.read('ada', `/v1/bubbles/${encodeURI(id)}`)).status).toBe(404);
+    },
+  );
+});
+
+describe('who may read', () => {
+  const hidden = {
+    nonexistent: [],
+    'known by its media only': [processed(), transcribed()],
+    'of others': [created({ participants: [aPerson({ user_id: 'bob' })] })],
+    'of the author, who does not take part': [created({ author: aPerson(), participants: [] })],
+    archived: [created({ archived: true, is_public: true })],
+    draft: [created({ draft: true })],
+    template: [created({ template: true })],
+    expired: [created({ expires_at: day(1) })],
+    removed: [created(), transcribed(), removed()],
+  };
+
+  it.each(Object.entries(hidden))('[BUB-03] a bubble that is %s: the same 404 on every read', async (_, facts) => {
+    await bubbles.tell(...facts);
+    const shown = ({ status, text, headers }: Awaited<ReturnType<TestBubbles['read']>>) => {
+      const kept = [...headers].filter(([name]) => !['x-request-id', 'date'].includes(name));
+      return { status, text, kept };
+    };
+    const nowhere = shown(await bubbles.read('ada', '/v1/bubbles/00000000-0000-4000-8000-00000000dead'));
+    expect(nowhere).toMatchObject({ status: 404, text: '{"error":{"type":"not_found","message":"Not found."}}' });
+    for (const below of ['', '/transcript', '/comments']) expect(shown(await bubbles.read('ada', PATH + below))).toEqual(nowhere);
+  });
+
+  it('[BUB-08] an expiring bubble is hidden from that instant, without any write', async () => {
+    await bubbles.tell(created({ expires_at: '2026-03-01T12:00:05.000Z' }));
+    await bubbles.clock.advance(4999);
+    expect((await bubbles.read('ada', PATH)).status).toBe(200);
+    await bubbles.clock.advance(1);
+    expect((await bubbles.read('ada', PATH)).status).toBe(404);
+    expect((await bubbles.read('ada', '/v1/bubbles')).body.data).toEqual([]);
+  });
+
+  it('[BUB-04] one who left the team, or never was in it, still takes part', async () => {
+    await bubbles.tell(created());
+    expect((await bubbles.read('ada', PATH, { teams: [] })).status).toBe(200);
+  });
+
+  it('[BUB-04] [LIST-01] a public bubble is for everybody, but not in their list', async () => {
+    await bubbles.tell(created({ is_public: true }));
+    expect((await bubbles.read('eve', PATH)).status).toBe(200);
+    expect((await bubbles.read('eve', '/v1/bubbles')).body.data).toEqual([]);
+  });
+
+  it('[LIST-01] a member of the team who does not take part reads nothing', async () => {
+    await bubbles.tell(created());
+    const member = { teams: [{ id: 'acme', role: 'admin', hidden: false }] } as const;
+    expect((await bubbles.read('bob', PATH, member)).status).toBe(404);
+  });
+
+  it('[AUTH-06] a token without bubbles:read is refused, also for what is not there', async () => {
+    const narrow = { kind: 'oauth', scopes: ['meetings:join'] } as const;
+    for (const path of ['/v1/bubbles', PATH, `${PATH}/transcript`, `${PATH}/comments`])
+      expect((await bubbles.read('ada', path, narrow)).status).toBe(403);
+    expect((await bubbles.read('ada', '/v1/bubbles', { kind: 'oauth', scopes: ['bubbles:read'] })).status).toBe(200);
+  });
+});
+
+describe('people of a bubble', () => {
+  const guests = [aPerson(), anOutsider(), anOutsider({ user_id: 'zed', name: 'Zed', email: 'zed@Other.TEST' })];
+
+  it('[BUB-05] addresses are for those who take part or belong to the team', async () => {
+    await bubbles.tell(created({ is_public: true, author: anOutsider(), participants: guests }));
+    const seen = async (userId: string, teams: { id: string; role: 'guest' | 'member'; hidden: boolean }[]) => {
+      const { body } = await bubbles.read(userId, PATH, { teams });
+      const people: { email: string | null }[] = [body.author, ...body.participants];
+      return [people.map(({ email }) => email), body.external_participant_email_domains, body.has_external_participants];
+    };
+    const everything = [
+      ['olga@outside.test', 'ada@acme.test', 'olga@outside.test', 'zed@Other.TEST'],
+      ['other.test', 'outside.test'],
+      true,
+    ];
+    const nothing = [[null, null, null, null], [], true];
+    expect(await seen('ada', [])).toEqual(everything);
+    expect(await seen('bob', [{ id: 'acme', role: 'guest', hidden: false }])).toEqual(everything);
+    expect(await seen('bob', [{ id: 'acme', role: 'member', hidden: true }])).toEqual(nothing);
+    expect(await seen('bob', [{ id: 'other', role: 'member', hidden: false }])).toEqual(nothing);
+  });
+
+  it('[BUB-05] belonging to no team is not belonging to the team of a bubble without one', async () => {
+    await bubbles.tell(created({ is_public: true, team_id: null }));
+    expect((await bubbles.read('bob', PATH)).body.participants).toEqual([{ id: 'ada', name: 'Ada', email: null }]);
+  });
+
+  it('[BUB-06] outside is who the recording says was outside; later names change nothing of that', async () => {
+    await bubbles.tell(
+      created({ participants: [aPerson(), anOutsider({ email: 'Zed@B.test' }), anOutsider({ email: 'a@b.TEST' })] }),
+      account(),
+    );
+    const { body } = await bubbles.read('ada', PATH);
+    expect([body.has_external_participants, body.external_participant_email_domains]).toEqual([true, ['b.test']]);
+    await bubbles.tell(changed({ participants: [aPerson({ is_external: true, email: null })] }));
+    expect((await bubbles.read('ada', PATH)).body).toMatchObject({
+      has_external_participants: true,
+      external_participant_email_domains: ['acme.test'],
+    });
+  });
+
+  it('[BUB-07] somebody without an account has an id of that bubble and address alone, which says nothing of it', async () => {
+    const other = '8b0f3b1c-6c56-4c4e-9a41-0d3a5c7f2f11';
+    const people = [aPerson(), anOutsider({ email: 'Olga@Outside.test' }), anOutsider({ email: null }), anOutsider({ email: null })];
+    await bubbles.tell(
+      created({ author: anOutsider({ name: null }), participants: people }),
+      created({ bubble_id: other, participants: people }),
+    );
+    const ids = async (id: string) => {
+      const { body } = await bubbles.read('ada', `/v1/bubbles/${id}`);
+      return [body.author, ...body.participants].map((person: { id: string }) => person.id);
+    };
+    const here = await ids(BUBBLE);
+    const [author, ada, olga, first, second] = here;
+    expect(author).toBe(olga);
+    expect(ada).toBe('ada');
+    expect(new Set(here)).toHaveProperty('size', 4);
+    for (const id of [olga, first, second]) expect(id).toMatch(/^ext_[A-Za-z0-9_-]{24}$/);
+    await bubbles.tell(
+      changed({ author: anOutsider({ name: 'O.' }), participants: [...people.slice(0, 1), ...people.slice(2), anOutsider()] }),
+    );
+    expect(await ids(BUBBLE)).toEqual([olga, 'ada', first, second, olga]);
+    expect((await ids(other))[2]).not.toBe(olga);
+  });
+
+  it('[BUB-07] another key gives other ids, so that they cannot be told without it', async () => {
+    await bubbles.tell(created({ author: anOutsider() }));
+    const rekeyed = await startBubbles({ database: bubbles.database, config: { personKey: Buffer.alloc(32, 9) } });
+    const [one, two] = [(await bubbles.read('ada', PATH)).body.author.id, (await rekeyed.read('ada', PATH)).body.author.id];
+    await rekeyed.stop();
+    expect(one).not.toBe(two);
+  });
+
+  it('[LIST-10] names and addresses are those of the account now; of a deleted one there are none', async () => {
+    await bubbles.tell(created());
+    const people = async () => {
+      const { body } = await bubbles.read('ada', PATH);
+      return [body.author, body.participants[0]];
+    };
+    expect(await people()).toEqual(Array(2).fill({ id: 'ada', name: 'Ada', email: 'ada@acme.test' }));
+    await bubbles.tell(account({ revision: 2 }), account({ revision: 1, name: 'Old' }));
+    expect(await people()).toEqual(Array(2).fill({ id: 'ada', name: 'Ada L.', email: 'l@acme.test' }));
+    await bubbles.tell(account({ revision: 3, state: 'deleted', name: null, email: null }));
+    expect(await people()).toEqual(Array(2).fill({ id: 'ada', name: null, email: null }));
+  });
+});

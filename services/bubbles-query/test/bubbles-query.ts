@@ -1,0 +1,128 @@
+import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import type { Subscription } from '@bubbles/shared/bus/bus.ts';
+import { DomainError } from '@bubbles/shared/errors.ts';
+import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
+import type { Caller } from '@bubbles/shared/http/route.ts';
+import { systemIds } from '@bubbles/shared/ids.ts';
+import type { Infra, Service } from '@bubbles/shared/service.ts';
+import type { Database } from '@bubbles/shared/store/collection.ts';
+import { type FakeClock, fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { aCaller, asService, startTestHttp } from '@bubbles/shared/testing/http.ts';
+import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import { type RecordingBus, recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
+import type { z } from 'zod';
+import type { Config } from '../src/config.ts';
+import { createBubblesQuery } from '../src/service.ts';
+import { AT, type Told } from './builders.ts';
+import { memoryDatabase } from './stores.ts';
+
+export const CONFIG: Config = {
+  appBaseUrl: 'https://app.test',
+  cursorKeys: { current: Buffer.alloc(32, 1), previous: null },
+  personKey: Buffer.alloc(32, 2),
+  releaseLeasesAtStart: false,
+};
+
+const away = () => Promise.reject(new DomainError('unavailable', 'Nobody is there.'));
+export const NOBODY_IS_THERE: InternalClient = { get: away, post: away, send: away, close: () => Promise.resolve() };
+
+/** Hands over what was told as the bus does, one after the other. */
+export const tellTo = async (
+  { subscriptions }: { readonly subscriptions: readonly Subscription[] },
+  told: readonly Told[],
+): Promise<void> => {
+  for (const { event, data } of told) {
+    const subscription = subscriptions.find((one) => one.event.type === event.type);
+    if (subscription === undefined) throw new Error(`nobody hears ${event.type}`);
+    const payload = event.schema.parse(data);
+    await subscription.handle(payload, {
+      specversion: '1.0',
+      id: 'event-1',
+      source: event.publisher,
+      type: event.type,
+      time: AT.toISOString(),
+      datacontenttype: 'application/json',
+      data: payload,
+    });
+  }
+};
+
+export type Ready = z.infer<typeof BubbleReadyV1.schema>;
+
+/** The ready events that were handed to the bus, repetitions included. */
+export const readyOn = ({ published }: RecordingBus): readonly { readonly id: string; readonly data: Ready }[] =>
+  published.filter(({ type }) => type === BubbleReadyV1.type).map(({ id, data }) => ({ id, data: BubbleReadyV1.schema.parse(data) }));
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads the fields that it asserts; the routes prove the rest with their schemas.
+  readonly body: any;
+}
+
+export interface TestBubbles {
+  readonly service: Service;
+  readonly clock: FakeClock;
+  readonly bus: RecordingBus;
+  readonly database: Database;
+  tell(...told: readonly Told[]): Promise<void>;
+  /** A read by `userId`, with their key if nothing else is said. */
+  read(userId: string, path: string, caller?: Partial<Caller>): Promise<Answer>;
+  /** A call of another service. */
+  ask(service: string, path: string, body: unknown): Promise<Answer>;
+  /** The ready events that reached the broker. */
+  ready(): Promise<ReturnType<typeof readyOn>>;
+  stop(): Promise<void>;
+}
+
+export interface TestBubblesOptions {
+  readonly database?: Database;
+  readonly clock?: FakeClock;
+  readonly identity?: InternalClient;
+  readonly config?: Partial<Config>;
+}
+
+/** The service over a real socket, on a store in memory, with a clock that stands still. */
+export const startBubbles = async ({
+  database = memoryDatabase(),
+  clock = fakeClock(AT),
+  identity = NOBODY_IS_THERE,
+  config = {},
+}: TestBubblesOptions = {}): Promise<TestBubbles> => {
+  const bus = recordingBus();
+  const infra: Infra = { clock, ids: systemIds(), log: memoryLog(), database, bus };
+  const service = createBubblesQuery({ ...CONFIG, ...config }, infra, { identity });
+  await service.start();
+  const http = await startTestHttp({ name: service.name, routes: service.routes, clock });
+  const send = async (path: string, init?: RequestInit): Promise<Answer> => {
+    const response = await http.fetch(path, init);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+  };
+  return {
+    service,
+    clock,
+    bus,
+    database,
+    tell: (...told) => tellTo(service, told),
+    read(userId, path, caller) {
+      http.actAs(aCaller({ userId, ...caller }));
+      return send(path);
+    },
+    ask: (name, path, body) =>
+      send(path, {
+        method: 'POST',
+        headers: { ...asService(name), 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    async ready() {
+      await service.settle();
+      return readyOn(bus);
+    },
+    async stop() {
+      await http.stop();
+      await service.stop();
+    },
+  };
+};
