@@ -1,8 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../architecture/sources.ts';
-import { normalisePacts, PACTS, removePacts } from './pact-files.ts';
+import { clearWritten, keepWritten } from './pact-files.ts';
 
 /** Consumers write the pacts anew, then every provider is held to them. With `--check` the pacts must be those that are committed. */
 const jest = (pattern: string): void => {
@@ -22,10 +21,9 @@ const jest = (pattern: string): void => {
   if (status !== 0) process.exit(status ?? 1);
 };
 
-mkdirSync(PACTS, { recursive: true });
-removePacts();
+clearWritten();
 jest(String.raw`test/contract/.*\.(test|consumer)\.ts$`);
-normalisePacts();
+keepWritten();
 if (process.argv.includes('--check')) {
   const changed = execFileSync('git', ['status', '--porcelain', '--', 'contracts/pacts'], { cwd: ROOT, encoding: 'utf8' });
   if (changed !== '') {

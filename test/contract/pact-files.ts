@@ -1,9 +1,11 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ROOT } from '../architecture/sources.ts';
 
-export const PACTS = join(ROOT, 'contracts/pacts');
+const KEPT = join(ROOT, 'contracts/pacts');
+/** Where consumers write; a run that fails leaves the kept ones as they are. */
+export const WRITTEN = join(ROOT, 'node_modules/.cache/pacts');
 
 const PactFile = z.looseObject({
   consumer: z.object({ name: z.string() }),
@@ -24,16 +26,11 @@ export interface KeptPact {
 }
 
 export const everyPact = (): readonly KeptPact[] =>
-  namesIn(PACTS)
-    .map((name) => join(PACTS, name))
+  namesIn(KEPT)
+    .map((name) => join(KEPT, name))
     .map((path) => ({ path, pact: PactFile.parse(JSON.parse(readFileSync(path, 'utf8'))) }));
 
 export const pactsOf = (provider: string): readonly KeptPact[] => everyPact().filter(({ pact }) => pact.provider.name === provider);
-
-/** Writing merges into what is there: begin from nothing. */
-export const removePacts = (): void => {
-  for (const name of namesIn(PACTS)) rmSync(join(PACTS, name));
-};
 
 const hasNullMatcher = (rules: unknown): boolean =>
   Array.isArray(rules) && rules.some((rule) => typeof rule === 'object' && rule !== null && 'match' in rule && rule.match === 'null');
@@ -57,7 +54,18 @@ export const normalised = (pact: object): object =>
     }),
   );
 
-export const normalisePacts = (): void => {
-  for (const path of namesIn(PACTS).map((name) => join(PACTS, name)))
-    writeFileSync(path, `${JSON.stringify(normalised(JSON.parse(readFileSync(path, 'utf8'))), null, 2)}\n`);
+/** Writing merges into what is there: consumers begin from nothing. */
+export const clearWritten = (): void => {
+  rmSync(WRITTEN, { recursive: true, force: true });
+  mkdirSync(WRITTEN, { recursive: true });
+};
+
+/** Puts what the consumers wrote, all of them, in the place of the pacts that were kept. */
+export const keepWritten = (): void => {
+  mkdirSync(KEPT, { recursive: true });
+  for (const name of namesIn(KEPT)) rmSync(join(KEPT, name));
+  for (const name of namesIn(WRITTEN)) {
+    const pact: object = JSON.parse(readFileSync(join(WRITTEN, name), 'utf8'));
+    writeFileSync(join(KEPT, name), `${JSON.stringify(normalised(pact), null, 2)}\n`);
+  }
 };
