@@ -33,7 +33,7 @@ export interface Collection<T extends Doc> {
   /** How many documents matched (0 or 1). With `upsert`, a lost race on the key is reported as `duplicate`. */
   updateOne(filter: Filter<T>, update: UpdateFilter<T>, options?: { readonly upsert?: boolean }): Promise<UpdateOutcome>;
   updateMany(filter: Filter<T>, update: UpdateFilter<T>): Promise<number>;
-  /** The document after (default) or before the change, null when none matched. */
+  /** The document after (default) or before the change; null when none matched, or when a unique key stood against it and nothing was changed. */
   findOneAndUpdate(
     filter: Filter<T>,
     update: UpdateFilter<T>,
@@ -43,7 +43,7 @@ export interface Collection<T extends Doc> {
       readonly upsert?: boolean;
     },
   ): Promise<T | null>;
-  /** True when a document matched (or was inserted by `upsert`). */
+  /** True when a document matched (or was inserted by `upsert`) and no unique key stood against it. */
   replaceOne(filter: Filter<T>, doc: T, options?: { readonly upsert?: boolean }): Promise<boolean>;
   /** How many were deleted. */
   deleteOne(filter: Filter<T>): Promise<number>;

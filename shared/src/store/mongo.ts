@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Collection, Database, Doc } from './collection.ts';
 import { isDuplicateKey, storeError } from './mongo-errors.ts';
-import { type Fields, isPlainObject, refuseForeignData, refuseUnstorableDocument } from './plain-data.ts';
+import { asFields, isPlainObject, refuseForeignData, refuseUnstorableDocument } from './plain-data.ts';
 import { storeRefusal } from './store-errors.ts';
 
 export interface MongoOptions {
@@ -57,9 +57,6 @@ const unlessTaken = async <R>(work: Promise<R>, taken: R): Promise<R> => {
   }
 };
 
-/** Filters, updates and documents are plain objects, whatever the driver's types say of their fields. */
-const fieldsOf = (value: object): Fields => value as Fields;
-
 const namesId = (fields: unknown): boolean => {
   if (!isPlainObject(fields)) return false;
   const id = fields['_id'];
@@ -69,7 +66,7 @@ const namesId = (fields: unknown): boolean => {
 const refuseForeignUpdate = (filter: object, update: object, upsert: boolean) => {
   refuseForeignData(filter);
   refuseForeignData(update);
-  const { $set, $setOnInsert } = fieldsOf(update);
+  const { $set, $setOnInsert } = asFields(update);
   if (upsert && ![filter, $set, $setOnInsert].some(namesId)) throw storeRefusal('An upsert must name the _id.');
 };
 
@@ -128,7 +125,7 @@ function mongoCollection<T extends Doc>(db: Db, name: string, options: MongoOpti
     ...updates(collection, perform),
     insert: (doc) =>
       perform('insert', (deadline) => {
-        refuseUnstorableDocument(fieldsOf(doc));
+        refuseUnstorableDocument(asFields(doc));
         // The driver's type for a document to be inserted is T when T has its _id.
         const work = collection.insertOne({ ...doc } as Parameters<typeof collection.insertOne>[0], deadline);
         return unlessTaken(
@@ -139,7 +136,7 @@ function mongoCollection<T extends Doc>(db: Db, name: string, options: MongoOpti
     replaceOne: (filter, doc, { upsert = false } = {}) =>
       perform('replaceOne', async (deadline) => {
         refuseForeignData(filter);
-        refuseUnstorableDocument(fieldsOf(doc));
+        refuseUnstorableDocument(asFields(doc));
         const result = await unlessTaken(collection.replaceOne(filter, doc, { upsert, ...deadline }), null);
         return result !== null && result.matchedCount + result.upsertedCount > 0;
       }),

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import type { Bus, CloudEvent, EventDefinition } from '../bus/bus.ts';
 import { outgoing } from '../bus/outgoing.ts';
+import type { Loop } from '../loop.ts';
 import { crashPoints } from '../testing/crash-points.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
 import { fakeIds } from '../testing/fake-ids.ts';
@@ -167,6 +168,45 @@ describe('outboxRelay', () => {
     await sole.idle();
     expect(idsOf(bus.published)).toEqual(['a-1']);
     await sole.stop();
+  });
+
+  it('a relay whose lease ended while it published goes no further and takes nothing from its heir', async () => {
+    const { bus, clock, collection, relay, orders } = await world();
+    const order = { id: 'a', steps: 0 };
+    await orders().insert(order, [...step(order).events, ...step({ ...order, steps: 1 }).events]);
+    const heirAtWork = Promise.withResolvers<void>();
+    const heirMayGoOn = Promise.withResolvers<void>();
+    const heirBus: Bus = {
+      ...bus,
+      async publish(definition, event) {
+        heirAtWork.resolve();
+        await heirMayGoOn.promise;
+        await bus.publish(definition, event);
+      },
+    };
+    const heirs: Loop[] = [];
+    const slowBus: Bus = {
+      ...bus,
+      async publish(definition, event) {
+        await bus.publish(definition, event);
+        if (heirs.length > 0) return;
+        await clock.set(new Date(clock.now().getTime() + 10_001));
+        heirs.push(relay({ bus: heirBus }));
+        await heirAtWork.promise;
+      },
+    };
+    const slow = relay({ bus: slowBus });
+    await slow.idle();
+    await slow.stop();
+    const heir = await collection.findOne({ _id: 'a' });
+    expect(idsOf(heir?.outbox ?? [])).toEqual(['a-1', 'a-2']);
+    expect(heir?.relayBy).not.toBeNull();
+    expect(idsOf(bus.published)).toEqual(['a-1']);
+    heirMayGoOn.resolve();
+    await Promise.all(heirs.map((loop) => loop.idle()));
+    expect(idsOf(bus.published)).toEqual(['a-1', 'a-1', 'a-2']);
+    expect(await collection.findOne({ _id: 'a' })).toMatchObject({ outbox: [], relayBy: null });
+    await Promise.all(heirs.map((loop) => loop.stop()));
   });
 
   it('every query of the relay and of its aggregates is served by an index', async () => {

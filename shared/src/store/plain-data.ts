@@ -10,6 +10,9 @@ export const isPlainObject = (value: unknown): value is Fields => {
   return prototype === Object.prototype || prototype === null || (!Array.isArray(value) && Object.getPrototypeOf(prototype) === null);
 };
 
+/** Filters, updates and documents are plain objects, whatever the driver's types say of their fields. */
+export const asFields = (value: object): Fields => value as Fields;
+
 export const isBytes = (value: unknown): value is Uint8Array => ArrayBuffer.isView(value);
 
 const cloneFields = (fields: Fields): Fields => {

@@ -1,5 +1,5 @@
 import type { Collection, Doc, UpdateOutcome } from '../collection.ts';
-import { cloneData, type Fields, refuseForeignData, refuseUnstorableDocument } from '../plain-data.ts';
+import { asFields, cloneData, type Fields, refuseForeignData, refuseUnstorableDocument } from '../plain-data.ts';
 import { storeRefusal, storeUnavailable } from '../store-errors.ts';
 import type { Journal } from './journal.ts';
 import type { Row } from './ordered-index.ts';
@@ -18,9 +18,6 @@ export interface CollectionParts {
   readonly onScan: (query: Query) => void;
   readonly isOpen: () => boolean;
 }
-
-/** Filters, updates and documents are plain objects, whatever the driver's types say of their fields. */
-const fieldsOf = (value: object): Fields => value as Fields;
 
 /** The reads and writes that everything is made of; each is one step that nothing comes between. */
 const rowsOf = ({ space, table, journal, onScan }: CollectionParts) => {
@@ -63,7 +60,7 @@ interface Written {
 
 const writeFirst = (rows: Rows, query: Query, { update, upsert }: { readonly update: object; readonly upsert: boolean }): Written => {
   refuseForeignData(update);
-  const changes = parseUpdate(fieldsOf(update));
+  const changes = parseUpdate(asFields(update));
   const row = rows.first(query.filter, query.sort);
   if (row) {
     const [before, after] = [row.doc, updated(row.doc, changes)];
@@ -76,7 +73,7 @@ const writeFirst = (rows: Rows, query: Query, { update, upsert }: { readonly upd
 
 const writeAll = (rows: Rows, filter: Fields, update: object): number => {
   refuseForeignData(update);
-  const changes = parseUpdate(fieldsOf(update));
+  const changes = parseUpdate(asFields(update));
   const found = rows.find({ filter });
   for (const row of found) {
     if (!rows.replace(row, updated(row.doc, changes))) throw storeRefusal('An update of many documents would repeat a unique key.');
@@ -114,22 +111,22 @@ export function embeddedCollection<T extends Doc>(parts: CollectionParts): Colle
 
   return {
     name,
-    findOne: (filter, { sort, projection } = {}) => answer(() => shown(rows.first(fieldsOf(filter), sort)?.doc ?? null, projection)),
+    findOne: (filter, { sort, projection } = {}) => answer(() => shown(rows.first(asFields(filter), sort)?.doc ?? null, projection)),
     find: (filter, { sort, limit, projection } = {}) =>
       answer(() => {
         const show = projector(projection);
-        return rows.find({ filter: fieldsOf(filter), sort, limit }).map((row) => show(row.doc) as unknown as T);
+        return rows.find({ filter: asFields(filter), sort, limit }).map((row) => show(row.doc) as unknown as T);
       }),
     insert: (doc) => answer(() => rows.insert(copyOf(doc))),
     updateOne: (filter, update, { upsert = false } = {}) =>
-      answer(() => writeFirst(rows, { filter: fieldsOf(filter) }, { update, upsert }).outcome),
-    updateMany: (filter, update) => answer(() => writeAll(rows, fieldsOf(filter), update)),
+      answer(() => writeFirst(rows, { filter: asFields(filter) }, { update, upsert }).outcome),
+    updateMany: (filter, update) => answer(() => writeAll(rows, asFields(filter), update)),
     findOneAndUpdate: (filter, update, { sort, returnDocument = 'after', upsert = false } = {}) =>
-      answer(() => shown(writeFirst(rows, { filter: fieldsOf(filter), sort }, { update, upsert })[returnDocument])),
-    replaceOne: (filter, doc, { upsert = false } = {}) => answer(() => replaceFirst(rows, fieldsOf(filter), { doc: copyOf(doc), upsert })),
-    deleteOne: (filter) => answer(() => removeAll(rows.find({ filter: fieldsOf(filter), limit: 1 }))),
-    deleteMany: (filter) => answer(() => removeAll(rows.find({ filter: fieldsOf(filter) }))),
-    count: (filter, { limit } = {}) => answer(() => rows.find({ filter: fieldsOf(filter), limit }).length),
+      answer(() => shown(writeFirst(rows, { filter: asFields(filter), sort }, { update, upsert })[returnDocument])),
+    replaceOne: (filter, doc, { upsert = false } = {}) => answer(() => replaceFirst(rows, asFields(filter), { doc: copyOf(doc), upsert })),
+    deleteOne: (filter) => answer(() => removeAll(rows.find({ filter: asFields(filter), limit: 1 }))),
+    deleteMany: (filter) => answer(() => removeAll(rows.find({ filter: asFields(filter) }))),
+    count: (filter, { limit } = {}) => answer(() => rows.find({ filter: asFields(filter), limit }).length),
     ensureIndexes: (indexes) =>
       answer(() => {
         for (const spec of indexes) table.addIndex(spec);

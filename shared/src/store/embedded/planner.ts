@@ -85,10 +85,9 @@ const fit = (index: OrderedIndex, conditions: Conditions, sort: SortSpec): Fit |
   const next = index.paths[fixed.length];
   const bounds = next === undefined ? null : boundsOf(conditions.get(next), index.isMultikey(next));
   const ranges = prefixes(fixed).map((prefix) => rangeOf(prefix, bounds, next === undefined ? 1 : (index.spec.keys[next] ?? 1)));
-  const multikeyFixed = fixed.some((points, at) => points.length > 1 && index.isMultikey(index.paths[at] ?? ''));
   const order = orderOf(index, fixed.length, sort);
   const asked = Object.keys(sort).length > 0;
-  const sorted = !asked || (order.sorted && ranges.length === 1 && !multikeyFixed);
+  const sorted = !asked || (order.sorted && ranges.length === 1);
   const score = fixed.length * SCORE.point + (bounds ? SCORE.range : 0) + (asked && sorted ? SCORE.sort : 0);
   return score === 0 ? null : { plan: { index, ranges, sorted, reverse: asked && sorted && order.reverse }, score };
 };
