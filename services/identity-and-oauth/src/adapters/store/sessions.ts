@@ -10,8 +10,6 @@ export const SESSION_INDEXES = [
   { name: 'expiresAt', keys: { expiresAt: 1 } },
 ] as const;
 
-export const sessionOf = ({ _id, sessionId, ...session }: SessionDoc): Session => ({ ...session, id: sessionId, hash: _id });
-
 export const sessionStore = (collection: Collection<SessionDoc>): SessionStore => ({
   insert: async ({ id, hash, ...session }) => {
     await collection.insert({ ...session, _id: hash, sessionId: id });
