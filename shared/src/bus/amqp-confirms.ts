@@ -54,8 +54,9 @@ export function confirms({ clock, log, limitMs, isBlocked, giveUp }: ConfirmsOpt
   const watch = async () => {
     watching = true;
     while (pending.size > 0 && !stopping.signal.aborted) {
+      const before = clock.monotonic();
       await clock.sleepUntil(new Date(clock.now().getTime() + tickMs), 'poll', stopping.signal);
-      if (!isBlocked()) stopwatchMs += tickMs;
+      if (!isBlocked()) stopwatchMs += clock.monotonic() - before;
       const [oldest] = pending.values();
       if (oldest && stopwatchMs - oldest.since >= limitMs) abandon(oldest.channel);
     }

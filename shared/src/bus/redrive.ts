@@ -25,7 +25,10 @@ export const redrive = async ({ url, consumer, limit = Number.POSITIVE_INFINITY 
   try {
     const channel = await connection.createConfirmChannel();
     channel.on('error', () => undefined);
-    return await moveAll(channel, deadQueueName(consumer), limit);
+    const redriven = await moveAll(channel, deadQueueName(consumer), limit);
+    // The connection's own close would overtake the last acknowledgements.
+    await channel.close();
+    return redriven;
   } finally {
     await connection.close();
   }

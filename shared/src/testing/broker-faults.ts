@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Bus, type EventDefinition, subscription } from '../bus/bus.ts';
+import { type AmqpEngine, startAmqpEngine } from './amqp-engine.ts';
+import { anEvent, consumerOf, expectEventually, publishUntilTaken, thingHappened } from './bus-events.ts';
+
+const EVENTS = {
+  crash: thingHappened('crash'),
+  restart: thingHappened('restart'),
+  blocked: thingHappened('blocked'),
+  full: thingHappened('full'),
+};
+const LIMIT_MS = 90_000;
+const MESSAGES = 2000;
+const PUBLISHERS = 64;
+
+/** What a bus survives, on a broker that `control` may kill: `engines.sh` or something that takes the same commands. */
+export const describeBrokerFaults = (url: string, control: string) =>
+  describe('the bus while its broker fails', () => {
+    const run = promisify(execFile);
+    // A URL in its environment would mean a broker that is not its own.
+    const order = (...words: readonly string[]) => run(control, words, { env: { ...process.env, AMQP_URL: '' } });
+    let engine: AmqpEngine;
+    beforeAll(async () => {
+      engine = await startAmqpEngine(url, Object.values(EVENTS));
+    }, LIMIT_MS);
+    afterAll(() => engine.stop(), LIMIT_MS);
+
+    /** Publishes numbers from 0 on as many outboxes would, and answers how often each was handled. */
+    const carry = async (
+      bus: Bus,
+      event: EventDefinition<{ n: number }>,
+      at: { readonly count: number; readonly disturb: () => Promise<void> },
+    ) => {
+      const handled = new Map<number, number>();
+      await bus.subscribe(
+        subscription(consumerOf(event), event, ({ n }) => {
+          handled.set(n, (handled.get(n) ?? 0) + 1);
+          return Promise.resolve();
+        }),
+      );
+      let next = 0;
+      const publishing = Array.from({ length: PUBLISHERS }, async () => {
+        for (let n = next++; n < MESSAGES; n = next++) await publishUntilTaken(bus, event, anEvent(event, { n }, `message-${n}`));
+      });
+      await expectEventually(() => handled.size >= at.count);
+      await at.disturb();
+      await Promise.all(publishing);
+      await expectEventually(() => handled.size === MESSAGES);
+      return handled;
+    };
+
+    it(
+      'loses nothing and buries nothing when the broker is killed under load',
+      async () => {
+        const killAndStart = async () => {
+          await order('signal', 'broker', 'KILL');
+          await order('up');
+        };
+        const handled = await carry(engine.connectWith({ jitter: () => 0.2 }), EVENTS.crash, { count: 300, disturb: killAndStart });
+        expect(handled.size).toBe(MESSAGES);
+        expect(await readDead(EVENTS.crash)).toEqual([]);
+      },
+      LIMIT_MS,
+    );
+
+    it(
+      'loses nothing when the broker is stopped and started in good order',
+      async () => {
+        const stopAndStart = async () => {
+          await order('ctl', 'stop_app');
+          await order('ctl', 'start_app');
+        };
+        const handled = await carry(engine.connectWith({ jitter: () => 0.2 }), EVENTS.restart, { count: 300, disturb: stopAndStart });
+        expect(handled.size).toBe(MESSAGES);
+        expect(await readDead(EVENTS.restart)).toEqual([]);
+      },
+      LIMIT_MS,
+    );
+
+    it(
+      'keeps messages back while the broker takes none, and consumes all the same',
+      async () => {
+        const event = EVENTS.blocked;
+        const bus = engine.connect();
+        const handled: number[] = [];
+        await bus.subscribe(
+          subscription(consumerOf(event), event, ({ n }) => {
+            handled.push(n);
+            return Promise.resolve();
+          }),
+        );
+        await bus.publish(event, anEvent(event, { n: 0 }));
+        await order('ctl', 'set_vm_memory_high_watermark', '0.00001');
+        // The broker stops reading when the first of them comes; it waits, unconfirmed.
+        const waiting = Array.from({ length: 20 }, (_, index) => publishUntilTaken(bus, event, anEvent(event, { n: index + 1 })));
+        await expectEventually(async () => (await tryToPublish(bus, event)) === 'BusUnavailable: the broker takes no messages');
+        await order('ctl', 'set_vm_memory_high_watermark', '0.4');
+        await Promise.all(waiting);
+        await bus.idle();
+        expect(new Set(handled)).toEqual(new Set(Array.from({ length: 21 }, (_, n) => n)));
+      },
+      LIMIT_MS,
+    );
+
+    it(
+      'refuses what a full queue does not take, and loses none that it took',
+      async () => {
+        const event = EVENTS.full;
+        const bus = engine.connect();
+        const pattern = `^${consumerOf(event)}\\.maker`;
+        await order('ctl', 'set_policy', 'full', pattern, '{"max-length": 10}', '--apply-to', 'queues');
+        let taken = 0;
+        const fill = async () => {
+          for (; taken < 1000; taken += 1) await bus.publish(event, anEvent(event, { n: taken }));
+        };
+        await expect(fill()).rejects.toMatchObject({ name: 'BusUnavailable' });
+        const handled = new Set<number>();
+        await bus.subscribe(
+          subscription(consumerOf(event), event, ({ n }) => {
+            handled.add(n);
+            return Promise.resolve();
+          }),
+        );
+        await bus.idle();
+        expect(handled.size).toBe(taken);
+        await order('ctl', 'clear_policy', 'full');
+      },
+      LIMIT_MS,
+    );
+
+    /** After a crash the operator's connection is gone with the broker. */
+    const readDead = async (event: EventDefinition) => {
+      const fresh = await startAmqpEngine(url, [event]);
+      const letters = await fresh.deadLetters(consumerOf(event));
+      await fresh.stop();
+      return letters;
+    };
+  });
+
+const tryToPublish = async (bus: Bus, event: EventDefinition): Promise<string> => {
+  try {
+    await Promise.race([bus.publish(event, anEvent(event, { n: 0 })), new Promise((resolve) => setTimeout(resolve, 200))]);
+    return 'taken';
+  } catch (error) {
+    return Error.isError(error) ? `${error.name}: ${error.message}` : 'failed';
+  }
+};
