@@ -1,4 +1,4 @@
-import type { BubbleType } from './subscription.ts';
+export type BubbleType = 'meeting_recording' | 'screen_recording' | 'custom_image';
 
 /** What fan-out and each attempt judge a bubble by. */
 export interface ReadyBubble {

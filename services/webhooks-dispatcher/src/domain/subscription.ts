@@ -1,7 +1,6 @@
-import type { ReadyBubble } from './ready-bubble.ts';
+import type { BubbleType, ReadyBubble } from './ready-bubble.ts';
 
 export type EventType = 'bubble.ready' | 'meeting_recording.ready' | 'screen_recording.ready';
-export type BubbleType = 'meeting_recording' | 'screen_recording' | 'custom_image';
 
 /** Echoed as it was set: a filter that was not given stays absent. */
 export interface Filters {

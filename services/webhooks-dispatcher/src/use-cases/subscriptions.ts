@@ -21,13 +21,7 @@ export interface Owner {
   readonly userId: string;
   readonly teamIds: readonly string[];
 }
-export interface NewSubscription {
-  readonly url: string;
-  readonly events: readonly EventType[];
-  readonly teamId: string | null;
-  readonly spaceId: string | null;
-  readonly filters: Filters | null;
-}
+export type NewSubscription = Pick<Subscription, 'url' | 'events' | 'teamId' | 'spaceId' | 'filters'>;
 
 const missing = (): never => {
   throw new DomainError('not_found', 'No such webhook subscription.');

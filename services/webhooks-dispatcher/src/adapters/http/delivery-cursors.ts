@@ -1,4 +1,4 @@
-import type { CursorCodec } from '@bubbles/shared/keyset.ts';
+import { type CursorCodec, type CursorScope, cursorFingerprint } from '@bubbles/shared/keyset.ts';
 import type { Delivery, DeliveryStatus } from '../../domain/delivery.ts';
 import type { DeliveryPage } from '../../ports.ts';
 
@@ -15,16 +15,16 @@ export interface DeliveryCursors {
   read(cursor: string, scope: Scope): NonNullable<DeliveryPage['position']>;
 }
 
-const KIND = 'deliveries';
+const KIND = 1;
 const RULES = 1;
 const MS_BYTES = 6;
 
 /** Position: created ms in 6 bytes, then the delivery's id. */
 export const deliveryCursors = (codec: CursorCodec): DeliveryCursors => {
-  const binding = ({ userId, subscriptionId, status }: Scope) => ({
+  const binding = ({ userId, subscriptionId, status }: Scope): CursorScope => ({
     kind: KIND,
     rules: RULES,
-    fingerprint: [userId, subscriptionId, status ?? ''].join('\n'),
+    fingerprint: cursorFingerprint([userId, subscriptionId, status]),
   });
   return {
     write({ createdAt, id }, scope) {
