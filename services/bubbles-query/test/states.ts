@@ -1,0 +1,40 @@
+import { type Bubble, type Details, type Media, type Notes, unknownBubble } from '../src/domain/bubble.ts';
+import { BUBBLE } from './builders.ts';
+
+export const aBubble = (facts: Partial<Bubble> = {}): Bubble => ({ ...unknownBubble(BUBBLE), ...facts });
+
+export const someDetails = (fields: Partial<Details> = {}): Details => ({
+  revision: 1,
+  type: 'meeting_recording',
+  title: 'Weekly',
+  teamId: 'acme',
+  channelId: null,
+  channelName: null,
+  createdAt: new Date('2026-01-01T12:00:00.000Z'),
+  author: null,
+  creatorId: null,
+  participants: [{ userId: 'ada', name: 'Ada', email: null, isExternal: false }],
+  isPublic: false,
+  archived: false,
+  draft: false,
+  template: false,
+  hasMedia: true,
+  expiresAt: null,
+  responseRequired: false,
+  embedCode: null,
+  meeting: null,
+  ...fields,
+});
+
+export const someMedia = (fields: Partial<Media> = {}): Media => ({
+  revision: 1,
+  isProcessed: true,
+  hasAudio: true,
+  videoUrl: null,
+  thumbnailUrl: null,
+  screenshotUrl: null,
+  durationSeconds: null,
+  ...fields,
+});
+
+export const someNotes = (fields: Partial<Notes> = {}): Notes => ({ revision: 1, summary: 'Well.', actionItems: 'On.', ...fields });
