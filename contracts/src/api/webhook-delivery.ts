@@ -12,12 +12,10 @@ export const WebhookAttempt = z
     number: z.int().meta({ description: 'From 1, through redeliveries too' }),
     started_at: Timestamp,
     duration_ms: z.int(),
-    outcome: z
-      .string()
-      .meta({
-        description: 'Class of the status (`2xx` to `5xx`, `429`), or what went wrong before there was one',
-        examples: ['2xx', 'timeout'],
-      }),
+    outcome: z.string().meta({
+      description: 'Class of the status (`2xx` to `5xx`, `429`), or what went wrong before there was one',
+      examples: ['2xx', 'timeout'],
+    }),
     status: z.int().nullable().meta({ description: 'HTTP status of the receiver, null when it gave none' }),
     response_preview: z.string().nullable().meta({ description: 'The first characters of the receiver’s answer' }),
   })
