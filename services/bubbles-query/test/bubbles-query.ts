@@ -79,6 +79,7 @@ export interface TestBubbles {
 export interface TestBubblesOptions {
   readonly database?: Database;
   readonly clock?: FakeClock;
+  readonly bus?: RecordingBus;
   readonly identity?: InternalClient;
   readonly config?: Partial<Config>;
 }
@@ -87,10 +88,10 @@ export interface TestBubblesOptions {
 export const startBubbles = async ({
   database = memoryDatabase(),
   clock = fakeClock(AT),
+  bus = recordingBus(),
   identity = NOBODY_IS_THERE,
   config = {},
 }: TestBubblesOptions = {}): Promise<TestBubbles> => {
-  const bus = recordingBus();
   const infra: Infra = { clock, ids: systemIds(), log: memoryLog(), database, bus };
   const service = createBubblesQuery({ ...CONFIG, ...config }, infra, { identity });
   await service.start();
