@@ -102,7 +102,7 @@ const orderOf = (query: ParsedQuery, title: Field): number => {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-const tupleOf = (covering: readonly (Found | null)[], order: number): RankTuple => {
+const tupleOf = (covering: readonly (Found | null)[]): Omit<RankTuple, 'order'> => {
   const found = covering.filter((item) => item !== null);
   return {
     missing: covering.length - found.length,
@@ -110,8 +110,13 @@ const tupleOf = (covering: readonly (Found | null)[], order: number): RankTuple 
     fields: sum(found.map(({ field, units }) => field * units)),
     edits: sum(found.map(({ quality }) => quality.edits)),
     prefixes: sum(found.map(({ quality }) => quality.prefix)),
-    order,
   };
+};
+
+/** The order of words counts in a title that holds all of them exactly. */
+const withOrder = (tuple: Omit<RankTuple, 'order'>, query: ParsedQuery, title: Field): RankTuple => {
+  const isExact = sum(Object.values(tuple)) === 0;
+  return { ...tuple, order: isExact ? orderOf(query, title) : 2 };
 };
 
 export const compareTuples = (a: RankTuple, b: RankTuple): number =>
@@ -121,8 +126,7 @@ export const compareTuples = (a: RankTuple, b: RankTuple): number =>
 export const rank = (query: ParsedQuery, text: SearchedText): RankTuple | null => {
   if (query.units.length === 0) return null;
   const fields: Fields = [tokensOf(text.title ?? ''), tokensOf(text.authorName ?? ''), tokensOf(text.summary ?? '')];
-  const order = orderOf(query, fields[0]);
-  const tuples = coverings(query, fields).map((covering) => tupleOf(covering, order));
+  const tuples = coverings(query, fields).map((covering) => withOrder(tupleOf(covering), query, fields[0]));
   const [least] = tuples.toSorted(compareTuples);
   return least === undefined || least.missing > query.mayMiss ? null : least;
 };

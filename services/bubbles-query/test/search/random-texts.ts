@@ -102,26 +102,43 @@ const WORDS = [
 ];
 const SMALL = ['a', 'b', 'c', '1', '-', '.', ' ', "'", 'A', 'B', '京', 'à', '+'];
 
-const word = fc.oneof(
+const ANY_WORD = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...WORDS) },
   { weight: 1, arbitrary: fc.string({ unit: fc.constantFrom(...SMALL), maxLength: 12 }) },
 );
+
+/** Few words of one family each, so that every document is near every query. */
+const FAMILIES = [
+  ['road', 'map', 'roadmap', 'roadmaps', 'road-map', 'road-ma', 'ma', 'maps', 'to'],
+  ['node.js', 'node', 'js', 'nodejs', 'node.j', 'node.jsx', 'jsx', 'node-jsmith', 'jsmith'],
+  ['東京', '京都', '東京都', '都', '東', '都東京', 'x'],
+  ['follow', 'up', 'followup', 'follow-up', 'follow-upper', 'uppercase', 'follow-uppe', 'on', 'boarding', 'onboarding'],
+  ['phoenix', 'phenix', 'phoenx', 'phoenixville', 'pho', 'enix', 'launch', 'lanch'],
+];
+
+/** Words to make the texts and queries of one world of. */
+export const someWords: fc.Arbitrary<fc.Arbitrary<string>> = fc.oneof(
+  fc.constant(ANY_WORD),
+  fc.constantFrom(...FAMILIES).map((family) => fc.constantFrom(...family)),
+);
+
 const separator = fc.constantFrom(' ', ' ', ' ', ' ', '  ', ', ', '', '-', ' / ');
 
 /** Words with something, or nothing, between them. */
-export const someText = (maxWords: number): fc.Arbitrary<string> =>
+const someText = (word: fc.Arbitrary<string>, maxWords: number): fc.Arbitrary<string> =>
   fc.array(fc.tuple(word, separator), { maxLength: maxWords }).map((pieces) => pieces.flat().join(''));
 
-export const someQuery: fc.Arbitrary<string> = fc.oneof(someText(3), someText(6), someText(14));
+export const someQuery = (word: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.oneof(someText(word, 3), someText(word, 6), someText(word, 14));
 
 const DAY = 86_400_000;
-export const someBubble = (number: fc.Arbitrary<number>): fc.Arbitrary<TestBubble> =>
+export const someBubble = (word: fc.Arbitrary<string>, number: fc.Arbitrary<number>): fc.Arbitrary<TestBubble> =>
   fc
     .record({
       number,
-      title: fc.option(someText(6)),
-      authorName: fc.option(someText(3)),
-      summary: fc.option(someText(12)),
+      title: fc.option(someText(word, 6)),
+      authorName: fc.option(someText(word, 3)),
+      summary: fc.option(someText(word, 12)),
       day: fc.nat({ max: 6 }),
       hidden: fc.option(fc.nat({ max: 3 })),
       teamId: fc.constantFrom('t1', 't2', null),
@@ -132,8 +149,8 @@ export const someBubble = (number: fc.Arbitrary<number>): fc.Arbitrary<TestBubbl
       testBubble({ ...rest, id: uuidOf(n), createdMs: day * DAY, hideAtMs: hidden === null ? null : hidden * DAY }),
     );
 
-export const someBubbles = (maxLength: number): fc.Arbitrary<TestBubble[]> =>
-  fc.uniqueArray(someBubble(fc.nat({ max: 0xffff })), { maxLength, selector: ({ id }) => id });
+export const someBubbles = (word: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary<TestBubble[]> =>
+  fc.uniqueArray(someBubble(word, fc.nat({ max: 0xffff })), { maxLength, selector: ({ id }) => id });
 
 export const someFilters = fc.record({
   teamId: fc.constantFrom(null, null, 't1', 't9'),

@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 /** How long work may hold the event loop before others get a turn. */
 const TURN_MS = 8;
 
@@ -10,7 +8,7 @@ export const takeTurns = (elapsedMs: () => number): Breathe => {
   let began = elapsedMs();
   return async () => {
     if (elapsedMs() - began < TURN_MS) return;
-    await nextTurn();
+    await new Promise<void>((resolve) => setImmediate(resolve));
     began = elapsedMs();
   };
 };
