@@ -1,3 +1,4 @@
+import { SEARCH_DEFAULTS } from '@bubbles/bubbles-query/config.ts';
 import { createBubblesQuery } from '@bubbles/bubbles-query/service.ts';
 import { createIdentity, type IdentityService } from '@bubbles/identity-and-oauth/service.ts';
 import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
@@ -21,9 +22,17 @@ export const identity = (infra: Infra): IdentityService =>
   createIdentity({ publicBaseUrl: 'https://api.test', sealKeys: SEAL_KEYS, releaseLeasesAtStart: false }, infra);
 
 export const bubblesQuery = (infra: Infra): Service =>
-  createBubblesQuery({ appBaseUrl: 'https://app.test', cursorKeys: CURSOR_KEYS, personKey: KEY, releaseLeasesAtStart: false }, infra, {
-    identity: nobody,
-  });
+  createBubblesQuery(
+    {
+      appBaseUrl: 'https://app.test',
+      cursorKeys: CURSOR_KEYS,
+      personKey: KEY,
+      search: SEARCH_DEFAULTS,
+      releaseLeasesAtStart: false,
+    },
+    infra,
+    { identity: nobody },
+  );
 
 export const webhooksDispatcher = (infra: Infra): Service =>
   createWebhooksDispatcher(

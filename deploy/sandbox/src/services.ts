@@ -1,3 +1,4 @@
+import { SEARCH_DEFAULTS } from '@bubbles/bubbles-query/config.ts';
 import { createBubblesQuery } from '@bubbles/bubbles-query/service.ts';
 import { createIdentity } from '@bubbles/identity-and-oauth/service.ts';
 import type { Clock } from '@bubbles/shared/clock.ts';
@@ -45,7 +46,13 @@ export function builders(surroundings: Surroundings): Readonly<Record<ServiceNam
     },
     'bubbles-query': (infra) => {
       const identity = client('bubbles-query', 'identity-and-oauth');
-      const config = { appBaseUrl: APP_BASE_URL, cursorKeys, personKey: secrets.personKey, releaseLeasesAtStart: true };
+      const config = {
+        appBaseUrl: APP_BASE_URL,
+        cursorKeys,
+        personKey: secrets.personKey,
+        search: SEARCH_DEFAULTS,
+        releaseLeasesAtStart: true,
+      };
       const service = createBubblesQuery(config, infra, { identity });
       return { service, authenticator: asserted('bubbles-query', identity, infra.clock), close: () => identity.close() };
     },

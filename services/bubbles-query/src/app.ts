@@ -2,18 +2,25 @@ import type { OutgoingEvent } from '@bubbles/shared/bus/outgoing.ts';
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Bubble } from './domain/bubble.ts';
 import type { Directory } from './domain/person.ts';
-import type { Accounts, BubbleStore, CommentStore, PeopleStore, TranscriptStore } from './ports.ts';
+import type { Accounts, BubbleStore, CardStore, CommentStore, FillStore, PeopleStore, SearchIndex, TranscriptStore } from './ports.ts';
+import { analyseCardsAgain, dropRemovedCards } from './use-cases/cards.ts';
 import { recordComment, recordThread } from './use-cases/comments.ts';
-import { rebuildPeople, recordPerson } from './use-cases/people.ts';
+import type { Feed } from './use-cases/feed.ts';
+import { fillPeople, rebuildPeople, recordPerson } from './use-cases/people.ts';
 import { getBubble, getTranscript, listBubbles, listComments, readability } from './use-cases/read.ts';
 import { recordDetails, recordMedia, recordNotes, recordTranscript, removeBubble } from './use-cases/record.ts';
+import { searchBubbles } from './use-cases/search.ts';
 
 export interface AppPorts {
   readonly bubbles: BubbleStore;
   readonly transcripts: TranscriptStore;
   readonly comments: CommentStore;
   readonly people: PeopleStore;
+  readonly cards: CardStore;
+  readonly fills: FillStore;
   readonly accounts: Accounts;
+  readonly index: SearchIndex;
+  readonly feed: Feed;
   readonly clock: Clock;
   readonly bubbleReady: (bubble: Bubble, directory: Directory, readyAt: Date) => OutgoingEvent;
 }
@@ -21,6 +28,7 @@ export interface AppPorts {
 /** What bubbles-query can do. */
 export const createApp = (ports: AppPorts) => ({
   listBubbles: listBubbles(ports),
+  searchBubbles: searchBubbles(ports),
   getBubble: getBubble(ports),
   getTranscript: getTranscript(ports),
   listComments: listComments(ports),
@@ -35,5 +43,9 @@ export const createApp = (ports: AppPorts) => ({
   recordThread: recordThread(ports),
   recordPerson: recordPerson(ports),
   rebuildPeople: rebuildPeople(ports),
+  fillPeople: fillPeople(ports),
+
+  analyseCardsAgain: analyseCardsAgain(ports),
+  dropRemovedCards: dropRemovedCards(ports),
 });
 export type App = ReturnType<typeof createApp>;

@@ -2,6 +2,8 @@ import type { Changed } from '@bubbles/shared/store/aggregates.ts';
 import type { Bubble, BubbleType, Row } from './domain/bubble.ts';
 import type { Comment, ShownComment, Thread } from './domain/comment.ts';
 import type { Directory, KnownPerson } from './domain/person.ts';
+import type { IndexCache } from './domain/search/index-cache.ts';
+import type { SearchCard } from './domain/search-card.ts';
 import type { Transcript } from './domain/transcript.ts';
 
 export interface ListFilters {
@@ -34,6 +36,8 @@ export interface BubbleStore {
   change(id: string, change: (bubble: Bubble) => Changed<Bubble> | null): Promise<Bubble>;
   /** The rows that a user lists, newest first. */
   rows(query: RowQuery): Promise<ListRow[]>;
+  /** Those of the ids that are among all the rows that a user lists, in any order. */
+  rowsAmong(ids: readonly string[], query: Pick<RowQuery, 'userId' | 'filters' | 'now'>): Promise<ListRow[]>;
   byIds(ids: readonly string[]): Promise<Bubble[]>;
 }
 
@@ -62,9 +66,34 @@ export interface CommentStore {
 }
 
 export interface PeopleStore {
-  /** Unless it has a newer revision already. */
-  put(person: KnownPerson): Promise<void>;
+  /** Unless it has a newer revision already. `seq`: as of a card. */
+  put(person: KnownPerson, seq: number): Promise<void>;
+  /** Somebody as a recording named them: found by that name until the account is known. */
+  mention(person: Pick<KnownPerson, 'id' | 'name'>, seq: number): Promise<void>;
+  /** Accounts that identity told of. */
   byIds(ids: readonly string[]): Promise<Directory>;
+}
+
+export interface CardStore {
+  /** Unless it has a newer revision already. Readers of it will look for numbers above those that they saw, with an overlap. */
+  put(card: SearchCard, stamp: { readonly seq: number; readonly at: Date }): Promise<void>;
+  /** Bubbles whose cards an older analyser wrote. */
+  idsAnalysedBefore(limit: number): Promise<string[]>;
+  /** How many cards of bubbles that were removed before were dropped. */
+  dropRemovedBefore(at: Date): Promise<number>;
+}
+
+/** The readable bubbles of each caller by words; what it finds must be verified. */
+export type SearchIndex = Pick<IndexCache, 'search'>;
+
+/** How far a projection has been filled. */
+export interface FillProgress {
+  readonly after: string | null;
+  readonly done: boolean;
+}
+export interface FillStore {
+  get(): Promise<FillProgress>;
+  put(progress: FillProgress): Promise<void>;
 }
 
 /** Identity's snapshot of all accounts, page by page. */

@@ -1,8 +1,10 @@
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import type { Clock } from '@bubbles/shared/clock.ts';
 import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
 import { cursorCodec } from '@bubbles/shared/keyset.ts';
-import type { Loop } from '@bubbles/shared/loop.ts';
-import type { Infra, Service } from '@bubbles/shared/service.ts';
+import type { Log } from '@bubbles/shared/log.ts';
+import { startLoop } from '@bubbles/shared/loop.ts';
+import type { Infra, Job, Service } from '@bubbles/shared/service.ts';
 import { outboxRelay } from '@bubbles/shared/store/outbox-relay.ts';
 import { CONSUMER, consumers } from './adapters/bus/consumers.ts';
 import { readyEvent } from './adapters/bus/ready-event.ts';
@@ -10,9 +12,18 @@ import { cursors } from './adapters/http/cursors.ts';
 import { presenter } from './adapters/http/present.ts';
 import { routes } from './adapters/http/routes.ts';
 import { accounts } from './adapters/services/accounts.ts';
-import { openStores } from './adapters/store/stores.ts';
-import { createApp } from './app.ts';
+import { openStores, type Stores } from './adapters/store/stores.ts';
+import { openThread } from './adapters/threads/open-thread.ts';
+import { type App, createApp } from './app.ts';
 import type { Config } from './config.ts';
+import type { IndexBuilder } from './domain/search/index-builder.ts';
+import { createIndexCache, type IndexCache } from './domain/search/index-cache.ts';
+import { threadBuilder } from './domain/search/thread-builder.ts';
+import { createFeed } from './use-cases/feed.ts';
+
+export const NAME = CONSUMER;
+/** The first filling of a projection begins with the service; later it is only looked whether it was finished. */
+const FILL_POLL_MS = 600_000;
 
 /** The services that bubbles-query asks. */
 export interface Peers {
@@ -20,30 +31,79 @@ export interface Peers {
 }
 
 export function createBubblesQuery(config: Config, infra: Infra, { identity }: Peers): Service {
-  let relay: Loop | null = null;
-  const stores = openStores({ ...infra, source: CONSUMER, onCommit: () => relay?.poke() });
+  const { clock, log } = infra;
+  let loops: ReturnType<typeof startLoops> | null = null;
+  const stores = openStores({ ...infra, source: NAME, onCommit: () => loops?.relay.poke() });
   const present = presenter(config);
-  const app = createApp({ ...stores, accounts: accounts(identity), clock: infra.clock, bubbleReady: readyEvent(present.bubble) });
+  const builder = threadBuilder(openThread, config.search.threads);
+  const app = createApp({
+    ...stores,
+    clock,
+    accounts: accounts(identity),
+    index: searchIndex({ stores, builder, budgetBytes: config.search.memoryBytes, clock, log }),
+    feed: createFeed(clock),
+    bubbleReady: readyEvent(present.bubble),
+  });
   return {
-    name: CONSUMER,
+    name: NAME,
     routes: routes(app, { present, cursors: cursors(cursorCodec({ keys: config.cursorKeys })) }),
     subscriptions: consumers(app),
-    jobs: [],
+    jobs: jobs(app),
     async start() {
       await stores.ensureIndexes();
-      relay = outboxRelay({
-        ...infra,
-        collections: stores.relayed,
-        definitions: [BubbleReadyV1],
-        releaseAtStart: config.releaseLeasesAtStart,
-      });
+      loops = startLoops({ app, stores, infra, releaseAtStart: config.releaseLeasesAtStart });
     },
     async settle() {
-      relay?.poke();
-      await relay?.idle();
+      loops?.relay.poke();
+      await Promise.all([loops?.relay.idle(), loops?.fill.idle()]);
     },
     async stop() {
-      await relay?.stop();
+      await Promise.all([loops?.relay.stop(), loops?.fill.stop(), builder.stop()]);
     },
   };
 }
+
+interface IndexParts {
+  readonly stores: Stores;
+  readonly builder: IndexBuilder;
+  readonly budgetBytes: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const searchIndex = ({ stores, builder, budgetBytes, clock, log }: IndexParts): IndexCache =>
+  createIndexCache({
+    cards: stores.cards,
+    people: stores.people,
+    builder,
+    budgetBytes,
+    nowMs: () => clock.now().getTime(),
+    elapsedMs: () => clock.monotonic(),
+    onFault: (error) => log.error('A search index could not be merged and will be built anew.', { error }),
+  });
+
+interface LoopParts {
+  readonly app: App;
+  readonly stores: Stores;
+  readonly infra: Infra;
+  readonly releaseAtStart: boolean;
+}
+
+const startLoops = ({ app, stores, infra, releaseAtStart }: LoopParts) => ({
+  relay: outboxRelay({ ...infra, collections: stores.relayed, definitions: [BubbleReadyV1], releaseAtStart }),
+  fill: startLoop({
+    name: 'fill-people',
+    clock: infra.clock,
+    log: infra.log,
+    pollMs: FILL_POLL_MS,
+    run: async () => {
+      await app.fillPeople();
+      return null;
+    },
+  }),
+});
+
+const jobs = (app: App): readonly Job[] => [
+  { name: 'analyse-cards-again', cron: '*/10 * * * *', run: app.analyseCardsAgain },
+  { name: 'drop-removed-cards', cron: '29 3 * * *', run: app.dropRemovedCards },
+];

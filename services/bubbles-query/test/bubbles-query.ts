@@ -11,7 +11,7 @@ import { aCaller, asService, startTestHttp } from '@bubbles/shared/testing/http.
 import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
 import { type RecordingBus, recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
 import type { z } from 'zod';
-import type { Config } from '../src/config.ts';
+import { type Config, SEARCH_DEFAULTS } from '../src/config.ts';
 import { createBubblesQuery } from '../src/service.ts';
 import { AT, type Told } from './builders.ts';
 import { memoryDatabase } from './stores.ts';
@@ -20,6 +20,7 @@ export const CONFIG: Config = {
   appBaseUrl: 'https://app.test',
   cursorKeys: { current: Buffer.alloc(32, 1), previous: null },
   personKey: Buffer.alloc(32, 2),
+  search: SEARCH_DEFAULTS,
   releaseLeasesAtStart: false,
 };
 

@@ -60,6 +60,8 @@ export interface Row {
 /** Everything known of a bubble. A fact may come before the bubble itself: `details` is null until then. */
 export interface Bubble {
   readonly id: string;
+  /** Rises with every fact that was news. */
+  readonly rev: number;
   readonly details: Details | null;
   readonly media: Media | null;
   readonly transcript: TranscriptMark | null;
@@ -83,14 +85,21 @@ const LEGACY_MS = 0;
 const FIRST_MS = LEGACY_MS + 1;
 const LAST_MS = 10 ** SK_DIGITS - 1;
 
-/** What the sort keys of a millisecond begin with. All times lie before the legacy bubbles: those up to 1970 at the first, those from 2286 at the last. */
-export const sortPrefix = (ms: number): string => `${String(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).padStart(SK_DIGITS, '0')}.`;
+/** All times lie before the legacy bubbles: those up to 1970 at the first millisecond, those from 2286 at the last. */
+const clamped = (ms: number): number => Math.min(Math.max(ms, FIRST_MS), LAST_MS);
+const prefixOf = (ms: number): string => `${String(ms).padStart(SK_DIGITS, '0')}.`;
 
-export const sortKey = (createdAt: Date | null, id: string): string =>
-  createdAt === null ? `${String(LEGACY_MS).padStart(SK_DIGITS, '0')}.${id}` : `${sortPrefix(createdAt.getTime())}${id}`;
+/** The place of a bubble among those of all times. */
+export const sortMs = (createdAt: Date | null): number => (createdAt === null ? LEGACY_MS : clamped(createdAt.getTime()));
+
+/** What the sort keys of a millisecond begin with. */
+export const sortPrefix = (ms: number): string => prefixOf(clamped(ms));
+
+export const sortKey = (createdAt: Date | null, id: string): string => prefixOf(sortMs(createdAt)) + id;
 
 export const unknownBubble = (id: string): Bubble => ({
   id,
+  rev: 0,
   details: null,
   media: null,
   transcript: null,
@@ -104,7 +113,7 @@ export const unknownBubble = (id: string): Bubble => ({
   row: null,
 });
 
-export const tombstone = (id: string): Bubble => ({ ...unknownBubble(id), removed: true });
+export const tombstone = ({ id, rev }: Bubble): Bubble => ({ ...unknownBubble(id), rev: rev + 1, removed: true });
 
 /** Archived bubbles, drafts and templates leave every list; expiry is a matter of the moment of reading. */
 const isListable = ({ archived, draft, template }: Details): boolean => !archived && !draft && !template;
@@ -145,7 +154,7 @@ type GroupName = 'details' | 'media' | 'transcript' | 'notes';
 export function withFacts<G extends GroupName>(bubble: Bubble, group: G, facts: NonNullable<Bubble[G]>): Bubble | null {
   const known = bubble[group];
   if (bubble.removed || (known !== null && known.revision >= facts.revision)) return null;
-  return derived({ ...bubble, [group]: facts });
+  return derived({ ...bubble, rev: bubble.rev + 1, [group]: facts });
 }
 
 /** Exists, and is neither archived, a draft, a template nor expired. The one predicate of lists, single reads, search and fan-out. */

@@ -1,13 +1,20 @@
 import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
 import type { KnownPerson } from '../domain/person.ts';
-import type { Accounts, PeopleStore } from '../ports.ts';
+import type { Accounts, FillStore, PeopleStore } from '../ports.ts';
+import type { Feed } from './feed.ts';
+
+interface Ports {
+  readonly people: PeopleStore;
+  readonly accounts: Accounts;
+  readonly feed: Feed;
+}
 
 export const knownPerson = ({ user_id, name, email, revision }: AccountFacts): KnownPerson => ({ id: user_id, name, email, revision });
 
 export const recordPerson =
-  ({ people }: { readonly people: PeopleStore }) =>
+  ({ people, feed }: Pick<Ports, 'people' | 'feed'>) =>
   (facts: AccountFacts): Promise<void> =>
-    people.put(knownPerson(facts));
+    feed(({ seq }) => people.put(knownPerson(facts), seq));
 
 /** What came of one page of identity's snapshot. */
 export interface Rebuilt {
@@ -16,11 +23,26 @@ export interface Rebuilt {
   readonly nextAfter: string | null;
 }
 
-/** Fills the projection again, a page at a time. Events that come meanwhile win by their revision. */
+/** Fills the projection again, a page at a time: with what is news. Events that come meanwhile win by their revision. */
 export const rebuildPeople =
-  ({ people, accounts }: { readonly people: PeopleStore; readonly accounts: Accounts }) =>
+  ({ people, accounts, feed }: Ports) =>
   async (after: string | null): Promise<Rebuilt> => {
     const page = await accounts.page(after);
-    await Promise.all(page.people.map((person) => people.put(person)));
+    const known = await people.byIds(page.people.map(({ id }) => id));
+    const news = page.people.filter(({ id, revision }) => (known.get(id)?.revision ?? 0) < revision);
+    await Promise.all(news.map((person) => feed(({ seq }) => people.put(person, seq))));
     return { read: page.people.length, nextAfter: page.nextAfter };
   };
+
+/** Fills the projection the first time, from where it was left; nothing once that is done. */
+export const fillPeople = ({ fills, ...ports }: Ports & { readonly fills: FillStore }) => {
+  const fillPage = rebuildPeople(ports);
+  return async (): Promise<void> => {
+    for (let { after, done } = await fills.get(); !done; ) {
+      const { nextAfter } = await fillPage(after);
+      after = nextAfter;
+      done = nextAfter === null;
+      await fills.put({ after, done });
+    }
+  };
+};

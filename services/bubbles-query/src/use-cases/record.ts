@@ -4,13 +4,13 @@ import { type Bubble, type Details, type Media, type Notes, peopleIn, tombstone,
 import { accountIds, type Directory, NOBODY } from '../domain/person.ts';
 import { becomesReady } from '../domain/readiness.ts';
 import type { Transcript } from '../domain/transcript.ts';
-import type { BubbleStore, CommentStore, PeopleStore, TranscriptStore } from '../ports.ts';
+import type { BubbleStore, CommentStore, TranscriptStore } from '../ports.ts';
+import { type CardPorts, writeCard } from './cards.ts';
 
-interface Ports {
+interface Ports extends CardPorts {
   readonly bubbles: BubbleStore;
   readonly transcripts: TranscriptStore;
   readonly comments: CommentStore;
-  readonly people: PeopleStore;
   readonly clock: Clock;
   /** The ready event of a bubble, as a participant reads it. */
   readonly bubbleReady: (bubble: Bubble, directory: Directory, readyAt: Date) => OutgoingEvent;
@@ -44,10 +44,11 @@ const recorder = ({ bubbles, people, clock, bubbleReady }: Pick<Ports, 'bubbles'
   };
 };
 
+/** The bubble first, its card second; an event that the bubble knows already finishes the card. */
 export const recordDetails = (ports: Ports) => {
-  const record = recorder(ports);
+  const [record, write] = [recorder(ports), writeCard(ports)];
   return async (id: string, details: Details): Promise<void> => {
-    await record(id, (bubble) => withFacts(bubble, 'details', details));
+    await write(await record(id, (bubble) => withFacts(bubble, 'details', details)));
   };
 };
 
@@ -59,9 +60,9 @@ export const recordMedia = (ports: Ports) => {
 };
 
 export const recordNotes = (ports: Ports) => {
-  const record = recorder(ports);
+  const [record, write] = [recorder(ports), writeCard(ports)];
   return async (id: string, notes: Notes): Promise<void> => {
-    await record(id, (bubble) => withFacts(bubble, 'notes', notes));
+    await write(await record(id, (bubble) => withFacts(bubble, 'notes', notes)));
   };
 };
 
@@ -78,9 +79,9 @@ export const recordTranscript = (ports: Ports) => {
 
 /** The tombstone first: what comes late meets it. The purge is done again when the event comes again. */
 export const removeBubble = (ports: Ports) => {
-  const record = recorder(ports);
+  const [record, write] = [recorder(ports), writeCard(ports)];
   return async (id: string): Promise<void> => {
-    await record(id, (bubble) => (bubble.removed ? null : tombstone(id)));
+    await write(await record(id, (bubble) => (bubble.removed ? null : tombstone(bubble))));
     await ports.transcripts.purge(id);
     await ports.comments.purge(id);
   };

@@ -1,9 +1,12 @@
+import { DomainError } from '@bubbles/shared/errors.ts';
 import { type CursorCodec, type CursorScope, cursorFingerprint } from '@bubbles/shared/keyset.ts';
-import { sortKey } from '../../domain/bubble.ts';
+import { sortKey, sortMs } from '../../domain/bubble.ts';
+import { decodePosition, encodePosition, type Position, RANK_RULES_VERSION } from '../../domain/search/rank.ts';
 import type { CommentQuery, ListFilters, ListRow } from '../../ports.ts';
 
 const RULES = 1;
 const LIST = 1;
+const SEARCH = 2;
 const COMMENTS = 3;
 /** Of a sort key. */
 const SORT_MS_BYTES = 6;
@@ -23,12 +26,24 @@ const timeBytes = (at: Date): Buffer => {
 const uuidBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
 const uuidFrom = (bytes: Buffer): string => bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
+/** Whose search, for what; `canonical` is equal for queries that rank alike. */
+interface SearchScope {
+  readonly userId: string;
+  readonly canonical: string;
+  readonly filters: ListFilters;
+}
+
 /** Cursors are bound to who reads and to what was asked, not to the credential or the size of a page. */
 export function cursors(codec: CursorCodec) {
   const list = (userId: string, filters: ListFilters): CursorScope => ({
     kind: LIST,
     rules: RULES,
     fingerprint: cursorFingerprint([userId, JSON.stringify(filters)]),
+  });
+  const search = ({ userId, canonical, filters }: SearchScope): CursorScope => ({
+    kind: SEARCH,
+    rules: RANK_RULES_VERSION,
+    fingerprint: cursorFingerprint([userId, canonical, JSON.stringify(filters)]),
   });
   const comments = (userId: string, bubbleId: string): CursorScope => ({
     kind: COMMENTS,
@@ -38,14 +53,19 @@ export function cursors(codec: CursorCodec) {
   return {
     /** Position: created ms (0 for a legacy bubble) and the uuid. */
     afterRow({ id, createdAt }: ListRow, userId: string, filters: ListFilters): string {
-      const [ms = '0'] = sortKey(createdAt, id).split('.');
-      return codec.encode({ ...list(userId, filters), position: Buffer.concat([sortMsBytes(Number(ms)), uuidBytes(id)]) });
+      return codec.encode({ ...list(userId, filters), position: Buffer.concat([sortMsBytes(sortMs(createdAt)), uuidBytes(id)]) });
     },
     /** The sort key that the page goes on from; rejects with `invalid`. */
     rowPosition(cursor: string, userId: string, filters: ListFilters): string {
       const position = codec.decode(cursor, list(userId, filters));
       const ms = position.readUIntBE(0, SORT_MS_BYTES);
       return sortKey(ms === 0 ? null : new Date(ms), uuidFrom(position.subarray(SORT_MS_BYTES)));
+    },
+    afterHit: (position: Position, scope: SearchScope): string => codec.encode({ ...search(scope), position: encodePosition(position) }),
+    hitPosition(cursor: string, scope: SearchScope): Position {
+      const position = decodePosition(codec.decode(cursor, search(scope)));
+      if (position === null) throw new DomainError('invalid', 'cursor: holds no position.');
+      return position;
     },
     afterComment: ({ id, createdAt }: { readonly id: string; readonly createdAt: Date }, userId: string, bubbleId: string): string =>
       codec.encode({ ...comments(userId, bubbleId), position: Buffer.concat([timeBytes(createdAt), Buffer.from(id)]) }),

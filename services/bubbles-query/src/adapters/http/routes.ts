@@ -2,18 +2,25 @@ import type { ListBubblesQuery } from '@bubbles/contracts/api/query.ts';
 import { route } from '@bubbles/shared/http/define-route.ts';
 import type { Caller, Route } from '@bubbles/shared/http/route.ts';
 import type { App } from '../../app.ts';
+import { parseQuery } from '../../domain/search/query-units.ts';
 import { bubbleIdOf } from '../../domain/short-id.ts';
 import { asText } from '../../domain/transcript.ts';
 import type { ListFilters } from '../../ports.ts';
 import type { Reader } from '../../use-cases/read.ts';
 import type { Cursors } from './cursors.ts';
 import type { Presenter } from './present.ts';
-import { getBubble, getTranscript, listBubbles, listComments, readable, rebuildPeople } from './specs.ts';
+import { getBubble, getTranscript, listBubbles, listComments, readable, rebuildPeople, searchBubbles } from './specs.ts';
 
 /** A hidden guest does not belong to the team. */
 const readerOf = ({ userId, teams }: Caller): Reader => ({ userId, teamIds: teams.flatMap(({ id, hidden }) => (hidden ? [] : [id])) });
 
-export const filtersOf = ({ team_id, space_id, type, created_after, created_before }: ListBubblesQuery): ListFilters => ({
+export const filtersOf = ({
+  team_id,
+  space_id,
+  type,
+  created_after,
+  created_before,
+}: Omit<ListBubblesQuery, 'limit' | 'cursor'>): ListFilters => ({
   teamId: team_id ?? null,
   spaceId: space_id ?? null,
   type: type ?? null,
@@ -34,6 +41,13 @@ export const routes = (app: App, { present, cursors }: Tools): readonly Route[] 
     const { rows, hasMore } = await app.listBubbles({ userId, filters, before, limit: query.limit });
     const last = hasMore ? rows.at(-1) : undefined;
     return { data: rows.map(present.row), has_more: hasMore, next_cursor: last ? cursors.afterRow(last, userId, filters) : null };
+  }),
+  route(searchBubbles, async ({ caller: { userId }, query: { q, cursor, limit, ...rest } }) => {
+    const [words, filters] = [parseQuery(q), filtersOf(rest)];
+    const scope = { userId, canonical: words.canonical, filters };
+    const after = cursor === undefined ? null : cursors.hitPosition(cursor, scope);
+    const { rows, next } = await app.searchBubbles({ userId, words, filters, after, limit });
+    return { data: rows.map(present.row), has_more: next !== null, next_cursor: next && cursors.afterHit(next, scope) };
   }),
   route(getBubble, async ({ caller, params }) => {
     const { bubble, ...view } = await app.getBubble(readerOf(caller), params.id);
@@ -64,6 +78,6 @@ export const routes = (app: App, { present, cursors }: Tools): readonly Route[] 
   }),
   route(rebuildPeople, async ({ body: { after } }) => {
     const { read, nextAfter } = await app.rebuildPeople(after ?? null);
-    return { read, next_after: nextAfter };
+    return { accounts: read, next_after: nextAfter };
   }),
 ];

@@ -1,6 +1,6 @@
 import { Bubble } from '@bubbles/contracts/api/bubble.ts';
 import { BubblesList, CommentList } from '@bubbles/contracts/api/lists.ts';
-import { ListBubblesQuery, PageQuery, TranscriptQuery } from '@bubbles/contracts/api/query.ts';
+import { ListBubblesQuery, PageQuery, SearchBubblesQuery, TranscriptQuery } from '@bubbles/contracts/api/query.ts';
 import { CallerId } from '@bubbles/contracts/api/text.ts';
 import { Transcript } from '@bubbles/contracts/api/transcript.ts';
 import { ReadableRequest, ReadableResponse } from '@bubbles/contracts/internal/readable.ts';
@@ -18,6 +18,19 @@ export const listBubbles = defineRoute({
   summary: 'List your bubbles',
   description: 'The bubbles that you take part in, newest first. Archived bubbles, drafts, templates and expired ones are left out.',
   query: ListBubblesQuery,
+  success: { status: 200, schema: BubblesList },
+  errors: [],
+});
+
+export const searchBubbles = defineRoute({
+  ...common,
+  method: 'GET',
+  path: '/v1/bubbles/search',
+  operationId: 'searchBubbles',
+  summary: 'Search your bubbles',
+  description:
+    'Those of your list that hold the words, or words like them: first in the title, then in the author name, then in the AI notes.',
+  query: SearchBubblesQuery,
   success: { status: 200, schema: BubblesList },
   errors: [],
 });
@@ -73,11 +86,11 @@ export const readable = defineRoute({
 
 export const rebuildPeople = defineRoute({
   ...internal,
-  path: '/internal/v1/people/rebuild',
+  path: '/internal/v1/admin/rebuild-people',
   operationId: 'rebuildPeople',
   summary: 'Read the names of people from identity again, a page at a time',
   auth: { kind: 'internal', callers: ['operator'] },
   body: z.object({ after: z.string().optional().meta({ description: 'The `next_after` of the page before' }) }),
-  success: { status: 200, schema: z.object({ read: z.int().nonnegative(), next_after: z.string().nullable() }) },
+  success: { status: 200, schema: z.object({ accounts: z.int().nonnegative(), next_after: z.string().nullable() }) },
   errors: [],
 });

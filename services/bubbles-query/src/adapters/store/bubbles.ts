@@ -3,7 +3,7 @@ import { stateOf } from '@bubbles/shared/store/aggregates.ts';
 import type { Collection, Filter, IndexSpec } from '@bubbles/shared/store/collection.ts';
 import { OUTBOX_INDEX } from '@bubbles/shared/store/outbox.ts';
 import { type Bubble, sortPrefix, unknownBubble } from '../../domain/bubble.ts';
-import type { BubbleStore, ListFilters, RowQuery } from '../../ports.ts';
+import type { BubbleStore, ListFilters, ListRow, RowQuery } from '../../ports.ts';
 
 export type BubbleDoc = Stored<Bubble>;
 
@@ -26,7 +26,7 @@ function sortRange({ createdAfterMs, createdBeforeMs }: ListFilters, before: str
   };
 }
 
-function rowFilter({ userId, filters, before, now }: RowQuery): Filter<BubbleDoc> {
+function rowFilter({ userId, filters, before, now }: Omit<RowQuery, 'limit'>): Filter<BubbleDoc> {
   const range = sortRange(filters, before);
   return {
     readers: userId,
@@ -38,6 +38,8 @@ function rowFilter({ userId, filters, before, now }: RowQuery): Filter<BubbleDoc
   };
 }
 
+const ROW_ALONE = { row: 1, commentCount: 1 } as const;
+const rowOf = ({ _id, row, commentCount }: BubbleDoc): ListRow[] => (row === null ? [] : [{ id: _id, ...row, commentCount }]);
 const read = (doc: BubbleDoc): Bubble => stateOf<Bubble>(doc);
 
 export const bubbleStore = (aggregates: AggregateStore<Bubble>, collection: Collection<BubbleDoc>): BubbleStore => ({
@@ -52,8 +54,12 @@ export const bubbleStore = (aggregates: AggregateStore<Bubble>, collection: Coll
     }
   },
   async rows(query) {
-    const docs = await collection.find(rowFilter(query), { sort: { sk: -1 }, limit: query.limit, projection: { row: 1, commentCount: 1 } });
-    return docs.flatMap(({ _id, row, commentCount }) => (row === null ? [] : [{ id: _id, ...row, commentCount }]));
+    const docs = await collection.find(rowFilter(query), { sort: { sk: -1 }, limit: query.limit, projection: ROW_ALONE });
+    return docs.flatMap(rowOf);
+  },
+  async rowsAmong(ids, query) {
+    const docs = await collection.find({ ...rowFilter({ ...query, before: null }), _id: { $in: [...ids] } }, { projection: ROW_ALONE });
+    return docs.flatMap(rowOf);
   },
   byIds: async (ids) => (await collection.find({ _id: { $in: [...ids] } })).map(read),
 });

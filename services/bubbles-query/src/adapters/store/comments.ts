@@ -1,6 +1,7 @@
 import type { Collection, Filter, IndexSpec } from '@bubbles/shared/store/collection.ts';
 import { type Comment, isShown, type Thread } from '../../domain/comment.ts';
 import type { CommentStore } from '../../ports.ts';
+import { putUnlessNewer } from './unless-newer.ts';
 
 export interface CommentDoc extends Omit<Comment, 'id'> {
   readonly _id: string;
@@ -31,10 +32,10 @@ export const commentStore = (comments: Collection<CommentDoc>, threads: Collecti
     const fields = { ...facts, shown: isShown(facts) };
     const older = { _id: id, revision: { $lt: facts.revision } };
     const stayed = await comments.updateOne({ ...older, threadId: facts.threadId }, { $set: fields });
-    if (stayed === 'none') await comments.updateOne(older, { $set: { ...fields, ...APART } }, { upsert: true });
+    if (stayed === 'none') await putUnlessNewer(comments, older, { $set: { ...fields, ...APART } });
   },
   async putThread({ id, ...facts }) {
-    await threads.updateOne({ _id: id, revision: { $lt: facts.revision } }, { $set: facts }, { upsert: true });
+    await putUnlessNewer(threads, { _id: id, revision: { $lt: facts.revision } }, { $set: facts });
   },
   async join(threadId) {
     const thread = await threads.findOne({ _id: threadId });

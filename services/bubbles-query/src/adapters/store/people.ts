@@ -1,18 +1,53 @@
-import type { Collection } from '@bubbles/shared/store/collection.ts';
+import type { Collection, IndexSpec } from '@bubbles/shared/store/collection.ts';
 import type { KnownPerson } from '../../domain/person.ts';
+import { nameText, type PersonRow } from '../../domain/search/card.ts';
+import type { PeopleFeed } from '../../domain/search/index-cache.ts';
+import { nameInId } from '../../domain/search-card.ts';
 import type { PeopleStore } from '../../ports.ts';
+import { type FedDoc, seqPages } from './seq-pages.ts';
+import { putUnlessNewer } from './unless-newer.ts';
 
-export interface PersonDoc extends Omit<KnownPerson, 'id'> {
-  readonly _id: string;
-}
+export interface PersonDoc extends Omit<KnownPerson, 'id'>, FedDoc {}
 
-export const peopleStore = (collection: Collection<PersonDoc>): PeopleStore => ({
-  async put({ id, ...person }) {
-    await collection.updateOne({ _id: id, revision: { $lt: person.revision } }, { $set: person }, { upsert: true });
-  },
-  async byIds(ids) {
-    const distinct = [...new Set(ids)];
-    const docs = distinct.length === 0 ? [] : await collection.find({ _id: { $in: distinct } });
-    return new Map(docs.map(({ _id, ...person }) => [_id, { id: _id, ...person }]));
-  },
-});
+export const PERSON_INDEXES: readonly IndexSpec[] = [{ name: 'seq', keys: { seq: 1 } }];
+
+/** Before every revision of an account: only a recording named them. */
+const HEARSAY = 0;
+const NEVER_CHANGES = 0;
+const IDS_A_QUERY = 1000;
+const NAMES_ONLY = { name: 1, seq: 1 } as const;
+
+const chunksOf = (ids: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(ids.length / IDS_A_QUERY) }, (_, n) => ids.slice(n * IDS_A_QUERY, (n + 1) * IDS_A_QUERY));
+
+const rowOf = ({ _id, name, seq }: PersonDoc): PersonRow => ({ id: _id, seq, name: nameText(name) });
+
+export const peopleStore = (collection: Collection<PersonDoc>): PeopleStore & PeopleFeed => {
+  const put = ({ id, ...person }: KnownPerson, seq: number): Promise<void> =>
+    putUnlessNewer(collection, { _id: id, revision: { $lte: person.revision } }, { $set: person, $max: { seq } });
+  return {
+    put,
+    mention: ({ id, name }, seq) => put({ id, name, email: null, revision: HEARSAY }, seq),
+    async byIds(ids) {
+      const distinct = [...new Set(ids)];
+      const docs = distinct.length === 0 ? [] : await collection.find({ _id: { $in: distinct }, revision: { $gt: HEARSAY } });
+      return new Map(docs.map(({ _id, name, email, revision }) => [_id, { id: _id, name, email, revision }]));
+    },
+    async named(ids) {
+      const told = ids.flatMap((id) => {
+        const name = nameInId(id);
+        return name === null ? [] : [{ id, seq: NEVER_CHANGES, name: nameText(name) }];
+      });
+      const accounts = ids.filter((id) => nameInId(id) === null);
+      const rows: PersonRow[] = [];
+      for (const chunk of chunksOf(accounts)) {
+        const docs = await collection.find({ _id: { $in: chunk } }, { projection: NAMES_ONLY });
+        rows.push(...docs.map(rowOf));
+      }
+      return [...told, ...rows];
+    },
+    async *since(seq) {
+      for await (const docs of seqPages(collection, { filter: {}, after: seq, projection: NAMES_ONLY })) yield docs.map(rowOf);
+    },
+  };
+};

@@ -2,8 +2,10 @@ import type { Infra } from '@bubbles/shared/service.ts';
 import { aggregateStore } from '@bubbles/shared/store/aggregates.ts';
 import type { Bubble } from '../../domain/bubble.ts';
 import { BUBBLE_INDEXES, type BubbleDoc, bubbleStore } from './bubbles.ts';
+import { CARD_INDEXES, type CardDoc, cardStore } from './cards.ts';
 import { COMMENT_INDEXES, type CommentDoc, commentStore, THREAD_INDEXES, type ThreadDoc } from './comments.ts';
-import { type PersonDoc, peopleStore } from './people.ts';
+import { type FillDoc, fillStore } from './fills.ts';
+import { PERSON_INDEXES, type PersonDoc, peopleStore } from './people.ts';
 import { type TranscriptDoc, transcriptStore } from './transcripts.ts';
 
 export interface StoreOptions extends Pick<Infra, 'database' | 'clock' | 'ids'> {
@@ -18,11 +20,15 @@ export const openStores = ({ database, ...aggregate }: StoreOptions) => {
   const bubbles = database.collection<BubbleDoc>('bubbles');
   const comments = database.collection<CommentDoc>('comments');
   const threads = database.collection<ThreadDoc>('threads');
+  const people = database.collection<PersonDoc>('people');
+  const cards = database.collection<CardDoc>('bubble_cards');
   return {
     bubbles: bubbleStore(aggregateStore<Bubble>(bubbles, aggregate), bubbles),
     transcripts: transcriptStore(database.collection<TranscriptDoc>('transcripts')),
     comments: commentStore(comments, threads),
-    people: peopleStore(database.collection<PersonDoc>('people')),
+    people: peopleStore(people),
+    cards: cardStore(cards),
+    fills: fillStore(database.collection<FillDoc>('fills')),
     /** Those whose documents carry events. */
     relayed: [bubbles],
     async ensureIndexes() {
@@ -30,7 +36,10 @@ export const openStores = ({ database, ...aggregate }: StoreOptions) => {
         bubbles.ensureIndexes(BUBBLE_INDEXES),
         comments.ensureIndexes(COMMENT_INDEXES),
         threads.ensureIndexes(THREAD_INDEXES),
+        people.ensureIndexes(PERSON_INDEXES),
+        cards.ensureIndexes(CARD_INDEXES),
       ]);
     },
   };
 };
+export type Stores = ReturnType<typeof openStores>;

@@ -1,6 +1,7 @@
 import type { Collection } from '@bubbles/shared/store/collection.ts';
 import type { Transcript } from '../../domain/transcript.ts';
 import type { TranscriptStore } from '../../ports.ts';
+import { putUnlessNewer } from './unless-newer.ts';
 
 export interface TranscriptDoc extends Omit<Transcript, 'bubbleId'> {
   readonly _id: string;
@@ -12,7 +13,7 @@ export const transcriptStore = (collection: Collection<TranscriptDoc>): Transcri
     return doc && { bubbleId, revision: doc.revision, segments: doc.segments };
   },
   async put({ bubbleId, revision, segments }) {
-    await collection.updateOne({ _id: bubbleId, revision: { $lt: revision } }, { $set: { revision, segments } }, { upsert: true });
+    await putUnlessNewer(collection, { _id: bubbleId, revision: { $lt: revision } }, { $set: { revision, segments } });
   },
   async purge(bubbleId) {
     await collection.deleteOne({ _id: bubbleId });

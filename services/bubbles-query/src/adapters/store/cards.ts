@@ -1,0 +1,63 @@
+import type { Collection, IndexSpec } from '@bubbles/shared/store/collection.ts';
+import { ANALYSER_VERSION } from '../../domain/search/analysis.ts';
+import type { CardRow } from '../../domain/search/card.ts';
+import type { CardFeed } from '../../domain/search/index-cache.ts';
+import type { SearchCard } from '../../domain/search-card.ts';
+import type { CardStore } from '../../ports.ts';
+import { type FedDoc, seqPages } from './seq-pages.ts';
+import { putUnlessNewer } from './unless-newer.ts';
+
+export interface CardDoc extends Omit<SearchCard, 'id' | 'removed'>, FedDoc {
+  /** Who analysed its texts. */
+  readonly analyser: number;
+  /** Readers now and before: who read it once must learn that they do no more. */
+  readonly ever: readonly string[];
+  /** Absent while the bubble is there, so that a sparse index holds the removed alone. */
+  readonly removedAt?: Date;
+}
+
+export const CARD_INDEXES: readonly IndexSpec[] = [
+  { name: 'ever', keys: { ever: 1, seq: 1 } },
+  { name: 'removed', keys: { removedAt: 1 }, sparse: true },
+  { name: 'analyser', keys: { analyser: 1 } },
+];
+
+const rowFor =
+  (userId: string) =>
+  ({ _id, readers, ...card }: CardDoc): CardRow => ({
+    id: _id,
+    rev: card.rev,
+    seq: card.seq,
+    readable: readers.includes(userId),
+    createdMs: card.createdMs,
+    hideAtMs: card.hideAtMs,
+    teamId: card.teamId,
+    channelId: card.channelId,
+    type: card.type,
+    authorId: card.authorId,
+    title: card.title,
+    notes: card.notes,
+  });
+
+export const cardStore = (collection: Collection<CardDoc>): CardStore & CardFeed => ({
+  async put({ id, removed, ...fields }, { seq, at }) {
+    await putUnlessNewer(
+      collection,
+      { _id: id, rev: { $lte: fields.rev } },
+      {
+        $set: { ...fields, analyser: ANALYSER_VERSION, ...(removed ? { removedAt: at } : {}) },
+        $addToSet: { ever: { $each: [...fields.readers] } },
+        $max: { seq },
+      },
+    );
+  },
+  async *since(userId, seq) {
+    const row = rowFor(userId);
+    for await (const docs of seqPages(collection, { filter: { ever: userId }, after: seq, projection: { ever: 0 } })) yield docs.map(row);
+  },
+  async idsAnalysedBefore(limit) {
+    const docs = await collection.find({ analyser: { $lt: ANALYSER_VERSION } }, { limit, projection: { _id: 1 } });
+    return docs.map(({ _id }) => _id);
+  },
+  dropRemovedBefore: (at) => collection.deleteMany({ removedAt: { $lt: at } }),
+});

@@ -1,0 +1,10 @@
+import { parentPort } from 'node:worker_threads';
+import type { BuildOrder } from '../../domain/search/build-messages.ts';
+import { serveBuilds } from '../../domain/search/serve-builds.ts';
+
+const serve = serveBuilds();
+
+parentPort?.on('message', (order: BuildOrder) => {
+  const answer = serve(order);
+  if (answer !== null) parentPort?.postMessage(answer);
+});

@@ -1,0 +1,71 @@
+import type { Clock } from '@bubbles/shared/clock.ts';
+import type { ParsedQuery } from '../domain/search/query-units.ts';
+import type { Position } from '../domain/search/rank.ts';
+import type { BubbleStore, ListFilters, ListRow, SearchIndex } from '../ports.ts';
+
+interface Ports {
+  readonly bubbles: BubbleStore;
+  readonly index: SearchIndex;
+  readonly clock: Clock;
+}
+
+export interface Search {
+  readonly userId: string;
+  readonly words: ParsedQuery;
+  readonly filters: ListFilters;
+  readonly after: Position | null;
+  readonly limit: number;
+}
+export interface Found {
+  readonly rows: readonly ListRow[];
+  /** Where the next page begins; null when there is none. */
+  readonly next: Position | null;
+}
+
+interface Hit {
+  readonly position: Position;
+  readonly row: ListRow;
+}
+
+/** The index may be behind: what is missing is made up for by so many hits at least. */
+const MIN_VERIFIED_AT_ONCE = 25;
+
+const pull = async (hits: AsyncIterator<Position>, count: number): Promise<Position[]> => {
+  const pulled: Position[] = [];
+  while (pulled.length < count) {
+    const next = await hits.next();
+    if (next.done === true) break;
+    pulled.push(next.value);
+  }
+  return pulled;
+};
+
+/** Hits of the index that are rows of this caller now, in the index's order. */
+const verifier =
+  ({ bubbles, clock }: Pick<Ports, 'bubbles' | 'clock'>, { userId, filters }: Search) =>
+  async (positions: readonly Position[]): Promise<Hit[]> => {
+    const ids = positions.map(({ id }) => id);
+    const rows = new Map((await bubbles.rowsAmong(ids, { userId, filters, now: clock.now() })).map((row) => [row.id, row]));
+    return positions.flatMap((position) => {
+      const row = rows.get(position.id);
+      return row === undefined ? [] : [{ position, row }];
+    });
+  };
+
+/** No row leaves that the bubbles themselves do not give to this caller, whatever the index says. */
+export const searchBubbles =
+  ({ bubbles, index, clock }: Ports) =>
+  async (search: Search): Promise<Found> => {
+    const { userId, words: query, after, limit } = search;
+    const { spaceId: channelId, ...others } = search.filters;
+    const verified = verifier({ bubbles, clock }, search);
+    const positions = index.search(userId, { query, filters: { ...others, channelId }, after, nowMs: clock.now().getTime() });
+    const hits: Hit[] = [];
+    while (hits.length <= limit) {
+      const pulled = await pull(positions, Math.max(limit + 1 - hits.length, MIN_VERIFIED_AT_ONCE));
+      if (pulled.length === 0) break;
+      hits.push(...(await verified(pulled)));
+    }
+    await positions.return(undefined);
+    return { rows: hits.slice(0, limit).map(({ row }) => row), next: hits.length > limit ? (hits[limit - 1]?.position ?? null) : null };
+  };
