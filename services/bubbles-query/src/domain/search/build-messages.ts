@@ -1,14 +1,14 @@
 import type { CardRow } from './card.ts';
 import type { BuiltIndex, MergeResult, MergeTask } from './index-build.ts';
 
-/** To the worker. Rows of a build come in order before its finish; builds may interleave. */
+/** To a thread. Rows of a build come in order before its finish; builds may interleave. */
 export type BuildOrder =
   | { readonly job: number; readonly kind: 'rows'; readonly rows: readonly CardRow[] }
   | { readonly job: number; readonly kind: 'finish' }
   | { readonly job: number; readonly kind: 'drop' }
   | { readonly job: number; readonly kind: 'merge'; readonly task: MergeTask };
 
-/** From the worker, for every finish, drop and merge. */
+/** From a thread, for every finish, drop and merge. */
 export type BuildAnswer =
   | { readonly job: number; readonly kind: 'built'; readonly built: BuiltIndex }
   | { readonly job: number; readonly kind: 'merged'; readonly merged: MergeResult }

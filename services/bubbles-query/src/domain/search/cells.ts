@@ -1,6 +1,6 @@
 /**
  * Cells of arrays that are known to be there: the compiler cannot see the bounds. One function a kind, so that each stays fast.
- * What indexes keep lies in shared memory: a worker builds it and nothing is copied.
+ * What indexes keep lies in shared memory: a thread builds it and nothing is copied.
  */
 export const u8 = (cells: Uint8Array, index: number): number => cells[index] ?? 0;
 export const u16 = (cells: Uint16Array, index: number): number => cells[index] ?? 0;

@@ -14,7 +14,7 @@ export interface Attributes {
   readonly authors: readonly string[];
 }
 
-/** An index fresh from its cards; plain data, so that a worker can make it. */
+/** An index fresh from its cards; plain data, so that a thread can make it. */
 export interface BuiltIndex {
   readonly terms: SortedTerms;
   readonly segment: Segment;
