@@ -22,6 +22,8 @@ export interface SupervisedChannel<C extends Channel> {
   ready(): Promise<C>;
   /** Gives this channel up for a new one. */
   replace(channel: C): void;
+  /** Opens no other; who waits for one is refused. */
+  openNoMore(): void;
   close(): Promise<void>;
 }
 
@@ -64,6 +66,10 @@ export function superviseChannel<C extends Channel>(options: SupervisedChannelOp
     }
   };
   const ended = keepOpen();
+  const openNoMore = () => {
+    closing.abort();
+    if (reach.current() === null) reach.lost(new Error('the bus is closed'));
+  };
 
   return {
     ready: reach.ready,
@@ -71,10 +77,10 @@ export function superviseChannel<C extends Channel>(options: SupervisedChannelOp
       reach.left(channel);
       retire(channel, log);
     },
+    openNoMore,
     async close() {
       const channel = reach.current();
-      closing.abort();
-      reach.lost(new Error('the bus is closed'));
+      openNoMore();
       if (channel === null) return;
       retire(channel, log);
       await ended;

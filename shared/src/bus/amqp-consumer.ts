@@ -1,6 +1,7 @@
 import type { Channel, ChannelModel } from 'amqplib';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { aborted } from './aborted.ts';
 import { superviseChannel } from './amqp-channel.ts';
 import { type AmqpConnection, listenTo } from './amqp-connection.ts';
 import { backOffMs } from './back-off.ts';
@@ -31,8 +32,8 @@ export interface Consumer {
   waiting(): Promise<number>;
   /** Takes no more and waits for its handlers, no longer than until `deadline` aborts. */
   stop(deadline: AbortSignal): Promise<void>;
-  /** After `stop`. */
-  close(): Promise<void>;
+  /** After `stop`; that what was handled is acknowledged. */
+  close(deadline: AbortSignal): Promise<void>;
 }
 
 /** A fault is tried again after at most this long. */
@@ -96,15 +97,10 @@ export function amqpConsumer({ subscription, connection, deadLetters, clock, log
     },
     async stop(deadline) {
       stopping.abort();
-      await session?.stop();
+      channels.openNoMore();
+      await Promise.race([session?.stop(), aborted(deadline)]);
       await Promise.race([running.idle(), aborted(deadline)]);
     },
-    close: channels.close,
+    close: (deadline) => Promise.race([channels.close(), aborted(deadline)]),
   };
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });

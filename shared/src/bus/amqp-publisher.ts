@@ -1,6 +1,7 @@
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { aborted } from './aborted.ts';
 import { superviseChannel } from './amqp-channel.ts';
 import { confirms, type OutgoingMessage } from './amqp-confirms.ts';
 import type { AmqpConnection } from './amqp-connection.ts';
@@ -25,7 +26,8 @@ export interface Publisher {
   publish(message: OutgoingMessage): Promise<void>;
   /** Resolves when every message is confirmed or refused. */
   idle(): Promise<void>;
-  close(): Promise<void>;
+  /** Waits for the confirms that are under way, no longer than until `deadline` aborts. */
+  close(deadline: AbortSignal): Promise<void>;
 }
 
 /** Messages without a confirm at the same time. */
@@ -35,6 +37,7 @@ export function amqpPublisher({ connection, clock, log, jitter, confirmLimitMs }
   const window = publishWindow(WINDOW);
   const work = inFlight();
   let up = connection.up;
+  let closed = false;
   const queues = queueCheck(() => up(), log);
 
   const create = (model: ChannelModel) => model.createConfirmChannel();
@@ -65,6 +68,7 @@ export function amqpPublisher({ connection, clock, log, jitter, confirmLimitMs }
   };
 
   const publishEvent = async (definition: EventDefinition, event: CloudEvent): Promise<void> => {
+    if (closed) throw new BusUnavailable('the bus is closed');
     await channels.ready();
     await queues.require(definition);
     const { type, consumers } = definition;
@@ -81,8 +85,11 @@ export function amqpPublisher({ connection, clock, log, jitter, confirmLimitMs }
     publishEvent: (definition, event) => work.track(publishEvent(definition, event)),
     publish: (message) => work.track(publish(message)),
     idle: work.idle,
-    async close() {
-      await channels.close();
+    async close(deadline) {
+      closed = true;
+      channels.openNoMore();
+      await Promise.race([work.idle(), aborted(deadline)]);
+      await Promise.race([channels.close(), aborted(deadline)]);
       awaitingConfirm.stop();
     },
   };

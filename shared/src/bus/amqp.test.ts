@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Channel } from 'amqplib';
 import { z } from 'zod';
@@ -19,12 +19,16 @@ import { declareTopology } from './topology.ts';
 const BUS_UNAVAILABLE = { name: 'BusUnavailable' };
 const START_LIMIT_MS = 30_000;
 
+const listen = async (server: Server): Promise<number> => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return typeof address === 'object' && address ? address.port : 0;
+};
+
 describe('the bus without its broker', () => {
   it('refuses at once, again and again, and closes', async () => {
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    const port = typeof address === 'object' && address ? address.port : 0;
+    const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
 
     const bus = amqpBus({ url: `amqp://127.0.0.1:${port}`, service: 'alone', clock: systemClock(), log: SILENT_LOG });
@@ -34,6 +38,20 @@ describe('the bus without its broker', () => {
     await bus.idle();
     await bus.close();
     await expect(bus.publish(event, anEvent(event, { n: 4 }))).rejects.toMatchObject(BUS_UNAVAILABLE);
+  });
+
+  it('closes without waiting for a broker that accepts and says nothing', async () => {
+    const accepted = Promise.withResolvers<Socket>();
+    const server = createServer(accepted.resolve);
+    const bus = amqpBus({ url: `amqp://127.0.0.1:${await listen(server)}`, service: 'alone', clock: systemClock(), log: SILENT_LOG });
+    const event = thingHappened('silent');
+    const published = bus.publish(event, anEvent(event, { n: 1 }));
+    const refused = expect(published).rejects.toMatchObject(BUS_UNAVAILABLE);
+    const socket = await accepted.promise;
+    await bus.close();
+    await refused;
+    socket.destroy();
+    server.close();
   });
 });
 
@@ -110,8 +128,9 @@ const describeRabbit = (url: string) =>
         prefetch: 20,
       });
       const close = async () => {
-        await consumer.stop(AbortSignal.timeout(5000));
-        await consumer.close();
+        const deadline = AbortSignal.timeout(5000);
+        await consumer.stop(deadline);
+        await consumer.close(deadline);
         await connection.close();
       };
       return { channels, close };

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { aborted } from './aborted.ts';
 import { openConnection } from './amqp-connection.ts';
 import { amqpConsumer, type Consumer } from './amqp-consumer.ts';
 import { amqpPublisher } from './amqp-publisher.ts';
@@ -52,11 +53,10 @@ export function amqpBus(options: AmqpBusOptions): Bus {
 
   const shutDown = async () => {
     const deadline = AbortSignal.timeout(closeLimitMs);
-    const late = new Promise<void>((resolve) => deadline.addEventListener('abort', () => resolve(), { once: true }));
     await Promise.all(consumers.map((consumer) => consumer.stop(deadline)));
-    await Promise.race([publisher.idle(), late]);
-    await Promise.race([Promise.all([...consumers.map((consumer) => consumer.close()), publisher.close()]), late]);
-    await Promise.race([Promise.all([publishing.close(), consuming.close()]), late]);
+    await publisher.close(deadline);
+    await Promise.all(consumers.map((consumer) => consumer.close(deadline)));
+    await Promise.race([Promise.all([publishing.close(), consuming.close()]), aborted(deadline)]);
   };
   let closed: Promise<void> | null = null;
 
