@@ -36,14 +36,14 @@ const EVENTS = {
   leaving: thingHappened('leaving'),
   closed: thingHappened('closed'),
 };
-const MISSING = thingHappened('missing', ['nobody']);
+const MISSING = thingHappened('missing', ['there', 'nobody']);
 const OUTBOUND = thingHappened('outbound', []);
 
 export const describeBus = (name: string, start: (definitions: readonly EventDefinition[]) => Promise<BusEngine>) => {
   describe(`Bus on ${name}`, () => {
     let engine: BusEngine;
     beforeAll(async () => {
-      engine = await start(Object.values(EVENTS));
+      engine = await start([...Object.values(EVENTS), { ...MISSING, consumers: [consumerOf(MISSING)] }]);
     }, START_LIMIT_MS);
     afterAll(() => engine.stop(), START_LIMIT_MS);
 
@@ -204,8 +204,10 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       await ill.count(1);
     });
 
-    it('refuses an event while a consumer that it names has no queue', async () => {
-      await expect(engine.connect().publish(MISSING, anEvent(MISSING, { n: 1 }))).rejects.toMatchObject({ name: 'BusUnavailable' });
+    it('refuses an event while one of the consumers that it names has no queue', async () => {
+      const bus = engine.connect();
+      await bus.subscribe(subscription(consumerOf(MISSING), MISSING, () => Promise.resolve()));
+      await expect(bus.publish(MISSING, anEvent(MISSING, { n: 1 }))).rejects.toMatchObject({ name: 'BusUnavailable' });
     });
 
     it('takes an event that nobody consumes', async () => {
