@@ -10,7 +10,11 @@ import { memoryDatabase } from './stores.ts';
 const LEASES_OVER_MS = 60_000;
 /** More than any of the flows has. */
 const MOST_STEPS = 200;
-const PATHS = ['/v1/bubbles', ...['', '/transcript', '/comments'].map((below) => `/v1/bubbles/${BUBBLE}${below}`)];
+const PATHS = [
+  '/v1/bubbles',
+  '/v1/bubbles/search?q=weekly',
+  ...['', '/transcript', '/comments'].map((below) => `/v1/bubbles/${BUBBLE}${below}`),
+];
 
 const shown = async ({ read }: TestBubbles) => {
   const answers: string[] = [];
@@ -96,7 +100,7 @@ describe('dying between any two steps of the store or the broker', () => {
       threaded({ revision: 1, archived: true }),
     ];
     const deaths = await dieEverywhere({ before: [created()], told }, ({ outcome }) => {
-      const [, bubble, , comments] = outcome.seen.map((text) => JSON.parse(text));
+      const [, , bubble, , comments] = outcome.seen.map((text) => JSON.parse(text));
       expect([bubble.comment_count, comments.data.length]).toEqual([1, 1]);
     });
     expect(deaths).toBeGreaterThan(30);

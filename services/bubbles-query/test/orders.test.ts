@@ -23,6 +23,7 @@ import {
 
 const PATHS = [
   '/v1/bubbles',
+  '/v1/bubbles/search?q=renamed',
   ...['', '/transcript', '/transcript?format=text', '/comments'].map((below) => `/v1/bubbles/${BUBBLE}${below}`),
 ];
 

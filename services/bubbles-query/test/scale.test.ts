@@ -1,0 +1,79 @@
+import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { fakeIds } from '@bubbles/shared/testing/fake-ids.ts';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { openStores } from '../src/adapters/store/stores.ts';
+import { type Bubble, sortKey, withFacts } from '../src/domain/bubble.ts';
+import type { BubbleStore, ListFilters } from '../src/ports.ts';
+import { AT, bubbleId } from './builders.ts';
+import { someDetails, someNotes } from './states.ts';
+import { memoryDatabase } from './stores.ts';
+
+const MANY = Number(process.env['BUBBLES'] ?? 10_000);
+const FEW = 100;
+const PAGE = 25;
+const EVERYTHING: ListFilters = { teamId: null, spaceId: null, type: null, createdAfterMs: null, createdBeforeMs: null };
+/** Beyond what a busy machine adds, and far below what a scan would cost. */
+const MOST_TIMES = 8;
+
+const createdAt = (n: number): Date => new Date(AT.getTime() + n * 1000);
+
+const storeOf = async (count: number): Promise<BubbleStore> => {
+  const stores = openStores({
+    database: memoryDatabase(),
+    clock: fakeClock(AT),
+    ids: fakeIds(),
+    source: 'test',
+    onCommit: () => undefined,
+  });
+  await stores.ensureIndexes();
+  const made = (n: number) => (bubble: Bubble) => {
+    const detailed = withFacts(bubble, 'details', someDetails({ createdAt: createdAt(n), teamId: n % 2 === 0 ? 'even' : 'odd' }));
+    const state = detailed && withFacts(detailed, 'notes', someNotes({ summary: 'What was said. '.repeat(40) }));
+    return state && { state, events: [] };
+  };
+  for (let n = 0; n < count; n += 1) await stores.bubbles.change(bubbleId(n), made(n));
+  return stores.bubbles;
+};
+
+/** The best of several runs: what the work costs, whatever else the machine does. */
+const msOf = async (work: () => Promise<unknown>): Promise<number> => {
+  const times: number[] = [];
+  for (let run = 0; run < 40; run += 1) {
+    const began = performance.now();
+    await work();
+    times.push(performance.now() - began);
+  }
+  return Math.min(...times);
+};
+
+describe(`a caller with ${MANY} bubbles`, () => {
+  let many: BubbleStore;
+  let few: BubbleStore;
+  beforeAll(async () => {
+    [many, few] = [await storeOf(MANY), await storeOf(FEW)];
+  }, 120_000);
+
+  const page = (store: BubbleStore, before: string | null, filters: Partial<ListFilters> = {}) =>
+    store.rows({ userId: 'ada', filters: { ...EVERYTHING, ...filters }, before, limit: PAGE, now: AT });
+  const keyOf = (n: number) => sortKey(createdAt(n), bubbleId(n));
+
+  it('[LIST-01] [LIST-06] the first page and a deep one cost what they cost a caller with a hundred', async () => {
+    const base = await msOf(() => page(few, null));
+    const dated = { createdAfterMs: createdAt(2).getTime(), createdBeforeMs: createdAt(MANY - 2).getTime() };
+    const costs = {
+      first: await msOf(() => page(many, null)),
+      deep: await msOf(() => page(many, keyOf(PAGE + 5))),
+      deepOfTeam: await msOf(() => page(many, keyOf(2 * PAGE + 5), { teamId: 'even' })),
+      deepOfDates: await msOf(() => page(many, keyOf(PAGE + 5), dated)),
+    };
+    const tooDear = Object.entries(costs).filter(([, ms]) => ms > MOST_TIMES * base);
+    expect({ base, tooDear }).toEqual({ base, tooDear: [] });
+  });
+
+  it('[LIST-06] and hold the right rows', async () => {
+    const numbers = async (...query: Parameters<typeof page>) => (await page(...query)).map(({ id }) => Number.parseInt(id.slice(-8), 16));
+    expect(await numbers(many, null)).toEqual(Array.from({ length: PAGE }, (_, n) => MANY - 1 - n));
+    expect(await numbers(many, keyOf(5))).toEqual([4, 3, 2, 1, 0]);
+    expect(await numbers(many, keyOf(7), { teamId: 'odd' })).toEqual([5, 3, 1]);
+  });
+});

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { systemIds } from '@bubbles/shared/ids.ts';
+import type { Database } from '@bubbles/shared/store/collection.ts';
+import { openMongo } from '@bubbles/shared/store/mongo.ts';
+import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import { afterAll } from '@jest/globals';
+import { openStores } from '../src/adapters/store/stores.ts';
+import { AT } from './builders.ts';
+import { describeStores } from './store-suites.ts';
+import { memoryDatabase } from './stores.ts';
+
+const opened = (make: () => Database) => async () => {
+  const stores = openStores({
+    database: make(),
+    clock: fakeClock(AT),
+    ids: systemIds(),
+    source: 'bubbles-query',
+    onCommit: () => undefined,
+  });
+  await stores.ensureIndexes();
+  return stores;
+};
+
+describeStores('the embedded store', opened(memoryDatabase));
+
+const url = process.env['MONGODB_URL'];
+if (url !== undefined) {
+  const databases: Database[] = [];
+  afterAll(() => Promise.all(databases.map((database) => database.close())));
+  describeStores(
+    'MongoDB',
+    opened(() => {
+      const database = openMongo({ url, name: `bubbles_test_${randomUUID().slice(0, 8)}`, log: memoryLog(), clock: fakeClock(AT) });
+      databases.push(database);
+      return database;
+    }),
+  );
+}
