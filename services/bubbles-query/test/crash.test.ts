@@ -53,12 +53,13 @@ const run = async ({ before, told }: Flow, dieAt: number) => {
   await doomed.service.settle();
   await doomed.stop();
 
+  const meanwhile = await shown(survivor);
   await survivor.clock.advance(LEASES_OVER_MS);
   await survivor.tell(...unacknowledged);
   await survivor.service.settle();
   const outcome = { seen: await shown(survivor), left: await left(database) };
   await survivor.stop();
-  return { outcome, ready: [...readyOn(survivor.bus), ...readyOn(bus)], died: crash.steps() >= dieAt };
+  return { outcome, meanwhile, ready: [...readyOn(survivor.bus), ...readyOn(bus)], died: crash.steps() >= dieAt };
 };
 
 /** Runs the flow again and again in new worlds, dying one step later each time, until it gets through; answers how many deaths there were. */
@@ -75,7 +76,9 @@ const dieEverywhere = async (flow: Flow, judge: (world: Awaited<ReturnType<typeo
 
 describe('dying between any two steps of the store or the broker', () => {
   it('[EVT-01] facts: nothing is lost, and the bubble is told ready once', async () => {
-    const deaths = await dieEverywhere({ before: [account()], told: readyFacts() }, ({ ready }) => {
+    const deaths = await dieEverywhere({ before: [account()], told: readyFacts() }, ({ meanwhile, ready }) => {
+      const [, , bubble, transcript] = meanwhile.map((text) => JSON.parse(text));
+      if (bubble.has_transcript) expect(transcript.segments).toHaveLength(1);
       // A relay that dies before it could clear its outbox tells the same event again: the same id, which fan-out knows.
       expect(new Set(ready.map(({ id }) => id))).toEqual(new Set([`ready-${BUBBLE}`]));
       expect(new Set(ready.map(({ data }) => JSON.stringify(data)))).toHaveProperty('size', 1);

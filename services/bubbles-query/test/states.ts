@@ -1,5 +1,6 @@
 import { type Bubble, type Details, type Media, type Notes, unknownBubble } from '../src/domain/bubble.ts';
-import { BUBBLE } from './builders.ts';
+import type { Comment, Thread } from '../src/domain/comment.ts';
+import { AT, BUBBLE } from './builders.ts';
 
 export const aBubble = (facts: Partial<Bubble> = {}): Bubble => ({ ...unknownBubble(BUBBLE), ...facts });
 
@@ -38,3 +39,30 @@ export const someMedia = (fields: Partial<Media> = {}): Media => ({
 });
 
 export const someNotes = (fields: Partial<Notes> = {}): Notes => ({ revision: 1, summary: 'Well.', actionItems: 'On.', ...fields });
+
+export const aComment = (fields: Partial<Comment> = {}): Comment => ({
+  id: 'comment-1',
+  revision: 1,
+  threadId: 'thread-1',
+  bubbleId: BUBBLE,
+  kind: 'text',
+  body: 'Well said.',
+  videoUrl: null,
+  imageUrl: null,
+  createdAt: AT,
+  author: { id: 'ada', name: 'Ada' },
+  timestampSeconds: null,
+  draft: false,
+  archived: false,
+  ...fields,
+});
+
+export const aThread = (fields: Partial<Thread> = {}): Thread => ({
+  id: 'thread-1',
+  revision: 0,
+  bubbleId: BUBBLE,
+  draft: false,
+  archived: false,
+  pinned: false,
+  ...fields,
+});

@@ -4,37 +4,11 @@ import { type Bubble, type Details, unknownBubble, withFacts } from '../src/doma
 import type { Comment, Thread } from '../src/domain/comment.ts';
 import type { ListFilters } from '../src/ports.ts';
 import { AT, BUBBLE, bubbleId } from './builders.ts';
-import { someDetails, someNotes } from './states.ts';
+import { aComment, aThread, someDetails, someNotes } from './states.ts';
 
 type MakeStores = () => Promise<Pick<Stores, 'bubbles' | 'transcripts' | 'comments'>>;
 
 const EVERYTHING: ListFilters = { teamId: null, spaceId: null, type: null, createdAfterMs: null, createdBeforeMs: null };
-const aComment = (fields: Partial<Comment> = {}): Comment => ({
-  id: 'comment-1',
-  revision: 1,
-  threadId: 'thread-1',
-  bubbleId: BUBBLE,
-  kind: 'text',
-  body: 'Well said.',
-  videoUrl: null,
-  imageUrl: null,
-  createdAt: AT,
-  author: { id: 'ada', name: 'Ada' },
-  timestampSeconds: null,
-  draft: false,
-  archived: false,
-  ...fields,
-});
-const aThread = (fields: Partial<Thread> = {}): Thread => ({
-  id: 'thread-1',
-  revision: 0,
-  bubbleId: BUBBLE,
-  draft: false,
-  archived: false,
-  pinned: false,
-  ...fields,
-});
-
 /** What every engine below the stores has to hold. */
 export const describeStores = (engine: string, make: MakeStores) => {
   describe(`BubbleStore on ${engine}`, () => {
