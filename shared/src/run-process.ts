@@ -12,6 +12,15 @@ export interface ProcessOptions {
   readonly main: (stopping: AbortSignal) => Promise<Running>;
 }
 
+/** What keeps a process from starting and a person must mend: its message is the one line that is shown. */
+export class StartRefused extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'StartRefused';
+  }
+}
+
+const TO_BE_MENDED = ['ConfigError', 'StartRefused'];
 const EXIT = { clean: 0, fault: 1, misconfigured: 2 } as const;
 /** Below the grace period that Kubernetes gives after SIGTERM. */
 const HARD_STOP_MS = 35_000;
@@ -43,7 +52,8 @@ export const runProcess = async ({ name, main }: ProcessOptions): Promise<void> 
 };
 
 const isMisconfigured = (error: unknown): boolean =>
-  (Error.isError(error) && error.name === 'ConfigError') || ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL'].includes(String(errorCode(error)));
+  (Error.isError(error) && TO_BE_MENDED.includes(error.name)) ||
+  ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL'].includes(String(errorCode(error)));
 
 const exitCodeOf = (error: unknown): number => (isMisconfigured(error) ? EXIT.misconfigured : EXIT.fault);
 

@@ -5,6 +5,7 @@ import { createGateway, type Gateway } from '@bubbles/gateway/gateway.ts';
 import { memoryBus } from '@bubbles/shared/bus/memory.ts';
 import { systemIds } from '@bubbles/shared/ids.ts';
 import type { Log } from '@bubbles/shared/log.ts';
+import { StartRefused } from '@bubbles/shared/run-process.ts';
 import { INSTANT_DRAIN } from '@bubbles/shared/service-host.ts';
 import { type EmbeddedStore, openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
 import { type SteppingClock, steppingClock } from './clock/stepping-clock.ts';
@@ -32,7 +33,12 @@ const ANY_ADDRESS = ['0.0.0.0', '::', ''];
 
 function openStore({ data, fresh }: SandboxConfig, log: Log): EmbeddedStore {
   const path = data === MEMORY ? MEMORY : join(data, DATA_FILE);
-  const store = openEmbedded({ path, log });
+  let store: EmbeddedStore;
+  try {
+    store = openEmbedded({ path, log });
+  } catch (error) {
+    throw new StartRefused(Error.isError(error) ? error.message : String(error), error);
+  }
   if (fresh) store.clear();
   return store;
 }
