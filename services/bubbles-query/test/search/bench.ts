@@ -1,12 +1,14 @@
 /** node services/bubbles-query/test/search/bench.ts [bubbles…]: times and sizes of the search over generated bubbles. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setImmediate } from 'node:timers/promises';
+import { openThread } from '../../src/adapters/threads/open-thread.ts';
 import { type CallerIndex, createCallerIndex } from '../../src/domain/search/caller-index.ts';
 import { type CardRow, nameText } from '../../src/domain/search/card.ts';
 import { inlineBuilder } from '../../src/domain/search/index-builder.ts';
 import { createNameBook } from '../../src/domain/search/name-book.ts';
 import { parseQuery } from '../../src/domain/search/query-units.ts';
+import { threadBuilder } from '../../src/domain/search/thread-builder.ts';
 import { takeTurns } from '../../src/domain/search/turns.ts';
-import { workerBuilder } from '../../src/domain/search/worker-builder.ts';
 import { createCorpus } from './corpus.ts';
 import { cardOf, NO_FILTERS } from './harness.ts';
 
@@ -30,7 +32,7 @@ const cardsOf = (corpus: Corpus, from: number, to: number): CardRow[] => corpus.
 
 /** Builds as the cache does, and answers how long that took apart from making the cards. */
 const build = async (corpus: Corpus, size: number) => {
-  const builder = size > INLINE ? workerBuilder(1) : inlineBuilder();
+  const builder = size > INLINE ? threadBuilder(openThread, 1) : inlineBuilder();
   let making = 0;
   async function* batches() {
     for (let at = 0; at < size; at += BATCH) {
@@ -38,7 +40,7 @@ const build = async (corpus: Corpus, size: number) => {
       const rows = cardsOf(corpus, at, Math.min(size, at + BATCH));
       making += elapsedMs() - began;
       yield rows;
-      await new Promise(setImmediate);
+      await setImmediate();
     }
   }
   const began = elapsedMs();

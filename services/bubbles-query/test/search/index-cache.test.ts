@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { openThread } from '../../src/adapters/threads/open-thread.ts';
 import type { CardRow, PersonRow } from '../../src/domain/search/card.ts';
 import { nameText } from '../../src/domain/search/card.ts';
 import { type IndexBuilder, inlineBuilder } from '../../src/domain/search/index-builder.ts';
 import { createIndexCache, INLINE_CARDS, type IndexCacheOptions } from '../../src/domain/search/index-cache.ts';
 import { parseQuery } from '../../src/domain/search/query-units.ts';
 import { createSeqSource, seqAt, withOverlap } from '../../src/domain/search/seq.ts';
-import { workerBuilder } from '../../src/domain/search/worker-builder.ts';
+import { threadBuilder } from '../../src/domain/search/thread-builder.ts';
 import { createCorpus } from './corpus.ts';
 import { cardOf, defined, NO_FILTERS, type TestBubble, testBubble, uuidOf } from './harness.ts';
 
@@ -60,7 +61,7 @@ type World = ReturnType<typeof world>;
 
 const builders: IndexBuilder[] = [];
 const threads = (): IndexBuilder => {
-  const builder = workerBuilder(1);
+  const builder = threadBuilder(openThread, 1);
   builders.push(builder);
   return builder;
 };
@@ -232,7 +233,7 @@ describe('the indexes of callers', () => {
   });
 
   it('a thread that is stopped fails what it was asked', async () => {
-    const builder = workerBuilder(1);
+    const builder = threadBuilder(openThread, 1);
     const never = async function* (): AsyncGenerator<readonly CardRow[]> {
       yield [cardOf(sprint(1), 1)];
       await builder.stop();

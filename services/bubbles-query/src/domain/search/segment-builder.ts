@@ -1,14 +1,11 @@
+import type { CardRow } from './card.ts';
 import { f64, growingNumbers, growingWords, sharedF64, sharedU8, sharedU32, u32 } from './cells.ts';
 import { buildPlacedWords, type FlatTokens } from './placed-words.ts';
 import { buildPostings, eachDocument } from './postings.ts';
 import { type Field, hashAt, ID_BYTES, idBytes, type Segment } from './segment.ts';
 
 /** A bubble with its words as term ids and its attributes as ordinals. */
-export interface IndexedBubble {
-  readonly id: string;
-  readonly rev: number;
-  readonly createdMs: number;
-  readonly hideAtMs: number | null;
+export interface IndexedBubble extends Pick<CardRow, 'id' | 'rev' | 'createdMs' | 'hideAtMs'> {
   readonly team: number;
   readonly channel: number;
   readonly type: number;
