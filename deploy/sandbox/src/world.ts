@@ -1,4 +1,6 @@
-import type { Actions, SandboxBubble, SandboxTeam, SandboxUser } from './control/actions.ts';
+import type { Actions } from './control/actions.ts';
+import type { SandboxBubble, SandboxTeam, SandboxUser } from './control/specs.ts';
+
 import { NewBubble, NewComment } from './pipeline/fields.ts';
 
 /** The seeded world without the parts that change: where it is served, and the time. */

@@ -1,4 +1,4 @@
-import type { Filter, Sort, UpdateFilter } from 'mongodb';
+import type { Filter, UpdateFilter } from 'mongodb';
 
 /** Documents have string ids everywhere. Absent values are null, never undefined: an undefined in a filter or a document is refused. */
 export interface Doc {
@@ -61,4 +61,4 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export type { Filter, Sort, UpdateFilter };
+export type { Filter, UpdateFilter };

@@ -3,30 +3,8 @@ import { DomainError } from '@bubbles/shared/errors.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
 import type { Comments } from '../pipeline/comments.ts';
 import type { Recordings } from '../pipeline/recordings.ts';
-import type { IdentityAdmin, NewProfile, NewTeam, Role } from './identity.ts';
-
-export interface SandboxUser {
-  readonly id: string;
-  readonly email: string | null;
-  readonly name: string | null;
-  readonly session_token: string;
-  readonly pat: string;
-}
-export interface SandboxTeam {
-  readonly id: string;
-  readonly name: string | null;
-  readonly plan: 'free' | 'pro';
-  readonly channels: Readonly<Record<string, string>>;
-}
-export interface SandboxBubble {
-  readonly id: string;
-  readonly short_id: string;
-}
-
-export interface TeamPlan extends NewTeam {
-  readonly members: readonly { readonly user_id: string; readonly role: Role; readonly hidden: boolean }[];
-  readonly channels: readonly { readonly name: string; readonly member_ids: readonly string[] | null }[];
-}
+import type { IdentityAdmin, NewProfile, TeamFields } from './identity.ts';
+import type { NewTeam, SandboxBubble, SandboxTeam, SandboxUser } from './specs.ts';
 
 interface Ports {
   readonly identity: IdentityAdmin;
@@ -57,7 +35,7 @@ export function actions({ identity, recordings, comments, ids }: Ports) {
     },
     changeUser: identity.changeAccount,
     setState: identity.setState,
-    async createTeam({ members, channels, ...given }: TeamPlan): Promise<SandboxTeam> {
+    async createTeam({ members, channels, ...given }: NewTeam): Promise<SandboxTeam> {
       for (const { user_id } of members)
         if ((await identity.account(user_id)) === null) throw new DomainError('invalid', 'members: no such user.');
       const id = await identity.createTeam(given);
@@ -65,7 +43,7 @@ export function actions({ identity, recordings, comments, ids }: Ports) {
       for (const { name, member_ids } of channels) await identity.createChannel(id, name, member_ids);
       return team(id);
     },
-    async changeTeam(id: string, change: Partial<NewTeam>): Promise<SandboxTeam> {
+    async changeTeam(id: string, change: Partial<TeamFields>): Promise<SandboxTeam> {
       await identity.changeTeam(id, change);
       return team(id);
     },

@@ -3,7 +3,7 @@ import { AdminAccount, AdminChannel, AdminMember, AdminTeam, CreatedAccount, Iss
 import { DomainError, isDomainError } from '@bubbles/shared/errors.ts';
 import { CallRefused, type InternalClient } from '@bubbles/shared/http/internal-client.ts';
 import { z } from 'zod';
-import type { IdentityAdmin, NewProfile, NewTeam, Profile } from './identity.ts';
+import type { IdentityAdmin, NewProfile, Profile, TeamFields } from './identity.ts';
 
 const ADMIN = '/internal/v1/admin';
 
@@ -71,7 +71,7 @@ export function identityAdmin(client: InternalClient): IdentityAdmin {
     async setState(userId, state) {
       await passingOn(client.send('PUT', `${ADMIN}/accounts/${segment(userId)}/state`, { body: { state }, schema: AdminAccount }));
     },
-    createTeam: async (fields: NewTeam) => (await passingOn(client.post(`${ADMIN}/teams`, { body: fields, schema: AdminTeam }))).id,
+    createTeam: async (fields: TeamFields) => (await passingOn(client.post(`${ADMIN}/teams`, { body: fields, schema: AdminTeam }))).id,
     async changeTeam(teamId, change) {
       await passingOn(client.send('PATCH', `${ADMIN}/teams/${segment(teamId)}`, { body: change, schema: AdminTeam }));
     },

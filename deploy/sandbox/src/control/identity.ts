@@ -1,3 +1,5 @@
+import type { CreateTeam } from '@bubbles/contracts/internal/admin.ts';
+import type { z } from 'zod';
 import type { Directory } from '../pipeline/people.ts';
 
 export type Role = 'admin' | 'member' | 'guest';
@@ -25,13 +27,7 @@ export interface Team {
   /** In the order they were made. */
   readonly channels: readonly { readonly id: string; readonly name: string | null }[];
 }
-export interface NewTeam {
-  readonly name: string | null;
-  readonly plan: 'free' | 'pro';
-  readonly domain: string | null;
-  readonly archived: boolean;
-  readonly discoverable: boolean;
-}
+export type TeamFields = z.output<typeof CreateTeam>;
 
 /** Identity's admin API as the control plane uses it. Unknown ids reject with `not_found`, bad values with `invalid`. */
 export interface IdentityAdmin extends Directory {
@@ -40,8 +36,8 @@ export interface IdentityAdmin extends Directory {
   issueTokens(userId: string, keyName: string): Promise<Tokens>;
   changeAccount(userId: string, profile: Partial<NewProfile>): Promise<Profile>;
   setState(userId: string, state: AccountState): Promise<void>;
-  createTeam(team: NewTeam): Promise<string>;
-  changeTeam(teamId: string, change: Partial<NewTeam>): Promise<void>;
+  createTeam(team: TeamFields): Promise<string>;
+  changeTeam(teamId: string, change: Partial<TeamFields>): Promise<void>;
   createChannel(teamId: string, name: string, memberIds: readonly string[] | null): Promise<string>;
   team(teamId: string): Promise<Team>;
   setMember(teamId: string, userId: string, membership: { readonly role: Role; readonly hidden: boolean }): Promise<void>;

@@ -1,4 +1,5 @@
 import { BubbleSummary } from '@bubbles/contracts/api/bubble-summary.ts';
+import { CreateTeam } from '@bubbles/contracts/internal/admin.ts';
 import { defineRoute } from '@bubbles/shared/http/define-route.ts';
 import type { RouteSpec } from '@bubbles/shared/http/route.ts';
 import { z } from 'zod';
@@ -15,15 +16,11 @@ const Name = z.string().max(200).nullable().optional();
 const Profile = z.object({ email: z.string().max(254).nullable().optional(), name: Name, picture_url: z.string().nullable().optional() });
 const Role = z.enum(['admin', 'member', 'guest']);
 const Plan = z.enum(['free', 'pro']);
-const NewTeam = z.object({
-  name: z.string().max(200).nullable(),
-  plan: Plan,
-  domain: z.string().nullable().default(null),
-  archived: z.boolean().default(false),
-  discoverable: z.boolean().default(false),
+const NewTeam = CreateTeam.extend({
   members: z.array(z.object({ user_id: z.string(), role: Role, hidden: z.boolean().default(false) })).default([]),
   channels: z.array(z.object({ name: z.string().max(200), member_ids: z.array(z.string()).nullable().default(null) })).default([]),
 });
+export type NewTeam = z.output<typeof NewTeam>;
 const TeamPatch = z.object({ plan: Plan.optional(), archived: z.boolean().optional(), name: Name });
 const Membership = z.object({ role: Role, hidden: z.boolean().default(false) });
 const ServiceState = z
@@ -37,6 +34,7 @@ const User = z.object({
   session_token: z.string(),
   pat: z.string(),
 });
+export type SandboxUser = z.output<typeof User>;
 const ChangedUser = z.object({
   id: z.string(),
   email: z.string().nullable(),
@@ -44,8 +42,10 @@ const ChangedUser = z.object({
   picture_url: z.string().nullable(),
 });
 const Team = z.object({ id: z.string(), name: z.string().nullable(), plan: Plan, channels: z.record(z.string(), z.string()) });
+export type SandboxTeam = z.output<typeof Team>;
 const Member = z.object({ team_id: z.string(), user_id: z.string(), role: Role.nullable() });
 const Bubble = z.object({ id: z.string(), short_id: z.string() });
+export type SandboxBubble = z.output<typeof Bubble>;
 const World = z.object({
   base_url: z.string(),
   now: z.string(),

@@ -115,6 +115,7 @@ export function embeddedCollection<T extends Doc>(parts: CollectionParts): Colle
     find: (filter, { sort, limit, projection } = {}) =>
       answer(() => {
         const show = projector(projection);
+        // Documents of this collection, or the part of them that was asked for, as the driver types it too.
         return rows.find({ filter: asFields(filter), sort, limit }).map((row) => show(row.doc) as unknown as T);
       }),
     insert: (doc) => answer(() => rows.insert(copyOf(doc))),
