@@ -1,18 +1,15 @@
 import { SEARCH_DEFAULTS } from '@bubbles/bubbles-query/config.ts';
 import { createBubblesQuery } from '@bubbles/bubbles-query/service.ts';
 import { createIdentity } from '@bubbles/identity-and-oauth/service.ts';
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { assertionAuthenticator } from '@bubbles/shared/http/assertion.ts';
-import { AssertionKeySet, assertionKeys } from '@bubbles/shared/http/assertion-keys.ts';
-import type { Authenticator } from '@bubbles/shared/http/authenticator.ts';
-import { type InternalClient, internalClient } from '@bubbles/shared/http/internal-client.ts';
+import { assertedCallers } from '@bubbles/shared/http/asserted-callers.ts';
+import { internalClient } from '@bubbles/shared/http/internal-client.ts';
 import type { Infra } from '@bubbles/shared/service.ts';
+import type { ServiceParts } from '@bubbles/shared/service-process.ts';
 import { PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
 import { createWebhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
 import type { Registry } from 'prom-client';
 import type { CallerName, ServiceKeys } from './service-keys.ts';
 import type { SandboxSecrets } from './settings.ts';
-import type { Parts } from './slot.ts';
 
 export const SERVICE_NAMES = ['identity-and-oauth', 'bubbles-query', 'webhooks-dispatcher'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
@@ -29,7 +26,7 @@ export interface Surroundings {
 /** Deep links of the world; nothing of the app is served here. */
 const APP_BASE_URL = 'https://app.example.com';
 
-type Build = (infra: Infra, registry: Registry) => Parts;
+type Build = (infra: Infra, registry: Registry) => ServiceParts;
 
 /** The services as the sandbox composes them: the code of production, told where it is by values instead of an environment. */
 export function builders(surroundings: Surroundings): Readonly<Record<ServiceName, Build>> {
@@ -54,7 +51,11 @@ export function builders(surroundings: Surroundings): Readonly<Record<ServiceNam
         releaseLeasesAtStart: true,
       };
       const service = createBubblesQuery(config, infra, { identity });
-      return { service, authenticator: asserted('bubbles-query', identity, infra.clock), close: () => identity.close() };
+      return {
+        service,
+        authenticator: assertedCallers({ audience: 'bubbles-query', identity, clock: infra.clock }),
+        close: () => identity.close(),
+      };
     },
     'webhooks-dispatcher': (infra, registry) => {
       const identity = client('webhooks-dispatcher', 'identity-and-oauth');
@@ -73,15 +74,7 @@ export function builders(surroundings: Surroundings): Readonly<Record<ServiceNam
       const close = async () => {
         await Promise.all([identity.close(), bubblesQuery.close()]);
       };
-      return { service, authenticator: asserted('webhooks-dispatcher', identity, infra.clock), close };
+      return { service, authenticator: assertedCallers({ audience: 'webhooks-dispatcher', identity, clock: infra.clock }), close };
     },
   };
 }
-
-/** Callers are who identity says they are. */
-const asserted = (audience: string, identity: InternalClient, clock: Clock): Authenticator =>
-  assertionAuthenticator({
-    audience,
-    clock,
-    keys: assertionKeys({ clock, fetchKeys: () => identity.get('/internal/v1/assertion-keys', { schema: AssertionKeySet }) }),
-  });

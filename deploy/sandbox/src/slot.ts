@@ -1,21 +1,14 @@
 import type { Bus } from '@bubbles/shared/bus/bus.ts';
 import type { MemoryBus } from '@bubbles/shared/bus/memory.ts';
 import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Authenticator } from '@bubbles/shared/http/authenticator.ts';
 import type { InternalAuth } from '@bubbles/shared/http/internal-auth.ts';
 import { NO_SHEDDING } from '@bubbles/shared/http/overload.ts';
 import type { Scheduled } from '@bubbles/shared/jobs/scheduler.ts';
-import type { Infra, Job, Service } from '@bubbles/shared/service.ts';
+import type { Infra, Job } from '@bubbles/shared/service.ts';
 import { type Host, hostService, INSTANT_DRAIN } from '@bubbles/shared/service-host.ts';
+import type { ServiceParts } from '@bubbles/shared/service-process.ts';
 import { Registry } from 'prom-client';
 import type { ServiceState } from './control/routes.ts';
-
-/** A service as its composition makes it, with what goes when it goes. */
-export interface Parts {
-  readonly service: Service;
-  readonly authenticator: Authenticator;
-  close(): Promise<void>;
-}
 
 export interface SlotOptions {
   readonly name: string;
@@ -23,7 +16,7 @@ export interface SlotOptions {
   readonly infra: Omit<Infra, 'bus'>;
   readonly internalAuth: InternalAuth;
   readonly publicBaseUrl: string;
-  readonly build: (infra: Infra, registry: Registry) => Parts;
+  readonly build: (infra: Infra, registry: Registry) => ServiceParts;
   readonly startJobs: (jobs: readonly Job[]) => Promise<Scheduled>;
 }
 
@@ -42,7 +35,7 @@ export interface Slot {
 interface Running {
   readonly host: Host;
   readonly jobs: () => Promise<void>;
-  readonly parts: Parts;
+  readonly parts: ServiceParts;
   readonly bus: Bus;
 }
 

@@ -1,0 +1,63 @@
+import { amqpBus } from './bus/amqp.ts';
+import { systemClock } from './clock.ts';
+import type { Authenticator } from './http/authenticator.ts';
+import { loadShedder, NO_SHEDDING } from './http/overload.ts';
+import { serviceAuth } from './http/service-token.ts';
+import { systemIds } from './ids.ts';
+import { cronScheduler } from './jobs/cron-scheduler.ts';
+import { runJobs } from './jobs/run-jobs.ts';
+import { createLog } from './log.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { type Running, runProcess } from './run-process.ts';
+import type { Infra, Service } from './service.ts';
+import { hostService } from './service-host.ts';
+import type { ServiceSettings } from './service-settings.ts';
+import { openMongo } from './store/mongo.ts';
+
+/** A service as its composition makes it, with what goes when it goes. */
+export interface ServiceParts {
+  readonly service: Service;
+  readonly authenticator: Authenticator;
+  /** The clients that it asks others with. */
+  close(): Promise<void>;
+}
+
+export interface ServiceProcessOptions<C extends ServiceSettings> {
+  readonly name: string;
+  /** The database that is this service's alone. */
+  readonly database: string;
+  readonly readConfig: () => C;
+  readonly compose: (config: C, infra: Infra, metrics: Metrics) => ServiceParts;
+}
+
+/** A service as a process of its own, on MongoDB and RabbitMQ. */
+export const runServiceProcess = <C extends ServiceSettings>(options: ServiceProcessOptions<C>): Promise<void> =>
+  runProcess({ name: options.name, main: () => start(options) });
+
+const start = async <C extends ServiceSettings>({ name, readConfig, compose, ...options }: ServiceProcessOptions<C>): Promise<Running> => {
+  const config = readConfig();
+  const log = createLog({ name, level: config.logLevel });
+  const clock = systemClock();
+  const database = openMongo({ url: config.mongoUrl, name: options.database, log, clock });
+  const bus = amqpBus({ url: config.amqpUrl, service: name, clock, log });
+  const infra = { clock, ids: systemIds(), log, database, bus };
+  const metrics = createMetrics();
+  const parts = compose(config, infra, metrics);
+  const host = await hostService({
+    ...config,
+    ...parts,
+    infra,
+    internalAuth: serviceAuth({ audience: name, callers: config.callers, clock }),
+    metrics,
+    shedder: config.shedding ? loadShedder() : NO_SHEDDING,
+    startJobs: (jobs) => runJobs({ ...infra, jobs, scheduler: cronScheduler(log) }),
+  });
+  log.info('serving', { url: host.url });
+  return {
+    stop: async () => {
+      const clean = await host.stop();
+      await Promise.all([parts.close(), bus.close(), database.close()]);
+      return clean;
+    },
+  };
+};
