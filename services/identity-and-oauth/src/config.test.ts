@@ -25,7 +25,7 @@ describe('the environment of identity', () => {
 
   it('has no default for a secret, and names all that is missing at once', () => {
     expect(() => readIdentityConfig({})).toThrow(
-      'bad configuration: PUBLIC_BASE_URL: is required; MONGODB_URL: is required; AMQP_URL: is required; SEAL_KEYS: is required; CALLER_KEYS: is required',
+      'bad configuration: PUBLIC_BASE_URL: is required; MONGODB_URL: is required; AMQP_URL: is required; CALLER_KEYS: is required; SEAL_KEYS: is required',
     );
   });
 });
