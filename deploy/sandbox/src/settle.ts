@@ -34,6 +34,7 @@ export const settling =
     const rounds = async () => {
       for (let before = -1; before !== bus.published(); ) {
         before = bus.published();
+        bus.retryNow();
         for (const settle of parts()) {
           await settle();
           await bus.idle();
