@@ -51,6 +51,16 @@ export const runProcess = async ({ name, main }: ProcessOptions): Promise<void> 
   }
 };
 
+/** A process that does one piece of work and ends: a job of a release, a command of an operator. */
+export const runJobProcess = async ({ name, work }: { readonly name: string; readonly work: () => Promise<void> }): Promise<void> => {
+  try {
+    await work();
+  } catch (error) {
+    process.stderr.write(`${name}: ${explain(error)}\n`);
+    process.exitCode = exitCodeOf(error);
+  }
+};
+
 const isMisconfigured = (error: unknown): boolean =>
   (Error.isError(error) && TO_BE_MENDED.includes(error.name)) ||
   ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL'].includes(String(errorCode(error)));

@@ -21,10 +21,6 @@ export const KIN: Readonly<Record<string, readonly string[]>> = {
     'shared/src/store/aggregates.ts#AggregateState',
     'shared/src/store/outbox.ts#OutboxDoc',
   ],
-  'the environment of a process, which is its own': [
-    'services/gateway/src/config.ts#Variables',
-    'services/identity-and-oauth/src/config.ts#Variables',
-  ],
   'a thread as the pipeline keeps it, and threads and comments as bubbles-query does': [
     'deploy/sandbox/src/pipeline/comments.ts#PipelineThread',
     'services/bubbles-query/src/domain/comment.ts#Comment',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { adminCall, USAGE, UsageError } from './commands.ts';
+import { operatorCall, USAGE, UsageError } from './commands.ts';
 
-const call = (line: string) => adminCall(line.split(' '));
+const call = (line: string) => operatorCall(line.split(' '));
 
 describe('operator commands', () => {
   it.each([
@@ -28,6 +28,8 @@ describe('operator commands', () => {
       'channels create t1 leads --members u1,u2',
       { method: 'POST', path: 'teams/t1/channels', body: { name: 'leads', member_ids: ['u1', 'u2'] } },
     ],
+    ['dead-letters list bubbles-query', { deadLetters: 'list', consumer: 'bubbles-query', limit: null }],
+    ['dead-letters redrive webhooks-dispatcher --limit 5', { deadLetters: 'redrive', consumer: 'webhooks-dispatcher', limit: 5 }],
     ['channels create t1 general', { method: 'POST', path: 'teams/t1/channels', body: { name: 'general', member_ids: null } }],
   ])('%s', (line, expected) => {
     expect(call(line)).toEqual(expected);
@@ -43,6 +45,9 @@ describe('operator commands', () => {
     'accounts state u1 gone',
     'teams create --plan gold',
     'teams set t1 --archived maybe',
+    'dead-letters list gateway',
+    'dead-letters redrive bubbles-query --limit none',
+    'dead-letters redrive bubbles-query --limit 0',
   ])('refuses "%s" with a word on what is wrong', (line) => {
     expect(() => call(line)).toThrow(UsageError);
   });

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { CreateApiKeyRequest } from '@bubbles/contracts/api/api-key.ts';
+import { EVENTS } from '@bubbles/contracts/events/catalog.ts';
 import {
   CreateAccount,
   CreateChannel,
@@ -9,8 +10,9 @@ import {
   SetAccountState,
   SetMember,
 } from '@bubbles/contracts/internal/admin.ts';
+import { wholeNumber } from '@bubbles/shared/config-values.ts';
 import { ISSUE_WORDING } from '@bubbles/shared/issue-wording.ts';
-import type { ZodType } from 'zod';
+import { type ZodType, z } from 'zod';
 
 /** A call of identity's internal admin API. */
 export interface AdminCall {
@@ -19,6 +21,16 @@ export interface AdminCall {
   readonly path: string;
   readonly body: unknown;
 }
+
+/** A look at, or a way back for, what a consumer could not take. */
+export interface DeadLetterCall {
+  readonly deadLetters: 'list' | 'redrive';
+  readonly consumer: string;
+  /** All of them when null. */
+  readonly limit: number | null;
+}
+
+export type OperatorCall = AdminCall | DeadLetterCall;
 
 /** What an operator typed that is no command; the message is for the terminal. */
 export class UsageError extends Error {}
@@ -29,14 +41,14 @@ interface Command {
   /** Names of the words behind the command, in order. */
   readonly words: readonly string[];
   readonly flags: Readonly<Record<string, 'string' | 'boolean'>>;
-  readonly call: (words: readonly string[], flags: Flags) => AdminCall;
+  readonly call: (words: readonly string[], flags: Flags) => OperatorCall;
 }
 
 const OPTIONAL = { name: 'string', email: 'string', picture: 'string' } as const;
 const PAGE = { after: 'string', limit: 'string' } as const;
 const TEAM = { name: 'string', plan: 'string', domain: 'string', archived: 'string', discoverable: 'string' } as const;
 
-const checked = (schema: ZodType, body: unknown): unknown => {
+const checked = <T>(schema: ZodType<T>, body: unknown): T => {
   const parsed = schema.safeParse(body, ISSUE_WORDING);
   if (parsed.success) return parsed.data;
   throw new UsageError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
@@ -57,6 +69,13 @@ const page = (noun: string, { after, limit }: Flags): AdminCall => {
   return { method: 'GET', path: query.size > 0 ? `${noun}?${query}` : noun, body: null };
 };
 const at = (...segments: readonly (string | undefined)[]) => segments.map((segment = '') => encodeURIComponent(segment)).join('/');
+
+const MOST_LETTERS = 100_000;
+const CONSUMERS = [...new Set(EVENTS.flatMap(({ consumers }) => consumers))];
+const DeadLetterQuery = z.object({ consumer: z.enum(CONSUMERS), limit: wholeNumber(1, MOST_LETTERS).nullable() });
+const deadLetters =
+  (verb: DeadLetterCall['deadLetters']): Command['call'] =>
+  ([consumer], { limit = null }) => ({ deadLetters: verb, ...checked(DeadLetterQuery, { consumer, limit }) });
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   'accounts list': { words: [], flags: PAGE, call: (_, flags) => page('accounts', flags) },
@@ -129,6 +148,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       }),
     }),
   },
+  'dead-letters list': { words: ['consumer'], flags: { limit: 'string' }, call: deadLetters('list') },
+  'dead-letters redrive': { words: ['consumer'], flags: { limit: 'string' }, call: deadLetters('redrive') },
 };
 
 const usageOf = ([name, { words, flags }]: [string, Command]) =>
@@ -142,7 +163,7 @@ const usageOf = ([name, { words, flags }]: [string, Command]) =>
 export const USAGE = ['usage: npm run admin -- <command>', ...Object.entries(COMMANDS).map(usageOf)].join('\n');
 
 /** Throws `UsageError` for what is no command. */
-export const adminCall = (argv: readonly string[]): AdminCall => {
+export const operatorCall = (argv: readonly string[]): OperatorCall => {
   const [noun = '', verb = '', ...rest] = argv;
   const command = COMMANDS[`${noun} ${verb}`];
   if (!command) throw new UsageError(USAGE);

@@ -7,6 +7,12 @@ import { deadQueueName } from './queues.ts';
 export const REASON_HEADER = 'x-bubbles-reason';
 export const ORIGIN_HEADER = 'x-bubbles-queue';
 
+/** The queue that a dead message was in; null when nothing says. */
+export const lastQueueOf = (headers: Readonly<Record<string, unknown>>): string | null => {
+  const origin = headers[ORIGIN_HEADER] ?? headers['x-first-death-queue'];
+  return typeof origin === 'string' ? origin : null;
+};
+
 /** Headers take 64 KiB in all. */
 const MAX_REASON_LENGTH = 1000;
 

@@ -1,6 +1,7 @@
-import { type ConfirmChannel, connect, type GetMessage } from 'amqplib';
-import { ORIGIN_HEADER, REASON_HEADER } from './dead-letters.ts';
+import type { ConfirmChannel, GetMessage } from 'amqplib';
+import { ORIGIN_HEADER, lastQueueOf, REASON_HEADER } from './dead-letters.ts';
 import { deadQueueName } from './queues.ts';
+import { withChannel } from './with-channel.ts';
 
 export interface RedriveOptions {
   readonly url: string;
@@ -15,24 +16,9 @@ export interface Redriven {
   readonly kept: number;
 }
 
-const CONNECT_LIMIT_MS = 10_000;
-
 /** Sends a consumer's dead letters back to the queues they came from, as if they had never been delivered. */
-export const redrive = async ({ url, consumer, limit = Number.POSITIVE_INFINITY }: RedriveOptions): Promise<Redriven> => {
-  const connection = await connect(url, { noDelay: true, timeout: CONNECT_LIMIT_MS });
-  // The failed call tells it too.
-  connection.on('error', () => undefined);
-  try {
-    const channel = await connection.createConfirmChannel();
-    channel.on('error', () => undefined);
-    const redriven = await moveAll(channel, deadQueueName(consumer), limit);
-    // The connection's own close would overtake the last acknowledgements.
-    await channel.close();
-    return redriven;
-  } finally {
-    await connection.close();
-  }
-};
+export const redrive = ({ url, consumer, limit = Number.POSITIVE_INFINITY }: RedriveOptions): Promise<Redriven> =>
+  withChannel(url, (channel) => moveAll(channel, deadQueueName(consumer), limit));
 
 const moveAll = async (channel: ConfirmChannel, dead: string, limit: number): Promise<Redriven> => {
   const { messageCount } = await channel.checkQueue(dead);
@@ -53,8 +39,8 @@ const moveAll = async (channel: ConfirmChannel, dead: string, limit: number): Pr
 
 /** False when the queue that the message came from is not known or gone. */
 const sendBack = async (channel: ConfirmChannel, { properties, content }: GetMessage): Promise<boolean> => {
-  const origin: unknown = properties.headers?.[ORIGIN_HEADER] ?? properties.headers?.['x-first-death-queue'];
-  if (typeof origin !== 'string') return false;
+  const origin = lastQueueOf(properties.headers ?? {});
+  if (origin === null) return false;
   const routed = Promise.withResolvers<boolean>();
   const onReturn = () => routed.resolve(false);
   channel.once('return', onReturn);

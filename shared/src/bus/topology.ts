@@ -1,7 +1,8 @@
-import { type Channel, connect } from 'amqplib';
+import type { Channel } from 'amqplib';
 import type { Clock } from '../clock.ts';
 import type { EventDefinition } from './bus.ts';
 import { DELIVERY_LIMIT, deadQueueName, EVENTS_EXCHANGE, queueName } from './queues.ts';
+import { withChannel } from './with-channel.ts';
 
 export interface TopologyOptions {
   readonly url: string;
@@ -9,7 +10,6 @@ export interface TopologyOptions {
   readonly clock: Clock;
 }
 
-const CONNECT_LIMIT_MS = 10_000;
 /** A quorum queue younger than a second does not survive a crash of its node. */
 const SETTLING_MS = 2000;
 
@@ -24,20 +24,12 @@ const DEAD_DELIVERY_LIMIT = 1_000_000;
  * policy, so that no queue is ever without them and the job needs nothing but AMQP: they mean the same on RabbitMQ 3.10 and 4.x. A policy can still
  * tighten them; other arguments need a queue of another name.
  */
-export const declareTopology = async ({ url, definitions, clock }: TopologyOptions): Promise<void> => {
-  const connection = await connect(url, { noDelay: true, timeout: CONNECT_LIMIT_MS });
-  // The failed call tells it too.
-  connection.on('error', () => undefined);
-  try {
-    const channel = await connection.createChannel();
-    channel.on('error', () => undefined);
+export const declareTopology = ({ url, definitions, clock }: TopologyOptions): Promise<void> =>
+  withChannel(url, async (channel) => {
     await channel.assertExchange(EVENTS_EXCHANGE, 'topic', { durable: true });
     for (const { type, consumers } of definitions) for (const consumer of consumers) await declareQueue(channel, consumer, type);
     await clock.sleepUntil(new Date(clock.now().getTime() + SETTLING_MS), 'due');
-  } finally {
-    await connection.close();
-  }
-};
+  });
 
 /** One consumer's queue of one type, bound to the exchange, with the dead-letter queue behind it. */
 export const declareQueue = async (channel: Channel, consumer: string, type: string): Promise<void> => {
