@@ -9,7 +9,7 @@ export const DOCUMENT_HEAD: DocumentHead = {
     title: 'Recordings and meeting notes',
     version: '1',
     description:
-      'Read recordings with their notes, transcripts and comments, send a notetaker into a meeting, and be told when a recording is ready. Every authenticated request carries `Authorization: Bearer <token>`; each credential may make 120 requests a minute. Inside `/v1` changes are additions only; what is to go is announced by the `Deprecation` and `Sunset` headers and here.',
+      'Read recordings with their notes, transcripts and comments, and be told when a recording is ready. Every authenticated request carries `Authorization: Bearer <token>`; each credential may make 120 requests a minute. Inside `/v1` changes are additions only; what is to go is announced by the `Deprecation` and `Sunset` headers and here.',
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   tags: [

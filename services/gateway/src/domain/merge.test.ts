@@ -5,7 +5,7 @@ import { mergeFragments } from './merge.ts';
 
 const head = {
   info: { title: 'API', version: '1' },
-  tags: [{ name: 'A' }],
+  tags: [{ name: 'Z' }, { name: 'A' }, { name: 'Unused' }],
   securitySchemes: { pat: { type: 'http', scheme: 'bearer' }, oauth: { type: 'http', scheme: 'bearer' } },
 };
 const prefixes = { a: ['/a'], b: ['/b'] };
@@ -34,11 +34,11 @@ const merge = (documents: Readonly<Record<string, JsonObject>>) =>
 const codes = (documents: Readonly<Record<string, JsonObject>>) =>
   merge(documents).conflicts.map(({ service, code }) => `${service} ${code}`);
 const A = aDocument(
-  { '/a/{id}': { get: anOperation('getA', using(reference('Thing'))) }, '/a': { post: anOperation('postA') } },
+  { '/a/{id}': { get: anOperation('getA', using(reference('Thing'))) }, '/a': { post: anOperation('postA', { tags: ['A'] }) } },
   { components: { schemas: { Thing: { type: 'object', title: 'T' } } } },
 );
 const B = aDocument(
-  { '/b': { get: anOperation('getB', using(reference('Thing'))) } },
+  { '/b': { get: anOperation('getB', { ...using(reference('Thing')), tags: ['Z', 'A'] }) } },
   { components: { schemas: { Thing: { title: 'T', type: 'object' } } } },
 );
 
@@ -51,7 +51,7 @@ describe('merging', () => {
     expect(one.document).toMatchObject({
       openapi: '3.1.0',
       info: head.info,
-      tags: head.tags,
+      tags: [{ name: 'Z' }, { name: 'A' }],
       components: { securitySchemes: head.securitySchemes },
     });
   });
@@ -125,7 +125,7 @@ describe('merging', () => {
     [
       'b component',
       aDocument(
-        { '/b': { get: anOperation('getB', using(reference('Thing'))) } },
+        { '/b': { get: anOperation('getB', { ...using(reference('Thing')), tags: ['Z', 'A'] }) } },
         { components: { schemas: { Thing: { type: 'string' } } } },
       ),
     ],

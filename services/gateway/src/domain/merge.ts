@@ -43,7 +43,7 @@ export const mergeFragments = ({ head, fragments, prefixes }: MergeInput): Merge
   const document: JsonObject = {
     openapi: '3.1.0',
     info: head.info,
-    tags: head.tags,
+    tags: usedTags(head, parts),
     paths: mergedPaths(parts),
     ...mergedWebhooks(parts, report),
     components: mergedComponents(parts, { head, report }),
@@ -78,6 +78,13 @@ const checkSchemes = ({ service, document, operations }: Fragment, head: Documen
   );
   for (const name of new Set(required.flatMap((requirement) => membersOf(requirement).map(([scheme]) => scheme))))
     if (!Object.hasOwn(head.securitySchemes, name)) report({ service, code: 'unknown_scheme', detail: name });
+};
+
+/** In the head's order; one without an operation would head an empty chapter. */
+const usedTags = ({ tags }: DocumentHead, parts: readonly PublicPart[]): readonly JsonObject[] => {
+  const operations = parts.flatMap(({ paths }) => Object.values(paths).flatMap((methods) => Object.values(methods)));
+  const used = new Set(operations.flatMap((operation) => (Array.isArray(operation['tags']) ? operation['tags'] : [])));
+  return tags.filter(({ name }) => used.has(name));
 };
 
 const mergedPaths = (parts: readonly PublicPart[]): JsonObject => {
