@@ -24,7 +24,7 @@ export interface ServiceParts {
 
 export interface ServiceProcessOptions<C extends ServiceSettings> {
   readonly name: string;
-  /** The database that is this service's alone. */
+  /** The database that is this service's alone, where the environment names no other. */
   readonly database: string;
   readonly readConfig: () => C;
   readonly compose: (config: C, infra: Infra, metrics: Metrics) => ServiceParts;
@@ -38,7 +38,7 @@ const start = async <C extends ServiceSettings>({ name, readConfig, compose, ...
   const config = readConfig();
   const log = createLog({ name, level: config.logLevel });
   const clock = systemClock();
-  const database = openMongo({ url: config.mongoUrl, name: options.database, log, clock });
+  const database = openMongo({ url: config.mongoUrl, name: config.mongoDatabase ?? options.database, log, clock });
   const bus = amqpBus({ url: config.amqpUrl, service: name, clock, log });
   const infra = { clock, ids: systemIds(), log, database, bus };
   const metrics = createMetrics();

@@ -13,6 +13,8 @@ export interface ServiceSettings {
   /** Origin under which clients reach the product, without a trailing slash. */
   readonly publicBaseUrl: string;
   readonly mongoUrl: string;
+  /** Null for the name that the service gives it. */
+  readonly mongoDatabase: string | null;
   readonly amqpUrl: string;
   /** Whose service tokens are believed. */
   readonly callers: ReadonlyMap<string, readonly KeyObject[]>;
@@ -27,6 +29,7 @@ export const SERVICE_VARIABLES = {
   OPS_PORT: port().default(9090),
   PUBLIC_BASE_URL: baseUrl(),
   MONGODB_URL: connectionUrl('mongodb', 'mongodb+srv'),
+  MONGODB_DATABASE: z.string().nullable().default(null),
   AMQP_URL: connectionUrl('amqp', 'amqps'),
   CALLER_KEYS: callerKeys(),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
@@ -44,6 +47,7 @@ export const serviceSettings = (read: z.output<z.ZodObject<typeof SERVICE_VARIAB
   drain: { noticeMs: read.DRAIN_NOTICE, deadlineMs: read.DRAIN_DEADLINE },
   publicBaseUrl: read.PUBLIC_BASE_URL,
   mongoUrl: read.MONGODB_URL,
+  mongoDatabase: read.MONGODB_DATABASE,
   amqpUrl: read.AMQP_URL,
   callers: read.CALLER_KEYS,
   shedding: read.SHEDDING,

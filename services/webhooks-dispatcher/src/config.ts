@@ -1,7 +1,13 @@
+import type { KeyObject } from 'node:crypto';
+import { type Environment, readConfig } from '@bubbles/shared/config.ts';
+import { base64Key, baseUrls, commaList, flag, sealKeys } from '@bubbles/shared/config-values.ts';
 import type { SealKey } from '@bubbles/shared/seal.ts';
+import { ASKING_VARIABLES, SERVICE_VARIABLES, type ServiceSettings, serviceSettings } from '@bubbles/shared/service-settings.ts';
+import { z } from 'zod';
+import { addressList } from './domain/public-address.ts';
 import type { DispatchLimits } from './use-cases/dispatch.ts';
 
-/** What the dispatcher itself has to know; the environment of its process is read in `main.ts`. */
+/** What the dispatcher itself has to know. */
 export interface Config {
   /** The service-specific part of the header names, `X-<name>-Signature`. */
   readonly headerName: string;
@@ -32,6 +38,16 @@ export interface Config {
   readonly releaseLeasesAtStart: boolean;
 }
 
+/** What its process has to know. */
+export interface ProcessConfig extends ServiceSettings {
+  readonly webhooks: Config;
+  /** Where identity is, and where bubbles-query. */
+  readonly identityUrls: readonly string[];
+  readonly bubblesQueryUrls: readonly string[];
+  /** Signs the tokens that both know this service by. */
+  readonly serviceKey: KeyObject;
+}
+
 export const PRODUCTION_TIMING: Config['timing'] = { deadlineMs: 15_000, connectMs: 5000, pollMs: 1000 };
 export const PRODUCTION_LIMITS: DispatchLimits = { perSubscription: 4, perProcess: 256, reservedForFirst: 64, leaseMs: 60_000 };
 
@@ -40,3 +56,60 @@ export function checkTiming({ timing, limits }: Pick<Config, 'timing' | 'limits'
   if (limits.leaseMs < 2 * timing.deadlineMs) throw new Error('the lease of a delivery must be at least twice the deadline of an attempt');
   if (limits.reservedForFirst >= limits.perProcess) throw new Error('not every slot can be kept for first attempts');
 }
+
+const KEY_BYTES = 32;
+
+const networks = () => commaList().refine(areNetworks, 'must be a comma-separated list of networks such as 10.0.0.0/8').default([]);
+
+const areNetworks = (cidrs: readonly string[]): boolean => {
+  try {
+    addressList(cidrs);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const Variables = z.object({
+  ...SERVICE_VARIABLES,
+  ...ASKING_VARIABLES,
+  BUBBLES_QUERY_URLS: baseUrls(),
+  SEAL_KEYS: sealKeys(),
+  CURSOR_KEY: base64Key(KEY_BYTES),
+  CURSOR_KEY_PREVIOUS: base64Key(KEY_BYTES).nullable().default(null),
+  WEBHOOK_HEADER_NAME: z
+    .string()
+    .regex(/^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$/, 'must be a part of a header name')
+    .default('Service'),
+  WEBHOOK_USER_AGENT: z.string().default('recordings-webhooks/1'),
+  WEBHOOK_ALLOW_CIDRS: networks(),
+  WEBHOOK_DENY_CIDRS: networks(),
+  WEBHOOK_ALLOW_HTTP: flag().default(false),
+  WEBHOOK_EXTRA_CA: z.string().nullable().default(null),
+});
+
+export const readWebhooksConfig = (env: Environment): ProcessConfig => {
+  const read = readConfig(Variables, env);
+  return {
+    ...serviceSettings(read),
+    webhooks: {
+      headerName: read.WEBHOOK_HEADER_NAME,
+      userAgent: read.WEBHOOK_USER_AGENT,
+      sealKeys: read.SEAL_KEYS,
+      cursorKeys: { current: read.CURSOR_KEY, previous: read.CURSOR_KEY_PREVIOUS },
+      receivers: {
+        allow: read.WEBHOOK_ALLOW_CIDRS,
+        deny: read.WEBHOOK_DENY_CIDRS,
+        http: read.WEBHOOK_ALLOW_HTTP,
+        loopback: false,
+        extraCa: read.WEBHOOK_EXTRA_CA === null ? [] : [read.WEBHOOK_EXTRA_CA],
+      },
+      timing: PRODUCTION_TIMING,
+      limits: PRODUCTION_LIMITS,
+      releaseLeasesAtStart: false,
+    },
+    identityUrls: read.IDENTITY_URLS,
+    bubblesQueryUrls: read.BUBBLES_QUERY_URLS,
+    serviceKey: read.SERVICE_KEY,
+  };
+};

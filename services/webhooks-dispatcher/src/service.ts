@@ -20,6 +20,8 @@ import { type Config, checkTiming } from './config.ts';
 import { addressPolicy } from './domain/public-address.ts';
 import type { ReceiverPolicy } from './domain/receiver-url.ts';
 
+export const NAME = CONSUMER;
+
 /** The services that the dispatcher asks before each attempt, and where its figures go. */
 export interface Peers {
   readonly identity: InternalClient;
@@ -75,7 +77,7 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
   });
 
   return {
-    name: CONSUMER,
+    name: NAME,
     routes: routes(app, deliveryCursors(cursorCodec({ keys: config.cursorKeys }))),
     subscriptions: consumers(app),
     jobs: [{ name: 'sweep-deliveries', cron: '17 3 * * *', run: app.sweepDeliveries }],

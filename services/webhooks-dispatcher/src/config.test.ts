@@ -1,0 +1,52 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { PRODUCTION_LIMITS, PRODUCTION_TIMING, readWebhooksConfig } from './config.ts';
+
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const key = (byte: number) => Buffer.alloc(32, byte);
+const env = {
+  PUBLIC_BASE_URL: 'https://api.test',
+  MONGODB_URL: 'mongodb://db',
+  AMQP_URL: 'amqp://broker',
+  IDENTITY_URLS: 'http://identity:8080',
+  BUBBLES_QUERY_URLS: 'http://bubbles-0:8080,http://bubbles-1:8080',
+  SERVICE_KEY: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+  CALLER_KEYS: `gateway=${publicKey.export({ format: 'der', type: 'spki' }).toString('base64')}`,
+  SEAL_KEYS: `k1=${key(1).toString('base64')}`,
+  CURSOR_KEY: key(2).toString('base64'),
+};
+
+describe('the configuration', () => {
+  it('is read from the environment', () => {
+    const config = readWebhooksConfig({ ...env, WEBHOOK_ALLOW_CIDRS: '10.1.0.0/16, fd00::/8', WEBHOOK_EXTRA_CA: 'PEM' });
+    expect(config.bubblesQueryUrls).toEqual(['http://bubbles-0:8080', 'http://bubbles-1:8080']);
+    expect(config.webhooks).toEqual({
+      headerName: 'Service',
+      userAgent: 'recordings-webhooks/1',
+      sealKeys: [{ id: 'k1', key: key(1) }],
+      cursorKeys: { current: key(2), previous: null },
+      receivers: { allow: ['10.1.0.0/16', 'fd00::/8'], deny: [], http: false, loopback: false, extraCa: ['PEM'] },
+      timing: PRODUCTION_TIMING,
+      limits: PRODUCTION_LIMITS,
+      releaseLeasesAtStart: false,
+    });
+  });
+
+  it('[HOOK-10] admits neither http nor loopback unless it is told to', () => {
+    expect(readWebhooksConfig(env).webhooks.receivers).toEqual({ allow: [], deny: [], http: false, loopback: false, extraCa: [] });
+  });
+
+  it('[DLV-02] the part of the header names is configuration', () => {
+    expect(readWebhooksConfig({ ...env, WEBHOOK_HEADER_NAME: 'Acme-Notes' }).webhooks.headerName).toBe('Acme-Notes');
+  });
+
+  it('tells every fault at once', () => {
+    const read = () =>
+      readWebhooksConfig({ ...env, WEBHOOK_DENY_CIDRS: '10.0.0.1', WEBHOOK_HEADER_NAME: 'a b', BUBBLES_QUERY_URLS: '', CURSOR_KEY: 'x' });
+    for (const name of ['WEBHOOK_DENY_CIDRS', 'WEBHOOK_HEADER_NAME', 'BUBBLES_QUERY_URLS', 'CURSOR_KEY']) expect(read).toThrow(name);
+  });
+
+  it.each(['SERVICE_KEY', 'CALLER_KEYS', 'SEAL_KEYS', 'CURSOR_KEY'])('[GEN-10] %s has no default', (name) => {
+    expect(() => readWebhooksConfig({ ...env, [name]: undefined })).toThrow(name);
+  });
+});
