@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import type { Environment } from '@bubbles/shared/config.ts';
+import { StartRefused } from '@bubbles/shared/run-process.ts';
+import type { StackConfig } from './config.ts';
+import { enginesDown, enginesRun, enginesUp } from './engines.ts';
+import { USUAL_REPLICAS } from './layout.ts';
+import { withLock } from './lock.ts';
+import { isReady } from './readiness.ts';
+import { openStack, type Stack } from './stack.ts';
+import { forgetState, keepState, readState, type StackState } from './state.ts';
+import { welcome } from './welcome.ts';
+
+interface CommandOptions extends StackConfig {
+  /** For the engines: theirs are the paths of this machine, and the URLs of what is there already. */
+  readonly environment: Environment;
+}
+
+/** Answers what to print. */
+type Command = (options: CommandOptions) => Promise<string>;
+
+/** Null for a word that is no command. */
+export const stackCommand = (word: string): Command | null => {
+  const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined;
+  return command ?? null;
+};
+
+const DRAIN_NOTICE = '1s';
+
+const runningOf = (stack: Stack) => stack.plans.filter((plan) => stack.processes.isRunning(plan));
+
+const up: Command = (options) =>
+  withLock(options.home, async () => {
+    const known = readState(options.home);
+    const isUp = known !== null && runningOf(openStack({ ...options, ...known })).length > 0;
+    if (isUp && known.layout.port !== options.port)
+      throw new StartRefused(`a stack is up on port ${known.layout.port} already; \`npm run stack -- down\` ends it`);
+    const state = isUp ? known : await prepare(options);
+    keepState(options.home, state);
+    const stack = openStack({ ...options, ...state });
+    await stack.up();
+    return welcome(options.home, state, stack);
+  });
+
+const prepare = async ({ environment, port }: CommandOptions): Promise<StackState> => {
+  const ownEngines = !(await enginesRun(environment));
+  const layout = { port, databasePrefix: '', replicas: USUAL_REPLICAS, drainNotice: DRAIN_NOTICE };
+  return { layout: { ...layout, ...(await enginesUp(environment)) }, ownEngines };
+};
+
+const down: Command = (options) =>
+  withLock(options.home, async () => {
+    const state = readState(options.home);
+    if (state === null) return 'No stack is up.\n';
+    const stack = openStack({ ...options, ...state });
+    const ended = runningOf(stack).length;
+    await stack.down();
+    if (state.ownEngines) await enginesDown(options.environment);
+    forgetState(options.home);
+    return `${ended} processes have ended${state.ownEngines ? ', and so have the engines' : ''}.\n`;
+  });
+
+const status: Command = async (options) => {
+  const state = existsSync(options.home) ? readState(options.home) : null;
+  if (state === null) throw new StartRefused('no stack is up');
+  const stack = openStack({ ...options, ...state });
+  const lines = await Promise.all(
+    stack.plans.map(async (plan) => {
+      const condition = stack.processes.isRunning(plan) ? ((await isReady(plan)) ? 'ready' : 'not ready') : 'does not run';
+      return { ready: condition === 'ready', text: `${plan.name.padEnd(24)} ${plan.url}  ${condition}\n` };
+    }),
+  );
+  const report = lines.map(({ text }) => text).join('');
+  if (!lines.every(({ ready }) => ready)) throw new StartRefused(`not everything is ready\n${report}`);
+  return report;
+};
+
+const COMMANDS: Readonly<Record<string, Command>> = { up, down, status };

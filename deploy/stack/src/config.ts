@@ -1,0 +1,22 @@
+import { type Environment, readConfig } from '@bubbles/shared/config.ts';
+import { wholeNumber } from '@bubbles/shared/config-values.ts';
+import { z } from 'zod';
+
+export interface StackConfig {
+  /** Folder of keys, logs, pid files and what was started. */
+  readonly home: string;
+  /** The first port; those of the services follow. */
+  readonly port: number;
+}
+
+const HOME = new URL('../../../.stack', import.meta.url).pathname;
+const PORT = 8180;
+const Variables = z.object({
+  STACK_HOME: z.string().default(HOME),
+  STACK_PORT: wholeNumber(1024, 65_000).default(PORT),
+});
+
+export const readStackConfig = (env: Environment): StackConfig => {
+  const { STACK_HOME, STACK_PORT } = readConfig(Variables, env);
+  return { home: STACK_HOME, port: STACK_PORT };
+};

@@ -1,0 +1,33 @@
+import type { Environment } from '@bubbles/shared/config.ts';
+import { StartRefused } from '@bubbles/shared/run-process.ts';
+import { runScript } from './run-script.ts';
+
+export interface Engines {
+  readonly amqpUrl: string;
+  readonly mongoUrl: string;
+}
+
+const engines = (command: string, environment: Environment): Promise<string> =>
+  runScript({ command: 'bash', args: ['deploy/engines/engines.sh', command], environment });
+
+/** Starts those that do not run; what `AMQP_URL` and `MONGODB_URL` name is used as it is. */
+export const enginesUp = async (environment: Environment): Promise<Engines> => {
+  const lines = (await engines('up', environment)).split('\n').map((line) => /^(\w+)=(.+)$/.exec(line));
+  const urlNamed = (name: string): string => {
+    const value = lines.find((match) => match?.[1] === name)?.[2];
+    if (value === undefined) throw new StartRefused(`the engines do not say their ${name}`);
+    return value;
+  };
+  return { amqpUrl: urlNamed('AMQP_URL'), mongoUrl: urlNamed('MONGODB_URL') };
+};
+
+export const enginesDown = async (environment: Environment): Promise<void> => {
+  await engines('down', environment);
+};
+
+/** Whether both of this checkout's own run. */
+export const enginesRun = (environment: Environment): Promise<boolean> =>
+  engines('status', environment).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { withLock } from './lock.ts';
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'stack-'));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+describe('the lock of a folder', () => {
+  it('keeps a second command away while the first is at work', async () => {
+    const second = withLock(home, () => withLock(home, () => Promise.resolve('inside')));
+    await expect(second).rejects.toMatchObject({ name: 'StartRefused' });
+  });
+
+  it('is free again afterwards, also after a failure', async () => {
+    await expect(withLock(home, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await withLock(home, () => Promise.resolve('inside'))).toBe('inside');
+  });
+
+  it('is taken over from a command that was killed', async () => {
+    const { pid } = spawnSync(process.execPath, ['-e', '']);
+    writeFileSync(join(home, 'lock'), String(pid));
+    expect(await withLock(home, () => Promise.resolve('inside'))).toBe('inside');
+  });
+});

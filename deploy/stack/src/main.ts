@@ -1,0 +1,16 @@
+import { runJobProcess, StartRefused } from '@bubbles/shared/run-process.ts';
+import { stackCommand } from './commands.ts';
+import { readStackConfig } from './config.ts';
+
+const NAME = 'stack';
+
+await runJobProcess({
+  name: NAME,
+  work: async () => {
+    const [word = '', ...rest] = process.argv.slice(2);
+    const command = rest.length === 0 ? stackCommand(word) : null;
+    if (command === null) throw new StartRefused('usage: npm run stack -- up | down | status');
+    const said = await command({ ...readStackConfig(process.env), environment: process.env });
+    process.stdout.write(said);
+  },
+});

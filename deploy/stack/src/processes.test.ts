@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ProcessPlan } from './plan.ts';
+import { openProcesses } from './processes.ts';
+
+/** Ends at once, for want of a configuration. */
+const plan: ProcessPlan = {
+  name: 'gateway-1',
+  service: 'gateway',
+  entry: 'services/gateway/src/main.ts',
+  url: 'http://127.0.0.1:1',
+  opsUrl: 'http://127.0.0.1:1',
+  environment: {},
+};
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'stack-'));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+describe('the processes of a stack', () => {
+  it('are known by their pid files, whoever started them', async () => {
+    openProcesses(home).start(plan);
+    const later = openProcesses(home);
+    expect(later.isRunning(plan)).toBe(true);
+    await later.end(plan, 'SIGKILL');
+    expect(later.isRunning(plan)).toBe(false);
+  });
+
+  it.each(['', 'x', '999999999', String(process.pid)])('are not taken for what the stale pid %p stands for now', async (pid) => {
+    const processes = openProcesses(home);
+    writeFileSync(join(home, 'pids', `${plan.name}.pid`), pid);
+    expect(processes.isRunning(plan)).toBe(false);
+    await processes.end(plan, 'SIGKILL');
+  });
+});

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { errorCode } from '@bubbles/shared/errors.ts';
+import type { ProcessPlan } from './plan.ts';
+
+/** The processes of a stack by their pid files, which outlive the command that started them. */
+export interface Processes {
+  /** In the background; answers before the process serves. */
+  start(plan: ProcessPlan): void;
+  isRunning(plan: ProcessPlan): boolean;
+  /** Sends a signal and answers when the process has ended; nothing when it does not run. */
+  end(plan: ProcessPlan, signal: NodeJS.Signals): Promise<void>;
+  /** Without waiting for what comes of it. */
+  signal(plan: ProcessPlan, signal: NodeJS.Signals): void;
+  logFile(plan: ProcessPlan): string;
+}
+
+const ROOT = new URL('../../../', import.meta.url).pathname;
+const LOOK_EVERY_MS = 20;
+/** Beyond the hard stop of a process's own. */
+const END_LIMIT_MS = 40_000;
+
+export const openProcesses = (home: string): Processes => {
+  const [pids, logs] = [join(home, 'pids'), join(home, 'logs')];
+  for (const folder of [pids, logs]) mkdirSync(folder, { recursive: true });
+  const pidFile = ({ name }: ProcessPlan) => join(pids, `${name}.pid`);
+  const logFile = ({ name }: ProcessPlan) => join(logs, `${name}.log`);
+  const runningPid = (plan: ProcessPlan): number | null => {
+    const pid = readPid(pidFile(plan));
+    return pid !== null && isAlive(pid) && isOf(pid, plan) ? pid : null;
+  };
+  const signal = (plan: ProcessPlan, name: NodeJS.Signals) => {
+    const pid = runningPid(plan);
+    if (pid !== null) process.kill(pid, name);
+  };
+
+  return {
+    logFile,
+    signal,
+    isRunning: (plan) => runningPid(plan) !== null,
+    start(plan) {
+      const log = openSync(logFile(plan), 'a');
+      const child = spawn(process.execPath, [plan.entry], {
+        cwd: ROOT,
+        env: plan.environment,
+        stdio: ['ignore', log, log],
+        detached: true,
+      });
+      closeSync(log);
+      child.unref();
+      writeFileSync(pidFile(plan), String(child.pid));
+    },
+    async end(plan, name) {
+      signal(plan, name);
+      const deadline = performance.now() + END_LIMIT_MS;
+      while (runningPid(plan) !== null) {
+        if (performance.now() > deadline) signal(plan, 'SIGKILL');
+        await pause(LOOK_EVERY_MS);
+      }
+      rmSync(pidFile(plan), { force: true });
+    },
+  };
+};
+
+const readPid = (path: string): number | null => {
+  const text = readOrNull(path);
+  return text !== null && /^[1-9]\d*$/.test(text) ? Number(text) : null;
+};
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return errorCode(error) === 'EPERM';
+  }
+};
+
+/** A pid is given out again after a restart of the machine; one that has ended and was not waited for has no command line. */
+const isOf = (pid: number, { entry }: ProcessPlan): boolean => {
+  const commandLine = readOrNull(`/proc/${pid}/cmdline`);
+  return commandLine === null ? process.platform !== 'linux' : commandLine.includes(entry);
+};
+
+const readOrNull = (path: string): string | null => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ESRCH') return null;
+    throw error;
+  }
+};

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { errorCode } from '@bubbles/shared/errors.ts';
+import { StartRefused } from '@bubbles/shared/run-process.ts';
+import type { ProcessPlan } from './plan.ts';
+import type { Processes } from './processes.ts';
+
+const READY_LIMIT_MS = 60_000;
+const LOOK_EVERY_MS = 50;
+const PROBE_LIMIT_MS = 3000;
+
+export const isReady = async ({ opsUrl }: ProcessPlan): Promise<boolean> => {
+  try {
+    const answer = await fetch(`${opsUrl}/readyz`, { signal: AbortSignal.timeout(PROBE_LIMIT_MS) });
+    await answer.body?.cancel();
+    return answer.ok;
+  } catch {
+    return false;
+  }
+};
+
+/** Resolves when it may be sent requests; refuses when it ended instead, with its last words. */
+export const awaitReady = async (plan: ProcessPlan, processes: Processes): Promise<void> => {
+  const deadline = performance.now() + READY_LIMIT_MS;
+  while (!(await isReady(plan))) {
+    if (!processes.isRunning(plan)) throw new StartRefused(`${plan.name} ended: ${lastLine(processes.logFile(plan))}`);
+    if (performance.now() > deadline) throw new StartRefused(`${plan.name} is not ready after a minute; see ${processes.logFile(plan)}`);
+    await pause(LOOK_EVERY_MS);
+  }
+};
+
+const lastLine = (path: string): string => readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? '';
+
+/** Refuses when somebody else listens where this process should. */
+export const checkPorts = async ({ name, url, opsUrl }: ProcessPlan): Promise<void> => {
+  for (const { hostname, port } of [new URL(url), new URL(opsUrl)]) {
+    const server = createServer();
+    const listening = Promise.withResolvers<void>();
+    server.once('error', listening.reject).listen({ host: hostname, port: Number(port) }, listening.resolve);
+    try {
+      await listening.promise;
+    } catch (error) {
+      if (errorCode(error) !== 'EADDRINUSE') throw error;
+      throw new StartRefused(`port ${port}, which ${name} needs, is taken; STACK_PORT moves the whole stack`);
+    }
+    await new Promise((resolve) => server.close(resolve));
+  }
+};

@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import type { Environment } from '@bubbles/shared/config.ts';
+import { openKeys, type StackKeys } from './keys.ts';
+import type { ServiceName, StackLayout } from './layout.ts';
+import { type ProcessPlan, planProcesses } from './plan.ts';
+import { openProcesses, type Processes } from './processes.ts';
+import { awaitReady, checkPorts } from './readiness.ts';
+import { runScript } from './run-script.ts';
+
+export interface StackOptions {
+  /** Folder of keys, logs and pid files. */
+  readonly home: string;
+  readonly layout: StackLayout;
+}
+
+/** Every process of the product on this machine. */
+export interface Stack {
+  readonly plans: readonly ProcessPlan[];
+  readonly processes: Processes;
+  readonly keys: StackKeys;
+  plansOf(service: ServiceName): readonly ProcessPlan[];
+  /** The topology job, then every process that does not run yet; resolves when all are ready, and takes back what it started when one cannot be. */
+  up(): Promise<void>;
+  /** Those who ask before those who are asked, each to its own end. */
+  down(): Promise<void>;
+}
+
+export const openStack = ({ home, layout }: StackOptions): Stack => {
+  const keys = openKeys(join(home, 'keys'));
+  const processes = openProcesses(home);
+  const plans = planProcesses(layout, keys);
+  const plansOf = (service: ServiceName) => plans.filter((plan) => plan.service === service);
+  const services = [...new Set(plans.map(({ service }) => service))];
+
+  const endAll = (some: readonly ProcessPlan[], signal: NodeJS.Signals) => Promise.all(some.map((plan) => processes.end(plan, signal)));
+
+  return {
+    plans,
+    processes,
+    keys,
+    plansOf,
+    async up() {
+      const missing = plans.filter((plan) => !processes.isRunning(plan));
+      for (const plan of missing) await checkPorts(plan);
+      await declareTopology(layout);
+      for (const plan of missing) processes.start(plan);
+      try {
+        await Promise.all(plans.map((plan) => awaitReady(plan, processes)));
+      } catch (error) {
+        await endAll(missing, 'SIGKILL');
+        throw error;
+      }
+    },
+    async down() {
+      for (const service of services.toReversed()) await endAll(plansOf(service), 'SIGTERM');
+    },
+  };
+};
+
+const declareTopology = async ({ amqpUrl }: StackLayout): Promise<void> => {
+  const environment: Environment = { AMQP_URL: amqpUrl };
+  await runScript({ command: process.execPath, args: ['deploy/topology/src/main.ts'], environment });
+};
