@@ -7,6 +7,7 @@ import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
 import { afterAll } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { AT } from './builders.ts';
+import { describeFeeds } from './feed-suites.ts';
 import { describeStores } from './store-suites.ts';
 import { memoryDatabase } from './stores.ts';
 
@@ -23,17 +24,17 @@ const opened = (make: () => Database) => async () => {
 };
 
 describeStores('the embedded store', opened(memoryDatabase));
+describeFeeds('the embedded store', opened(memoryDatabase));
 
 const url = process.env['MONGODB_URL'];
 if (url !== undefined) {
   const databases: Database[] = [];
   afterAll(() => Promise.all(databases.map((database) => database.close())));
-  describeStores(
-    'MongoDB',
-    opened(() => {
-      const database = openMongo({ url, name: `bubbles_test_${randomUUID().slice(0, 8)}`, log: memoryLog(), clock: fakeClock(AT) });
-      databases.push(database);
-      return database;
-    }),
-  );
+  const onMongo = opened(() => {
+    const database = openMongo({ url, name: `bubbles_test_${randomUUID().slice(0, 8)}`, log: memoryLog(), clock: fakeClock(AT) });
+    databases.push(database);
+    return database;
+  });
+  describeStores('MongoDB', onMongo);
+  describeFeeds('MongoDB', onMongo);
 }
