@@ -1,0 +1,54 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { type CheckAnswer, ChecksResponse } from '@bubbles/contracts/internal/checks.ts';
+import { hashToken } from '@bubbles/identity-and-oauth/domain/token.ts';
+import { systemClock } from '@bubbles/shared/clock.ts';
+import { internalClient } from '@bubbles/shared/http/internal-client.ts';
+import { serviceTokens } from '@bubbles/shared/http/service-token.ts';
+
+const CALLERS = ['gateway', 'bubbles-query', 'webhooks-dispatcher'] as const;
+type CallerName = (typeof CALLERS)[number];
+
+/** The keys that the services know each other by, in the form of their environment. */
+export interface Keys {
+  /** Private, base64 of PKCS#8. */
+  readonly own: Readonly<Record<CallerName, string>>;
+  /** Public ones of all callers, as `CALLER_KEYS`. */
+  readonly callers: string;
+  readonly gateway: KeyObject;
+}
+
+export const makeKeys = (): Keys => {
+  const pairs = CALLERS.map((name) => ({ name, ...generateKeyPairSync('ed25519') }));
+  const own = (name: CallerName): string => {
+    const key = pairs.find((pair) => pair.name === name)?.privateKey;
+    return key?.export({ format: 'der', type: 'pkcs8' }).toString('base64') ?? '';
+  };
+  const [gateway] = pairs;
+  if (gateway === undefined) throw new Error('there is no caller');
+  return {
+    own: { gateway: own('gateway'), 'bubbles-query': own('bubbles-query'), 'webhooks-dispatcher': own('webhooks-dispatcher') },
+    callers: pairs.map(({ name, publicKey }) => `${name}=${publicKey.export({ format: 'der', type: 'spki' }).toString('base64')}`).join(),
+    gateway: gateway.privateKey,
+  };
+};
+
+/** Has identity vouch for the owners of some tokens, as the gateway does; good for a minute. */
+export const assertionsOf = async (
+  { gateway }: Keys,
+  { identityUrl, tokens }: { readonly identityUrl: string; readonly tokens: readonly string[] },
+): Promise<readonly string[]> => {
+  const client = internalClient({
+    callee: 'identity-and-oauth',
+    baseUrls: [identityUrl],
+    tokens: serviceTokens({ caller: 'gateway', key: gateway, clock: systemClock() }),
+  });
+  const checks = tokens.map((token) => ({ h: hashToken(token), jwt: null, aud: 'bubbles-query', accepts: ['pat'] }));
+  const { answers } = await client.post('/internal/v1/checks', { schema: ChecksResponse, body: { checks } });
+  await client.close();
+  return answers.map(assertionIn);
+};
+
+const assertionIn = (answer: CheckAnswer): string => {
+  if (answer.outcome !== 'allowed') throw new Error(`a credential of the bench is ${answer.outcome}`);
+  return answer.assertion;
+};

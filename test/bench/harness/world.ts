@@ -1,0 +1,66 @@
+import type { SeededAccount } from '../processes/identity.ts';
+import type { SeededBubbles, SeedPlan } from '../processes/seed-bubbles.ts';
+import type { ServiceReady } from '../processes/serve-service.ts';
+import { type Child, type Core, startChild } from './children.ts';
+import { type Keys, makeKeys } from './credentials.ts';
+
+export const KEYS_EACH = 10;
+
+export interface WorldPlan {
+  readonly accounts: number;
+  readonly seed: SeedPlan;
+  readonly shedding?: boolean;
+  readonly gatewayCore?: Core;
+}
+
+/** The read path as processes: gateway, identity, bubbles-query. */
+export interface World {
+  readonly keys: Keys;
+  readonly identity: Child<ServiceReady<readonly SeededAccount[]>>;
+  readonly bubbles: Child<ServiceReady<SeededBubbles>>;
+  readonly gateway: Child<{ readonly url: string }>;
+  /** One after the other of every account, so that neighbours are different people. */
+  readonly tokens: readonly string[];
+  stop(): Promise<void>;
+}
+
+export const startIdentity = (keys: Keys, accounts: number, core: Core = 'any'): Promise<Child<ServiceReady<readonly SeededAccount[]>>> =>
+  startChild({ module: 'processes/identity.ts', settings: { callers: keys.callers, accounts, keysEach: KEYS_EACH }, core });
+
+export const tokensOf = (accounts: readonly SeededAccount[]): readonly string[] =>
+  Array.from({ length: KEYS_EACH }, (_, k) => accounts.map(({ tokens }) => tokens[k] ?? '')).flat();
+
+export const startBubbles = (
+  keys: Keys,
+  { seed, identityUrl, ...rest }: { readonly seed: SeedPlan; readonly identityUrl: string; readonly shedding?: boolean },
+): Promise<Child<ServiceReady<SeededBubbles>>> =>
+  startChild({
+    module: 'processes/bubbles-query.ts',
+    settings: { ...rest, callers: keys.callers, seed, identityUrl, serviceKey: keys.own['bubbles-query'] },
+  });
+
+export const startWorld = async ({ accounts, seed, shedding = false, gatewayCore = 'any' }: WorldPlan): Promise<World> => {
+  const keys = makeKeys();
+  const identity = await startIdentity(keys, accounts);
+  const identityUrl = identity.ready.url;
+  const bubbles = await startBubbles(keys, { seed, identityUrl, shedding });
+  const gateway = await startChild<{ readonly url: string }>({
+    module: 'processes/gateway.ts',
+    core: gatewayCore,
+    settings: {
+      upstreams: `identity-and-oauth=${identityUrl};bubbles-query=${bubbles.ready.url}`,
+      serviceKey: keys.own.gateway,
+      shedding,
+    },
+  });
+  return {
+    keys,
+    identity,
+    bubbles,
+    gateway,
+    tokens: tokensOf(identity.ready.seeded),
+    stop: async () => {
+      await Promise.all([gateway, bubbles, identity].map((child) => child.stop()));
+    },
+  };
+};

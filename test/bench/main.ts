@@ -1,0 +1,40 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { endChildren } from './harness/children.ts';
+import { type Part, report } from './harness/part.ts';
+
+const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
+  'read-path': async () => (await import('./parts/read-path.ts')).readPath,
+  'list-growth': async () => (await import('./parts/list-growth.ts')).listGrowth,
+  sandbox: async () => (await import('./parts/sandbox.ts')).sandboxPart,
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: 'boolean', default: false }, large: { type: 'boolean', default: false } },
+});
+const names = positionals.length > 0 ? positionals : Object.keys(PARTS);
+const unknown = names.filter((name) => !Object.hasOwn(PARTS, name));
+if (unknown.length > 0) {
+  process.stderr.write(`There is no part ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}.\n`);
+  process.exit(2);
+}
+
+const RESULTS = new URL('./results/', import.meta.url);
+mkdirSync(RESULTS, { recursive: true });
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    endChildren();
+    process.exit(1);
+  });
+
+for (const name of names) {
+  const began = performance.now();
+  const part = await PARTS[name]?.();
+  if (part === undefined) continue;
+  const outcome = await part(values);
+  const seconds = Math.round((performance.now() - began) / 100) / 10;
+  process.stdout.write(`${report(name, outcome)}\n\n${seconds} s\n`);
+  writeFileSync(new URL(`${name}.json`, RESULTS), `${JSON.stringify({ part: name, ...values, seconds, ...outcome }, null, 2)}\n`);
+}
+process.exit(0);

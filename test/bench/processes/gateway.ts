@@ -1,0 +1,28 @@
+import { readGatewayConfig } from '@bubbles/gateway/config.ts';
+import { createGateway } from '@bubbles/gateway/gateway.ts';
+import { systemClock } from '@bubbles/shared/clock.ts';
+import { systemIds } from '@bubbles/shared/ids.ts';
+import { createLog } from '@bubbles/shared/log.ts';
+import { serveParent, settings, tellParent } from '../harness/in-child.ts';
+
+export interface GatewaySettings {
+  readonly upstreams: string;
+  readonly serviceKey: string;
+  readonly shedding?: boolean;
+}
+
+const { upstreams, serviceKey, shedding = false } = settings<GatewaySettings>();
+const { config } = readGatewayConfig({
+  HOST: '127.0.0.1',
+  PORT: '0',
+  OPS_HOST: '127.0.0.1',
+  OPS_PORT: '0',
+  UPSTREAMS: upstreams,
+  SERVICE_KEY: serviceKey,
+  SHEDDING: String(shedding),
+});
+const log = createLog({ name: 'gateway', level: 'error', destination: process.stderr });
+const gateway = createGateway(config, { clock: systemClock(), ids: systemIds(), log });
+await gateway.start();
+serveParent();
+tellParent({ url: gateway.url });
