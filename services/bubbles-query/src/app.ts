@@ -10,6 +10,7 @@ import { fillPeople, rebuildPeople, recordPerson } from './use-cases/people.ts';
 import { getBubble, getTranscript, listBubbles, listComments, readability } from './use-cases/read.ts';
 import { recordDetails, recordMedia, recordNotes, recordTranscript, removeBubble } from './use-cases/record.ts';
 import { searchBubbles } from './use-cases/search.ts';
+import { withdrawExpired } from './use-cases/withdraw.ts';
 
 export interface AppPorts {
   readonly bubbles: BubbleStore;
@@ -45,6 +46,7 @@ export const createApp = (ports: AppPorts) => ({
   rebuildPeople: rebuildPeople(ports),
   fillPeople: fillPeople(ports),
 
+  withdrawExpired: withdrawExpired(ports),
   analyseCardsAgain: analyseCardsAgain(ports),
   dropRemovedCards: dropRemovedCards(ports),
 });

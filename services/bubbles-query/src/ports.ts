@@ -39,6 +39,8 @@ export interface BubbleStore {
   /** Those of the ids that are among all the rows that a user lists, in any order. */
   rowsAmong(ids: readonly string[], query: Pick<RowQuery, 'userId' | 'filters' | 'now'>): Promise<ListRow[]>;
   byIds(ids: readonly string[]): Promise<Bubble[]>;
+  /** Bubbles that have expired by then and still have readers. */
+  idsToWithdraw(now: Date, limit: number): Promise<string[]>;
 }
 
 export interface TranscriptStore {

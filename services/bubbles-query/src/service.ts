@@ -104,6 +104,7 @@ const startLoops = ({ app, stores, infra, releaseAtStart }: LoopParts) => ({
 });
 
 const jobs = (app: App): readonly Job[] => [
+  { name: 'withdraw-expired', cron: '*/10 * * * *', run: app.withdrawExpired },
   { name: 'analyse-cards-again', cron: '*/10 * * * *', run: app.analyseCardsAgain },
   { name: 'drop-removed-cards', cron: '29 3 * * *', run: app.dropRemovedCards },
 ];

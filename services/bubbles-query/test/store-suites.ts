@@ -93,6 +93,16 @@ export const describeStores = (engine: string, make: MakeStores) => {
       expect(await rows()).toEqual([2]);
     });
 
+    it('[BUB-08] finds what expired and still has readers, the first to expire first', async () => {
+      await put(1, { expiresAt: AT });
+      await put(2, { expiresAt: new Date(AT.getTime() + 1) });
+      await put(3, { expiresAt: new Date(AT.getTime() - 1) });
+      await put(4, { expiresAt: new Date(AT.getTime() - 2), archived: true });
+      await put(5);
+      expect(await bubbles.idsToWithdraw(AT, 10)).toEqual([bubbleId(3), bubbleId(1)]);
+      expect(await bubbles.idsToWithdraw(AT, 1)).toEqual([bubbleId(3)]);
+    });
+
     it('[LIST-05] filters select, dates exclude their ends and the legacy bubbles', async () => {
       await put(1, { teamId: 'a', channelId: 'x', type: 'custom_image' });
       await put(2, { teamId: 'a', channelId: 'y' });

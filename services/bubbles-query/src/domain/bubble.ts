@@ -75,6 +75,8 @@ export interface Bubble {
   readonly commentsEpoch: number;
   /** Who lists it: the participants, unless it is archived, a draft or a template. */
   readonly readers: readonly string[];
+  /** When its readers lose it, null when they do not or have. Lists check the time themselves: that these go keeps the hidden out of their way. */
+  readonly hideAt: Date | null;
   /** Sort key of lists: 13 digits of milliseconds (zeros for a legacy bubble), a full stop, the id. */
   readonly sk: string;
   readonly row: Row | null;
@@ -109,6 +111,7 @@ export const unknownBubble = (id: string): Bubble => ({
   commentCount: 0,
   commentsEpoch: 0,
   readers: [],
+  hideAt: null,
   sk: sortKey(null, id),
   row: null,
 });
@@ -140,9 +143,11 @@ function rowOf({ details, media, notes }: Bubble): Row | null {
 function derived(bubble: Bubble): Bubble {
   const { id, details } = bubble;
   if (details === null) return bubble;
+  const readers = isListable(details) ? accountIds(details.participants) : [];
   return {
     ...bubble,
-    readers: isListable(details) ? accountIds(details.participants) : [],
+    readers,
+    hideAt: readers.length === 0 ? null : details.expiresAt,
     sk: sortKey(details.createdAt, id),
     row: rowOf(bubble),
   };
@@ -156,6 +161,10 @@ export function withFacts<G extends GroupName>(bubble: Bubble, group: G, facts: 
   if (bubble.removed || (known !== null && known.revision >= facts.revision)) return null;
   return derived({ ...bubble, rev: bubble.rev + 1, [group]: facts });
 }
+
+/** The bubble without readers once it has expired; null when there is nothing to take. */
+export const withdrawn = (bubble: Bubble, now: Date): Bubble | null =>
+  bubble.hideAt !== null && bubble.hideAt <= now ? { ...bubble, readers: [], hideAt: null } : null;
 
 /** Exists, and is neither archived, a draft, a template nor expired. The one predicate of lists, single reads, search and fan-out. */
 export const isReadable = ({ details, removed }: Bubble, now: Date): boolean =>

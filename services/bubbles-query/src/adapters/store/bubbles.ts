@@ -13,6 +13,7 @@ export const BUBBLE_INDEXES: readonly IndexSpec[] = [
   { name: 'reader_team', keys: { readers: 1, 'row.teamId': 1, sk: -1 } },
   { name: 'reader_channel', keys: { readers: 1, 'row.channelId': 1, sk: -1 } },
   { name: 'reader_type', keys: { readers: 1, 'row.type': 1, sk: -1 } },
+  { name: 'hide_at', keys: { hideAt: 1 } },
   OUTBOX_INDEX,
 ];
 
@@ -34,7 +35,7 @@ function rowFilter({ userId, filters, before, now }: Omit<RowQuery, 'limit'>): F
     ...(filters.spaceId === null ? {} : { 'row.channelId': filters.spaceId }),
     ...(filters.type === null ? {} : { 'row.type': filters.type }),
     ...(Object.keys(range).length === 0 ? {} : { sk: range }),
-    $or: [{ 'row.expiresAt': null }, { 'row.expiresAt': { $gt: now } }],
+    $or: [{ hideAt: null }, { hideAt: { $gt: now } }],
   };
 }
 
@@ -62,4 +63,8 @@ export const bubbleStore = (aggregates: AggregateStore<Bubble>, collection: Coll
     return docs.flatMap(rowOf);
   },
   byIds: async (ids) => (await collection.find({ _id: { $in: [...ids] } })).map(read),
+  async idsToWithdraw(now, limit) {
+    const docs = await collection.find({ hideAt: { $lte: now } }, { sort: { hideAt: 1 }, limit, projection: { _id: 1 } });
+    return docs.map(({ _id }) => _id);
+  },
 });

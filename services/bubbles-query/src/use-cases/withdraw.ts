@@ -1,0 +1,22 @@
+import type { Clock } from '@bubbles/shared/clock.ts';
+import { withdrawn } from '../domain/bubble.ts';
+import type { BubbleStore } from '../ports.ts';
+
+const BUBBLES_AT_ONCE = 100;
+
+/** Takes what has expired out of the indexes of lists, where every page would have to pass it by. */
+export const withdrawExpired =
+  ({ bubbles, clock }: { readonly bubbles: BubbleStore; readonly clock: Clock }) =>
+  async (): Promise<void> => {
+    const now = clock.now();
+    const withdraw = (id: string) =>
+      bubbles.change(id, (bubble) => {
+        const state = withdrawn(bubble, now);
+        return state && { state, events: [] };
+      });
+    for (;;) {
+      const ids = await bubbles.idsToWithdraw(now, BUBBLES_AT_ONCE);
+      await Promise.all(ids.map(withdraw));
+      if (ids.length < BUBBLES_AT_ONCE) return;
+    }
+  };
