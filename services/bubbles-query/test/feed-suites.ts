@@ -117,27 +117,27 @@ export const describeFeeds = (engine: string, make: MakeStores) => {
       await people.put(known('Dana Cole', 2), 2);
       await people.put(known('Dana', 1), 3);
       expect(await people.byIds(['dana', 'dana', 'nobody'])).toEqual(new Map([['dana', known('Dana Cole', 2)]]));
-      expect(await people.named(['dana'])).toEqual([{ id: 'dana', seq: 2, name: nameText('Dana Cole') }]);
+      expect(await people.named(['dana'])).toEqual([{ id: 'dana', rev: 2, seq: 2, name: nameText('Dana Cole') }]);
     });
 
     it('[LIST-10] a name that a recording told is found until the account is known, and read as nobody’s', async () => {
       await people.mention({ id: 'dana', name: 'D. Cole' }, 1);
       await people.mention({ id: 'dana', name: 'Dana C.' }, 2);
       expect(await people.byIds(['dana'])).toEqual(new Map());
-      expect(await people.named(['dana'])).toEqual([{ id: 'dana', seq: 2, name: nameText('Dana C.') }]);
+      expect(await people.named(['dana'])).toEqual([{ id: 'dana', rev: 0, seq: 2, name: nameText('Dana C.') }]);
       await people.put(known('Dana Cole', 1), 3);
       await people.mention({ id: 'dana', name: 'Somebody' }, 4);
-      expect(await people.named(['dana'])).toEqual([{ id: 'dana', seq: 3, name: nameText('Dana Cole') }]);
+      expect(await people.named(['dana'])).toEqual([{ id: 'dana', rev: 1, seq: 3, name: nameText('Dana Cole') }]);
     });
 
     it('[LIST-10] an account without a name has none, whatever a recording told', async () => {
       await people.mention({ id: 'dana', name: 'Dana' }, 1);
       await people.put(known(null, 1), 2);
-      expect(await people.named(['dana'])).toEqual([{ id: 'dana', seq: 2, name: '' }]);
+      expect(await people.named(['dana'])).toEqual([{ id: 'dana', rev: 1, seq: 2, name: '' }]);
     });
 
     it('an author without an account has the name that the id holds', async () => {
-      expect(await people.named(['~Olga Out', 'nobody'])).toEqual([{ id: '~Olga Out', seq: 0, name: nameText('Olga Out') }]);
+      expect(await people.named(['~Olga Out', 'nobody'])).toEqual([{ id: '~Olga Out', rev: 0, seq: 0, name: nameText('Olga Out') }]);
     });
 
     it('finds thousands at once', async () => {

@@ -34,7 +34,8 @@ const world = () => {
     fail: (on: boolean) => {
       fails = on;
     },
-    name: (id: string, name: string) => people.set(id, { id, seq: nextSeq(), name: nameText(name) }),
+    name: (id: string, name: string, seq = nextSeq()) =>
+      people.set(id, { id, rev: (people.get(id)?.rev ?? 0) + 1, seq, name: nameText(name) }),
     nowMs: () => nowMs,
     cards: {
       async *since(userId: string, seq: number) {
@@ -119,6 +120,16 @@ describe('the indexes of callers', () => {
     w.name('u7', 'Phoenix Cole');
     expect(await idsOf(cache, 'ann', 'rivera')).toEqual([]);
     expect(await idsOf(cache, 'ann', 'cole')).toEqual([uuidOf(1)]);
+  });
+
+  it('[LIST-10] takes a newer name also from a writer whose clock is behind', async () => {
+    const w = world();
+    const cache = cacheOver(w);
+    w.put(sprint(1, { authorName: 'u7' }), ['ann']);
+    w.name('u7', 'Phoenix Rivera', seqAt(START_MS));
+    expect(await idsOf(cache, 'ann', 'rivera')).toEqual([uuidOf(1)]);
+    w.name('u7', 'Phoenix Cole', seqAt(START_MS - 20_000));
+    expect([await idsOf(cache, 'ann', 'rivera'), await idsOf(cache, 'ann', 'cole')]).toEqual([[], [uuidOf(1)]]);
   });
 
   it('builds once for callers that come together', async () => {

@@ -13,14 +13,15 @@ export const PERSON_INDEXES: readonly IndexSpec[] = [{ name: 'seq', keys: { seq:
 
 /** Before every revision of an account: only a recording named them. */
 const HEARSAY = 0;
-const NEVER_CHANGES = 0;
+/** Of a name that is the id itself, so that neither ever changes. */
+const THE_ONLY_ONE = { rev: 0, seq: 0 } as const;
 const IDS_A_QUERY = 1000;
-const NAMES_ONLY = { name: 1, seq: 1 } as const;
+const NAMES_ONLY = { name: 1, revision: 1, seq: 1 } as const;
 
 const chunksOf = (ids: readonly string[]): string[][] =>
   Array.from({ length: Math.ceil(ids.length / IDS_A_QUERY) }, (_, n) => ids.slice(n * IDS_A_QUERY, (n + 1) * IDS_A_QUERY));
 
-const rowOf = ({ _id, name, seq }: PersonDoc): PersonRow => ({ id: _id, seq, name: nameText(name) });
+const rowOf = ({ _id, name, revision, seq }: PersonDoc): PersonRow => ({ id: _id, rev: revision, seq, name: nameText(name) });
 
 export const peopleStore = (collection: Collection<PersonDoc>): PeopleStore & PeopleFeed => {
   const put = ({ id, ...person }: KnownPerson, seq: number): Promise<void> =>
@@ -36,7 +37,7 @@ export const peopleStore = (collection: Collection<PersonDoc>): PeopleStore & Pe
     async named(ids) {
       const told = ids.flatMap((id) => {
         const name = nameInId(id);
-        return name === null ? [] : [{ id, seq: NEVER_CHANGES, name: nameText(name) }];
+        return name === null ? [] : [{ id, ...THE_ONLY_ONE, name: nameText(name) }];
       });
       const accounts = ids.filter((id) => nameInId(id) === null);
       const rows: PersonRow[] = [];

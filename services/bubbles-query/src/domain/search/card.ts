@@ -23,6 +23,8 @@ export interface CardRow {
 /** An author's name, analysed by `nameText`. */
 export interface PersonRow {
   readonly id: string;
+  /** A row that is older than the known one changes nothing; the sequence number cannot tell, because clocks of writers differ. */
+  readonly rev: number;
   readonly seq: number;
   readonly name: string;
 }

@@ -18,19 +18,19 @@ export interface NameBook {
 const BYTES_OF_ENTRY = 160;
 
 export const createNameBook = (): NameBook => {
-  const names = new Map<string, { readonly name: string; readonly seq: number }>();
+  const names = new Map<string, { readonly name: string; readonly rev: number }>();
   const changes: string[] = [];
   const put = (row: PersonRow): void => {
     const known = names.get(row.id);
-    if (known === undefined || row.seq <= known.seq) return;
-    names.set(row.id, { name: row.name, seq: row.seq });
+    if (known === undefined || row.rev < known.rev) return;
+    names.set(row.id, { name: row.name, rev: row.rev });
     if (known.name !== row.name) changes.push(row.id);
   };
   return {
     has: (id) => names.has(id),
     nameOf: (id) => names.get(id)?.name ?? '',
     follow: (ids, rows) => {
-      for (const id of ids) if (!names.has(id)) names.set(id, { name: '', seq: -1 });
+      for (const id of ids) if (!names.has(id)) names.set(id, { name: '', rev: -1 });
       rows.forEach(put);
     },
     update: (rows) => rows.forEach(put),
