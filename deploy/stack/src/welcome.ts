@@ -13,8 +13,9 @@ Listening on ${[gateway, ...others].join(' and ')}
 
   API reference   ${gateway}/docs
 
-  Who may ask identity
-    export STACK_URL=${gateway} IDENTITY_URL=${identity} OPERATOR_KEY_FILE=${stack.keys.privateKeyFile('operator')} AMQP_URL='${layout.amqpUrl}'
+  For the operator's commands and the tests
+    export STACK_URL=${gateway} IDENTITY_URL=${identity} OPERATOR_KEY_FILE=${stack.keys.privateKeyFile('operator')}
+    export AMQP_URL='${layout.amqpUrl}' MONGODB_URL='${layout.mongoUrl}'
 
   A first account, and what it sees
     TOKEN=$(npm run -s admin -- accounts create --name Ada --key-name first | grep -o 'svc_pat_[A-Za-z0-9_-]\\{43,\\}')

@@ -1,0 +1,101 @@
+import { createServer } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { systemClock } from '@bubbles/shared/clock.ts';
+import { DomainError } from '@bubbles/shared/errors.ts';
+import { systemIds } from '@bubbles/shared/ids.ts';
+import { openMongo } from '@bubbles/shared/store/mongo.ts';
+import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
+import type { Actions } from '../../../deploy/sandbox/src/control/actions.ts';
+import { controlApp } from '../../../deploy/sandbox/src/control/control-app.ts';
+import { gate } from '../../../deploy/sandbox/src/control/gate.ts';
+import type { Stage } from '../../../deploy/sandbox/src/control/routes.ts';
+import { type Outside, type OutsideOptions, openOutside } from '../../support/outside.ts';
+import { type ReadModel, readModel } from '../../support/read-model.ts';
+import { worldAt } from './sandbox-world.ts';
+import type { World } from './world.ts';
+
+export interface StackWorldOptions extends OutsideOptions {
+  /** A gateway of the stack. */
+  readonly baseUrl: string;
+  readonly mongoUrl: string;
+  /** Where bubbles-query keeps its data. */
+  readonly database: string;
+}
+
+const ARRIVAL_LIMIT_MS = 20_000;
+const LOOK_EVERY_MS = 10;
+
+/** The scene on a product of many processes: the sandbox's control plane, with the recording pipeline and an operator behind it that meet the product on the wire alone. */
+export const stackWorld = async (options: StackWorldOptions): Promise<World> => {
+  const [clock, log, ids] = [systemClock(), SILENT_LOG, systemIds()];
+  const outside = await openOutside(options);
+  const database = openMongo({ url: options.mongoUrl, name: options.database, log, clock });
+  const serve = controlApp(stageOf(arriving(outside, readModel(database))), { clock, log, ids });
+  const server = createServer((req, res) => {
+    if (!serve(req, res)) res.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the control plane does not listen');
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await outside.close();
+    await database.close();
+  };
+  return { ...worldAt(`http://127.0.0.1:${address.port}`, close), baseUrl: options.baseUrl };
+};
+
+const onlySandbox = () => {
+  throw new DomainError('not_found', 'Only the sandbox can do that.');
+};
+
+const stageOf = (actions: Actions): Stage => ({
+  gate: gate(),
+  actions: () => actions,
+  // An action has arrived when it resolves.
+  settle: () => Promise.resolve(),
+  now: () => new Date(),
+  world: onlySandbox,
+  baseUrl: onlySandbox,
+  advance: onlySandbox,
+  reset: onlySandbox,
+  setService: onlySandbox,
+});
+
+/** Each action, done when the services have what it said. */
+const arriving = ({ actions, identity, stated }: Outside, model: ReadModel): Actions => {
+  const bubble = (id: string) => arrival(() => model.missing([id], stated));
+  const person = (id: string) =>
+    arrival(async () => {
+      const account = await identity.account(id);
+      return account === null ? [] : model.missingPeople([account]);
+    });
+  return {
+    ...actions,
+    createUser: (given) => afterwards(actions.createUser(given), ({ id }) => person(id)),
+    changeUser: (id, profile) => afterwards(actions.changeUser(id, profile), () => person(id)),
+    setState: (id, state) => afterwards(actions.setState(id, state), () => person(id)),
+    createBubble: (body) => afterwards(actions.createBubble(body), ({ id }) => bubble(id)),
+    moveBubble: (id, body) => afterwards(actions.moveBubble(id, body), () => bubble(id)),
+    changeBubble: (id, body) => afterwards(actions.changeBubble(id, body), () => bubble(id)),
+    removeBubble: (id) => afterwards(actions.removeBubble(id), () => bubble(id)),
+    comment: (bubbleId, body) =>
+      afterwards(actions.comment(bubbleId, body), ({ id }) => arrival(() => model.missingComments([id], stated))),
+  };
+};
+
+const afterwards = async <T>(action: Promise<T>, arrived: (done: T) => Promise<void>): Promise<T> => {
+  const done = await action;
+  await arrived(done);
+  return done;
+};
+
+/** Resolves when nothing is missing any more; rejects with what still is after 20 seconds. */
+const arrival = async (missing: () => Promise<readonly string[]>): Promise<void> => {
+  const deadline = performance.now() + ARRIVAL_LIMIT_MS;
+  for (let late = await missing(); late.length > 0; late = await missing()) {
+    if (performance.now() > deadline) throw new DomainError('internal', `Not there after 20 seconds: ${late.join(', ')}.`);
+    await pause(LOOK_EVERY_MS);
+  }
+};

@@ -1,0 +1,66 @@
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { amqpBus } from '@bubbles/shared/bus/amqp.ts';
+import { systemClock } from '@bubbles/shared/clock.ts';
+import { internalClient } from '@bubbles/shared/http/internal-client.ts';
+import { serviceTokens } from '@bubbles/shared/http/service-token.ts';
+import { systemIds } from '@bubbles/shared/ids.ts';
+import type { Stored } from '@bubbles/shared/store/aggregates.ts';
+import type { Collection } from '@bubbles/shared/store/collection.ts';
+import { openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
+import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
+import { type Actions, actions } from '../../deploy/sandbox/src/control/actions.ts';
+import type { IdentityAdmin } from '../../deploy/sandbox/src/control/identity.ts';
+import { identityAdmin } from '../../deploy/sandbox/src/control/identity-http.ts';
+import type { PipelineComment, PipelineThread } from '../../deploy/sandbox/src/pipeline/comments.ts';
+import { startPipeline } from '../../deploy/sandbox/src/pipeline/pipeline.ts';
+import type { PipelineBubble } from '../../deploy/sandbox/src/pipeline/recordings.ts';
+
+export interface OutsideOptions {
+  readonly amqpUrl: string;
+  readonly identityUrls: readonly string[];
+  readonly operatorKeyFile: string;
+}
+
+/** What is outside of the product when it runs as processes: the operator, and the recording pipeline with a store of its own. */
+export interface Outside {
+  readonly identity: IdentityAdmin;
+  readonly actions: Actions;
+  /** Everything that the pipeline has stated. */
+  readonly stated: Stated;
+  /** Resolves when the broker holds every fact. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Stated {
+  readonly bubbles: Collection<Stored<PipelineBubble>>;
+  readonly threads: Collection<Stored<PipelineThread>>;
+  readonly comments: Collection<Stored<PipelineComment>>;
+}
+
+export const openOutside = async ({ amqpUrl, identityUrls, operatorKeyFile }: OutsideOptions): Promise<Outside> => {
+  const [clock, ids, log] = [systemClock(), systemIds(), SILENT_LOG];
+  const tokens = serviceTokens({ caller: 'operator', key: createPrivateKey(readFileSync(operatorKeyFile)), clock });
+  const operator = internalClient({ callee: 'identity-and-oauth', baseUrls: identityUrls, tokens });
+  const identity = identityAdmin(operator);
+  const bus = amqpBus({ url: amqpUrl, service: 'recording-pipeline', clock, log });
+  const store = openEmbedded({ path: ':memory:', log });
+  const database = store.database('recording-pipeline');
+  const pipeline = await startPipeline({ clock, ids, log, bus, database }, identity);
+  return {
+    identity,
+    actions: actions({ ...pipeline, identity, ids }),
+    stated: {
+      bubbles: database.collection('recordings'),
+      threads: database.collection('threads'),
+      comments: database.collection('comments'),
+    },
+    settle: () => pipeline.settle(),
+    async close() {
+      await pipeline.stop();
+      await Promise.all([bus.close(), operator.close()]);
+      await store.close();
+    },
+  };
+};
