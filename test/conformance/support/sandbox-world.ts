@@ -10,6 +10,8 @@ const LISTENING = 'Listening on ';
 export interface Sandbox {
   readonly url: string;
   readonly process: ChildProcess;
+  /** Everything it has written to standard error. */
+  errors(): string;
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -34,6 +36,7 @@ export async function startSandbox(
   return {
     url,
     process: child,
+    errors: () => errors.join(''),
     async stop(signal = 'SIGTERM') {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill(signal);
@@ -54,10 +57,8 @@ export async function control(baseUrl: string, call: string, body?: unknown) {
   return JSON.parse(text);
 }
 
-export async function sandboxWorld(): Promise<World> {
-  const given = process.env['SANDBOX_URL'];
-  const sandbox = given === undefined ? await startSandbox() : null;
-  const baseUrl = sandbox?.url ?? given ?? '';
+/** The scene as the control plane of the sandbox at `baseUrl` sets it. */
+export function worldAt(baseUrl: string, close: () => Promise<void>): World {
   const call = (method: string, path: string, body?: unknown) => control(baseUrl, `${method} ${path}`, body);
   return {
     baseUrl,
@@ -73,6 +74,12 @@ export async function sandboxWorld(): Promise<World> {
     moveBubble: (id, fields) => call('POST', `/bubbles/${id}/stage`, fields),
     removeBubble: (id) => call('DELETE', `/bubbles/${id}`),
     comment: (bubbleId, fields) => call('POST', `/bubbles/${bubbleId}/comments`, fields),
-    close: async () => sandbox?.stop(),
+    close,
   };
+}
+
+export async function sandboxWorld(): Promise<World> {
+  const given = process.env['SANDBOX_URL'];
+  const sandbox = given === undefined ? await startSandbox() : null;
+  return worldAt(sandbox?.url ?? given ?? '', async () => sandbox?.stop());
 }
