@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { send, walk } from './support/client.ts';
 import { openWorld } from './support/open-world.ts';
@@ -34,7 +35,7 @@ const idsOf = async (person: Person, query = '') =>
 describe('section 4, the list', () => {
   it('[LIST-01] newest first, ties by id descending, legacy last', async () => {
     const person = await world.user();
-    const [low, high] = ['00000000-0000-4000-8000-0000000000a1', '00000000-0000-4000-8000-0000000000a2'];
+    const [low = '', high = ''] = [randomUUID(), randomUUID()].toSorted();
     const legacy = await recordingOf(person, { created_at: null });
     const old = await recordingOf(person, { created_at: day(1) });
     await recordingOf(person, { id: high, created_at: day(2) });
