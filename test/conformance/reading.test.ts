@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { send, walk } from './support/client.ts';
+import { openWorld } from './support/open-world.ts';
+import { shapeFaults } from './support/shape.ts';
+import type { Person, World } from './support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+type Fields = Readonly<Record<string, unknown>>;
+const get = (path: string, person: Person) => send(world.baseUrl, path, { as: person.pat });
+const recordingOf = (person: Person, fields: Fields = {}) =>
+  world.bubble({ type: 'screen_recording', participant_ids: [person.id], ...fields });
+const segment = (speaker: unknown, text: string, at: number) => ({ speaker, text, start_time_seconds: at, end_time_seconds: at + 0.5 });
+
+describe('section 4, transcripts', () => {
+  const transcript = (id: string, person: Person, query = '') => get(`/v1/bubbles/${id}/transcript${query}`, person);
+
+  it('[TRN-02] the segments are there in order, with the current names of known users', async () => {
+    const person = await world.user({ name: 'Ada' });
+    const segments = [
+      segment({ id: person.id, name: 'Old name' }, 'One.', 0),
+      segment({ id: null, name: 'Visitor' }, 'Two.', 1.25),
+      segment(null, 'Three.', 2),
+      segment({ id: null, name: null }, '', 2),
+    ];
+    const { id } = await recordingOf(person, { segments });
+    const { json } = await transcript(id, person);
+    expect(shapeFaults('TranscriptJson', json)).toEqual([]);
+    expect(json).toEqual({
+      bubble_id: id,
+      format: 'json',
+      segments: [{ ...segments[0], speaker: { id: person.id, name: 'Ada' } }, ...segments.slice(1)],
+    });
+    expect((await transcript(id.toUpperCase(), person, '?format=json')).json).toEqual(json);
+  });
+
+  it('[TRN-03] the text has one block for each turn of a speaker', async () => {
+    const person = await world.user({ name: 'Ada' });
+    const ada = { id: person.id, name: 'x' };
+    const segments = [
+      segment(ada, 'One.', 0),
+      segment(ada, 'Two.', 1),
+      segment({ id: null, name: 'Vi' }, 'Three.', 2),
+      segment({ id: null, name: 'Vi' }, 'Four.', 3),
+      segment(null, 'Five.', 4),
+      segment({ id: null, name: null }, 'Six.', 5),
+      segment(ada, 'Seven.', 6),
+    ];
+    const { id } = await recordingOf(person, { segments });
+    const { json } = await transcript(id, person, '?format=text');
+    expect(shapeFaults('TranscriptText', json)).toEqual([]);
+    expect(json).toMatchObject({ bubble_id: id, format: 'text' });
+    expect(json.text).toMatch(
+      /^Ada: One\. Two\.\n\nVi: Three\. Four\.\n\nUnknown speaker: Five\.( |\n\nUnknown speaker: )Six\.\n\nAda: Seven\.$/,
+    );
+  });
+
+  it.each(['xml', 'JSON', '', 'json&format=json'])('[TRN-01] format=%s is refused', async (format) => {
+    const person = await world.user();
+    const { id } = await recordingOf(person);
+    const answer = await transcript(id, person, `?format=${format}`);
+    expect([answer.status, answer.json.error.type]).toEqual([400, 'invalid_request']);
+  });
+
+  it('[TRN-04] until there is one it is not found, in the very words of an absent bubble', async () => {
+    const person = await world.user();
+    const { id } = await recordingOf(person, { stage: 'processed' });
+    const [early, absent] = [await transcript(id, person), await transcript(crypto.randomUUID(), person)];
+    expect([early.status, early.text]).toEqual([404, absent.text]);
+    await world.moveBubble(id, { stage: 'transcribed', segments: [] });
+    expect((await transcript(id, person)).json.segments).toEqual([]);
+    expect((await transcript(id, person, '?format=text')).json.text).toBe('');
+    expect((await get(`/v1/bubbles/${id}`, person)).json.has_transcript).toBe(true);
+  });
+});
+
+describe('section 4, comments', () => {
+  const commentsOf = async (id: string, person: Person, query = '') => (await get(`/v1/bubbles/${id}/comments${query}`, person)).json;
+
+  it('[COM-02] [GEN-12] every field of text, video and image comments', async () => {
+    const person = await world.user({ name: 'Ada' });
+    const { id, short_id: short } = await recordingOf(person);
+    const video_url = 'https://media.example.com/c.mp4';
+    const image_url = 'https://media.example.com/c.png';
+    const text = await world.comment(id, {
+      author_id: person.id,
+      body: 'Hi',
+      timestamp_seconds: 1.5,
+      pinned: true,
+      created_at: '2026-01-01T00:00:00.000Z',
+    });
+    const video = await world.comment(id, { author_id: person.id, kind: 'video', body: 'x', video_url, thread_id: text.thread_id });
+    const image = await world.comment(id, { author_id: person.id, kind: 'image', image_url });
+    const { data } = await commentsOf(id, person);
+    for (const row of data) expect(shapeFaults('Comment', row)).toEqual([]);
+    const author = { id: person.id, name: 'Ada' };
+    const url = (comment: string) => expect.stringMatching(new RegExp(`/b/${short}\\?comment=${comment}$`));
+    expect(data).toEqual([
+      {
+        ...{ id: text.id, thread_id: text.thread_id, bubble_id: id, kind: 'text', body: 'Hi', video_url: null, image_url: null, author },
+        ...{ is_pinned: true, timestamp_seconds: 1.5, created_at: '2026-01-01T00:00:00.000Z', url: url(text.id) },
+      },
+      expect.objectContaining({
+        id: video.id,
+        kind: 'video',
+        body: null,
+        video_url,
+        image_url: null,
+        is_pinned: true,
+        timestamp_seconds: null,
+      }),
+      expect.objectContaining({
+        id: image.id,
+        kind: 'image',
+        body: null,
+        video_url: null,
+        image_url,
+        is_pinned: false,
+        url: url(image.id),
+      }),
+    ]);
+  });
+
+  it('[COM-01] [LIST-08] pages run from the oldest on; a cursor belongs to its bubble', async () => {
+    const person = await world.user();
+    const [{ id }, other] = [await recordingOf(person), await recordingOf(person)];
+    const times = [3, 1, 2, 2, 5].map((n) => `2026-01-0${n}T00:00:00.000Z`);
+    const made: { id: string; created_at: string }[] = [];
+    for (const created_at of times)
+      made.push({ created_at, id: (await world.comment(id, { author_id: person.id, body: 'x', created_at })).id });
+    const expected = made.toSorted((a, b) => (a.created_at + a.id < b.created_at + b.id ? -1 : 1)).map((comment) => comment.id);
+    expect((await walk(world.baseUrl, `/v1/bubbles/${id}/comments?limit=2`, person.pat)).map((row) => row.id)).toEqual(expected);
+    const page = await commentsOf(id, person, '?limit=2');
+    expect(shapeFaults('CommentList', page)).toEqual([]);
+    expect(page.has_more).toBe(true);
+    expect((await get(`/v1/bubbles/${other.id}/comments?cursor=${page.next_cursor}`, person)).status).toBe(400);
+    expect((await get(`/v1/bubbles?cursor=${page.next_cursor}`, person)).status).toBe(400);
+    for (const limit of ['0', '101', '1.5', 'x', ''])
+      expect((await get(`/v1/bubbles/${id}/comments?limit=${limit}`, person)).status).toBe(400);
+  });
+
+  it('[COM-03] drafts and archived ones are neither shown nor counted', async () => {
+    const person = await world.user();
+    const { id } = await recordingOf(person);
+    const shown = await world.comment(id, { author_id: person.id, body: 'shown' });
+    for (const hidden of [{ draft: true }, { archived: true }, { thread_draft: true }, { thread_archived: true }])
+      await world.comment(id, { author_id: person.id, body: 'hidden', ...hidden });
+    const counts = async () => {
+      const [row] = (await get('/v1/bubbles', person)).json.data;
+      return [(await get(`/v1/bubbles/${id}`, person)).json.comment_count, row.comment_count, (await commentsOf(id, person)).data.length];
+    };
+    expect(await counts()).toEqual([1, 1, 1]);
+    await world.comment(id, { author_id: person.id, body: 'late', thread_id: shown.thread_id, thread_archived: true });
+    expect(await counts()).toEqual([0, 0, 0]);
+    await world.comment(id, { author_id: person.id, body: 'later', thread_id: shown.thread_id, thread_archived: false });
+    expect(await counts()).toEqual([3, 3, 3]);
+  });
+});
+
+describe('section 2, names', () => {
+  it('[LIST-10] [SRCH-02] a person who is renamed is renamed on every read', async () => {
+    const person = await world.user({ name: 'Kasimir', email: 'k@old.example' });
+    const { id } = await recordingOf(person, {
+      title: 'A thing',
+      summary: null,
+      segments: [segment({ id: person.id, name: 'Kasimir' }, 'Hi.', 0)],
+    });
+    await world.comment(id, { author_id: person.id, body: 'x' });
+    await world.changeUser(person.id, { name: 'Leopoldine', email: 'l@new.example' });
+    const bubble = (await get(`/v1/bubbles/${id}`, person)).json;
+    const renamed = { id: person.id, name: 'Leopoldine', email: 'l@new.example' };
+    expect([bubble.author, bubble.participants]).toEqual([renamed, [renamed]]);
+    expect((await get(`/v1/bubbles/${id}/transcript`, person)).json.segments[0].speaker.name).toBe('Leopoldine');
+    expect((await get(`/v1/bubbles/${id}/transcript?format=text`, person)).json.text).toBe('Leopoldine: Hi.');
+    expect((await get(`/v1/bubbles/${id}/comments`, person)).json.data[0].author.name).toBe('Leopoldine');
+    expect((await get('/v1/me', person)).json.name).toBe('Leopoldine');
+    const found = async (q: string) => (await get(`/v1/bubbles/search?q=${q}`, person)).json.data.map((row: { id: string }) => row.id);
+    expect([await found('leopoldine'), await found('kasimir')]).toEqual([[id], []]);
+    await world.changeUser(person.id, { name: null, email: null });
+    expect((await get(`/v1/bubbles/${id}`, person)).json.author).toEqual({ id: person.id, name: null, email: null });
+  });
+});
+
+describe('section 4, search', () => {
+  const search = (person: Person, query: string) => get(`/v1/bubbles/search?${query}`, person);
+  const found = async (person: Person, query: string) => (await search(person, query)).json.data.map((row: { id: string }) => row.id);
+
+  it.each([
+    '',
+    'limit=5',
+    'q=',
+    'q=%20%20',
+    `q=${'x'.repeat(257)}`,
+    `q=${encodeURIComponent('🎈'.repeat(257))}`,
+    'q=a&q=b',
+    'q=%FF',
+    'q=%00',
+    'q=a&type=x',
+  ])('[SRCH-01] the query %s is refused', async (query) => {
+    const answer = await search(await world.user(), query);
+    expect([answer.status, answer.json.error.type]).toEqual([400, 'invalid_request']);
+  });
+
+  it('[SRCH-01] 256 characters are taken', async () => {
+    const person = await world.user();
+    for (const q of ['x'.repeat(256), '🎈'.repeat(256)]) expect((await search(person, `q=${encodeURIComponent(q)}`)).status).toBe(200);
+  });
+
+  it('[SRCH-02] [SRCH-03] [SRCH-05] titles come before authors, authors before notes; prefixes and typos are forgiven', async () => {
+    const [person, author] = [await world.user({ name: 'Nobody' }), await world.user({ name: 'Harpsichord Smith' })];
+    const both = [person.id, author.id];
+    const notes = await recordingOf(person, { title: 'One', summary: 'We heard the harpsichord.' });
+    const byAuthor = await recordingOf(person, { title: 'Two', participant_ids: both, author_id: author.id, summary: null });
+    const title = await recordingOf(person, { title: 'The harpsichord', summary: 'Nothing.' });
+    await recordingOf(person, { title: 'Three', summary: 'Nothing.', segments: [segment(null, 'harpsichord', 0)] });
+    const expected = [title.id, byAuthor.id, notes.id];
+    for (const q of ['harpsichord', 'harpsi', 'HARPSICHORD', 'harpsichrod', 'harpsicord'])
+      expect(await found(person, `q=${q}`)).toEqual(expected);
+    const { json } = await search(person, 'q=harpsichord');
+    expect(shapeFaults('BubblesList', json)).toEqual([]);
+    expect(json.data.map(({ summary }: { summary: string }) => summary)).toEqual(['Nothing.', null, 'We heard the harpsichord.']);
+  });
+
+  it('[SRCH-04] what the caller may not list is never found', async () => {
+    const [person, other] = [await world.user(), await world.user()];
+    const summary = 'The xylophone secret.';
+    for (const hidden of [{ archived: true }, { draft: true }, { template: true }, { expires_at: '2020-01-01T00:00:00.000Z' }])
+      await recordingOf(person, { summary, ...hidden });
+    await recordingOf(other, { summary });
+    await recordingOf(other, { summary, is_public: true });
+    const gone = await recordingOf(person, { summary });
+    expect(await found(person, 'q=xylophone')).toEqual([gone.id]);
+    await world.removeBubble(gone.id);
+    expect((await search(person, 'q=xylophone')).json).toEqual({ data: [], has_more: false, next_cursor: null });
+  });
+
+  it('[SRCH-06] [LIST-08] pages hold each row once; filters narrow; a cursor belongs to its query', async () => {
+    const person = await world.user();
+    const made: string[] = [];
+    for (let n = 0; n < 7; n++)
+      made.push((await recordingOf(person, { title: `Zebra ${n}`, created_at: `2026-02-0${n + 1}T00:00:00.000Z` })).id);
+    const image = await world.bubble({ type: 'custom_image', participant_ids: [person.id], title: 'Zebra image' });
+    const rows = await walk(world.baseUrl, '/v1/bubbles/search?q=zebra&limit=3', person.pat);
+    expect(rows.map(({ id }) => id).toSorted()).toEqual([...made, image.id].toSorted());
+    expect(await found(person, 'q=zebra&type=custom_image')).toEqual([image.id]);
+    expect(await found(person, 'q=zebra&created_before=2026-02-02T00:00:00Z')).toEqual([made[0]]);
+    const { next_cursor: cursor } = (await search(person, 'q=zebra&limit=2')).json;
+    for (const query of [`q=zebras&cursor=${cursor}`, `q=zebra&type=custom_image&cursor=${cursor}`])
+      expect((await search(person, query)).status).toBe(400);
+    expect((await get(`/v1/bubbles?cursor=${cursor}`, person)).status).toBe(400);
+    expect((await search(person, `q=zebra&limit=5&cursor=${cursor}`)).status).toBe(200);
+  });
+});
