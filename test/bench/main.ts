@@ -7,6 +7,9 @@ const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
   'read-path': async () => (await import('./parts/read-path.ts')).readPath,
   'list-growth': async () => (await import('./parts/list-growth.ts')).listGrowth,
   sandbox: async () => (await import('./parts/sandbox.ts')).sandboxPart,
+  gateway: async () => (await import('./parts/gateway.ts')).gatewayPart,
+  search: async () => (await import('./parts/search.ts')).searchPart,
+  'open-loop': async () => (await import('./parts/open-loop.ts')).openLoop,
 };
 
 const { values, positionals } = parseArgs({

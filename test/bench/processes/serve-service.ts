@@ -43,7 +43,7 @@ const databaseOf = (name: string, { clock, log }: Pick<Infra, 'clock' | 'log'>) 
 export const serveService = async <S>({ name, compose, seed }: BenchService<S>): Promise<void> => {
   const { callers, shedding = false } = settings<ServiceBenchSettings>();
   const clock = systemClock();
-  const log = createLog({ name, level: 'warn', destination: process.stderr });
+  const log = createLog({ name, level: 'error', destination: process.stderr });
   const reads: Reads = { count: 0 };
   const database = countedDatabase(databaseOf(name, { clock, log }), reads);
   const infra = { clock, ids: systemIds(), log, database, bus: memoryBus({ clock, log }) };
