@@ -14,6 +14,7 @@ import { routes } from './adapters/http/routes.ts';
 import { accounts } from './adapters/services/accounts.ts';
 import { openStores, type Stores } from './adapters/store/stores.ts';
 import { openThread } from './adapters/threads/open-thread.ts';
+import { turnsInOrder } from './adapters/threads/turns.ts';
 import { type App, createApp } from './app.ts';
 import type { Config } from './config.ts';
 import type { IndexBuilder } from './domain/search/index-builder.ts';
@@ -79,6 +80,7 @@ const searchIndex = ({ stores, builder, budgetBytes, clock, log }: IndexParts): 
     budgetBytes,
     nowMs: () => clock.now().getTime(),
     elapsedMs: () => clock.monotonic(),
+    nextTurn: turnsInOrder(),
     onFault: (error) => log.error('A search index could not be merged and will be built anew.', { error }),
   });
 

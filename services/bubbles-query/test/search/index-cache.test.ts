@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { openThread } from '../../src/adapters/threads/open-thread.ts';
 import type { CardRow, PersonRow } from '../../src/domain/search/card.ts';
@@ -78,6 +79,7 @@ const cacheOver = ({ cards, people, nowMs }: World, overrides: Partial<IndexCach
     builder: inlineBuilder(),
     budgetBytes: 1e9,
     elapsedMs: () => performance.now(),
+    nextTurn: setImmediate,
     onFault: (error) => {
       throw error;
     },
@@ -160,6 +162,16 @@ describe('the indexes of callers', () => {
     w.put(sprint(1), ['ann']);
     w.pass(100_000);
     w.put(sprint(2), ['ann']);
+    await cache.warm('ann');
+    await cache.warm('ann');
+    expect(w.reads[1]).toEqual({ userId: 'ann', seq: withOverlap(seqAt(START_MS + 100_000)) });
+  });
+
+  it('does not read again what was written long before the last search, however long nothing is written', async () => {
+    const w = world();
+    const cache = cacheOver(w);
+    w.put(sprint(1), ['ann']);
+    w.pass(100_000);
     await cache.warm('ann');
     await cache.warm('ann');
     expect(w.reads[1]).toEqual({ userId: 'ann', seq: withOverlap(seqAt(START_MS + 100_000)) });

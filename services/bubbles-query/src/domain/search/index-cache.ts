@@ -6,7 +6,7 @@ import { type IndexBuilder, inlineBuilder } from './index-builder.ts';
 import { createNameBook } from './name-book.ts';
 import type { Position } from './rank.ts';
 import { seqAt, withOverlap } from './seq.ts';
-import { takeTurns } from './turns.ts';
+import { type Turns, takeTurns } from './turns.ts';
 
 /** The search cards, as one caller sees them. */
 export interface CardFeed {
@@ -21,15 +21,13 @@ export interface PeopleFeed {
   since(seq: number): AsyncIterable<readonly PersonRow[]>;
 }
 
-export interface IndexCacheOptions {
+export interface IndexCacheOptions extends Turns {
   readonly cards: CardFeed;
   readonly people: PeopleFeed;
   /** For builds too large for the event loop, and for merges. */
   readonly builder: IndexBuilder;
   readonly budgetBytes: number;
   readonly nowMs: () => number;
-  /** Milliseconds that never go back. */
-  readonly elapsedMs: () => number;
   /** Hears of a merge that failed; the caller's index is then built anew. */
   readonly onFault: (error: unknown) => void;
 }
@@ -78,14 +76,20 @@ const buildFrom = async (batches: AsyncIterable<readonly CardRow[]>, large: Inde
   return large.build(chained(first, iterator));
 };
 
+/** What a read has seen ends with its rows, and not before it began: the overlap is for those who wrote meanwhile. */
+const latestOf = (rows: readonly { readonly seq: number }[], seen: number): number =>
+  rows.reduce((latest, { seq }) => Math.max(latest, seq), seen);
+
 const createNames = ({ people, nowMs }: IndexCacheOptions) => {
   const book = createNameBook();
   let watermark = seqAt(nowMs());
   const refresh = freshRuns(async () => {
+    let seen = seqAt(nowMs());
     for await (const rows of people.since(withOverlap(watermark))) {
       book.update(rows);
-      watermark = rows.reduce((latest, { seq }) => Math.max(latest, seq), watermark);
+      seen = latestOf(rows, seen);
     }
+    watermark = Math.max(watermark, seen);
   });
   const follow = async (ids: readonly string[]): Promise<void> => {
     const unknown = ids.filter((id) => !book.has(id));
@@ -98,7 +102,7 @@ type Names = ReturnType<typeof createNames>;
 
 /** Keeps one caller's index up to date. */
 const createEntry = (userId: string, names: Names, { options, drop }: { options: IndexCacheOptions; drop: () => void }): Entry => {
-  const { cards, builder, elapsedMs, onFault } = options;
+  const { cards, builder, nowMs, onFault } = options;
 
   const startMerge = (index: CallerIndex): void => {
     const task = entry.merge === null ? index.startMerge() : null;
@@ -114,7 +118,7 @@ const createEntry = (userId: string, names: Names, { options, drop }: { options:
       });
   };
   const apply = async (index: CallerIndex, rows: readonly CardRow[]): Promise<void> => {
-    const breathe = takeTurns(elapsedMs);
+    const breathe = takeTurns(options);
     for (let at = 0; at < rows.length; at += CARDS_A_TURN) {
       index.apply(rows.slice(at, at + CARDS_A_TURN));
       startMerge(index);
@@ -123,12 +127,12 @@ const createEntry = (userId: string, names: Names, { options, drop }: { options:
     }
   };
   async function* read(from: number): AsyncGenerator<readonly CardRow[]> {
-    let latest = entry.watermark;
+    let seen = seqAt(nowMs());
     for await (const rows of cards.since(userId, from)) {
-      latest = rows.reduce((greatest, { seq }) => Math.max(greatest, seq), latest);
+      seen = latestOf(rows, seen);
       yield rows;
     }
-    entry.watermark = latest;
+    entry.watermark = Math.max(entry.watermark, seen);
   }
   const update = async (): Promise<void> => {
     if (entry.index === null) entry.index = createCallerIndex(await buildFrom(read(0), builder), names.book);
@@ -171,7 +175,8 @@ export const createIndexCache = (options: IndexCacheOptions): IndexCache => {
   return {
     async *search(userId, request) {
       const index = await fresh(userId);
-      const breathe = takeTurns(options.elapsedMs);
+      await options.nextTurn();
+      const breathe = takeTurns(options);
       for (const hit of index.search(request)) {
         if (hit === null) await breathe();
         else yield hit;

@@ -4,11 +4,18 @@ const TURN_MS = 8;
 /** Lets others run when the turn has been used up. */
 export type Breathe = () => Promise<void>;
 
-export const takeTurns = (elapsedMs: () => number): Breathe => {
+export interface Turns {
+  /** Milliseconds that never go back. */
+  readonly elapsedMs: () => number;
+  /** Resolves when the caller's next turn has come. */
+  readonly nextTurn: () => Promise<void>;
+}
+
+export const takeTurns = ({ elapsedMs, nextTurn }: Turns): Breathe => {
   let began = elapsedMs();
   return async () => {
     if (elapsedMs() - began < TURN_MS) return;
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await nextTurn();
     began = elapsedMs();
   };
 };
