@@ -119,7 +119,7 @@ describe('section 2, a bubble', () => {
     }
     const unknown = await recordingOf(person, { is_processed: null });
     expect((await read(unknown.id, person)).json.media.is_processed).toBeNull();
-    expect((await read(meeting.id, person)).json.meeting).toBeNull();
+    expect((await read(meeting.id, person)).json.meeting).toEqual({ platform: null, start_time: null });
   });
 
   it('[BUB-01] a bubble is found by its uuid in either case and by its short id', async () => {

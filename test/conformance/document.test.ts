@@ -1,0 +1,151 @@
+import { rawExchange } from '@bubbles/shared/testing/raw-http.ts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { fieldTypes } from '../architecture/field-types.ts';
+import { REQUEST_COMPONENTS, RESPONSE_COMPONENTS } from '../architecture/interface-components.ts';
+import { COMMON_REFUSALS, ENDPOINTS } from '../architecture/interface-endpoints.ts';
+import { type Answer, send } from './support/client.ts';
+import { openWorld } from './support/open-world.ts';
+import type { World } from './support/world.ts';
+
+const PATH = '/v1/openapi.json';
+
+let world: World;
+// The document is what is under test.
+// biome-ignore lint/suspicious/noExplicitAny: as above
+let document: any;
+let answer: Answer;
+beforeAll(async () => {
+  world = await openWorld();
+  answer = await send(world.baseUrl, PATH);
+  document = answer.json;
+});
+afterAll(() => world.close());
+
+const endpoints = Object.values(ENDPOINTS)
+  .flat()
+  .map((endpoint) => ({ name: `${endpoint.method} ${endpoint.path}`, endpoint }));
+const SCHEMES = {
+  none: [],
+  pat: ['personalAccessToken', 'oauth2'],
+  session: ['appSession'],
+  'pat+session': ['personalAccessToken', 'oauth2', 'appSession'],
+} as const;
+const schemaOf = (content: { content?: Record<string, { schema: { $ref?: string } }> } | undefined) =>
+  content?.content?.['application/json']?.schema.$ref?.replace('#/components/schemas/', '');
+const resolved = (part: { $ref?: string }) =>
+  part.$ref === undefined ? part : document.components.responses[part.$ref.split('/').at(-1) ?? ''];
+
+describe('section 9, the document', () => {
+  it('[API-01] is served without a credential, OpenAPI 3.1, and neither counted nor refused with one', async () => {
+    expect([answer.status, document.openapi]).toEqual([200, expect.stringMatching(/^3\.1\.\d+$/)]);
+    expect(answer.headers.get('ratelimit')).toBeNull();
+    expect((await send(world.baseUrl, PATH, { as: 'svc_pat_unknown' })).text).toBe(answer.text);
+  });
+
+  it.each(endpoints)('[API-03] $name is in it with its security, parameters, body and answers', ({ endpoint }) => {
+    const operation = document.paths[endpoint.path][endpoint.method.toLowerCase()];
+    expect(operation.security.flatMap((requirement: object) => Object.keys(requirement))).toEqual(SCHEMES[endpoint.auth]);
+    const parameters: { in: string; name: string }[] = operation.parameters ?? [];
+    const namesIn = (place: string) => parameters.filter((parameter) => parameter.in === place).map(({ name }) => name);
+    expect(namesIn('query').toSorted()).toEqual([...(endpoint.query ?? [])].toSorted());
+    expect(namesIn('path')).toEqual([...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+    expect(schemaOf(operation.requestBody)).toBe(endpoint.body);
+    expect(schemaOf(operation.responses[endpoint.status])).toBe(endpoint.answer);
+    const refusals = [...new Set([...endpoint.refusals, ...COMMON_REFUSALS])];
+    for (const status of refusals) expect(schemaOf(resolved(operation.responses[status] ?? {}))).toBe('ErrorEnvelope');
+  });
+
+  const components = Object.entries({ ...RESPONSE_COMPONENTS, ...REQUEST_COMPONENTS }).filter(
+    ([name]) => !/^(MeetingJoin|JoinMeeting)/.test(name),
+  );
+  it.each(components)('[API-01] [GEN-04] the component %s has the fields of section 2', (name, fields) => {
+    expect(fieldTypes(document.components.schemas[name])).toEqual(fields);
+  });
+
+  it('[API-03] every operation in it is served: without a credential it asks for one', async () => {
+    const operations = Object.entries<Record<string, { security: readonly unknown[] }>>(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { security }]) => ({
+        method: method.toUpperCase(),
+        path: path.replaceAll(/\{\w+\}/g, 'x'),
+        security,
+      })),
+    );
+    expect(operations.length).toBeGreaterThan(endpoints.length);
+    for (const { method, path, security } of operations) {
+      const { status } = await send(world.baseUrl, path, { method });
+      expect([method, path, status]).toEqual([method, path, security.length === 0 ? 200 : 401]);
+    }
+  });
+
+  it('[API-03] every reference leads somewhere, every operation has an id of its own', () => {
+    const lost: string[] = [];
+    const visit = (part: unknown): void => {
+      if (typeof part !== 'object' || part === null) return;
+      for (const [key, value] of Object.entries(part)) {
+        if (key === '$ref' && typeof value === 'string') {
+          const target = value
+            .slice(2)
+            .split('/')
+            .reduce((inside, name) => inside?.[name], document);
+          if (target === undefined) lost.push(value);
+        } else visit(value);
+      }
+    };
+    visit(document);
+    expect(lost).toEqual([]);
+    const ids = [...answer.text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('[API-01] says nothing of what is inside', () => {
+    expect(answer.text).not.toMatch(/x-gw-|x-internal|\/internal\/|_sandbox|bubbles-query|webhooks-dispatcher|identity-and-oauth/);
+  });
+
+  it('[API-04] announces what it announces: nothing is deprecated', () => {
+    expect(answer.text).not.toContain('"deprecated":true');
+    expect([answer.headers.get('deprecation'), answer.headers.get('sunset')]).toEqual([null, null]);
+  });
+
+  it('[API-02] its server is the host of the request, written plainly', async () => {
+    const serversOf = async (...lines: readonly string[]) => {
+      const text = await rawExchange(world.baseUrl, [`GET ${PATH} HTTP/1.1`, ...lines, 'Connection: close', '', ''].join('\r\n'));
+      const body = text.slice(text.indexOf('\r\n\r\n') + 4);
+      return text.startsWith('HTTP/1.1 200') ? JSON.parse(body).servers : Number(text.split(' ')[1]);
+    };
+    expect(document.servers).toEqual([{ url: new URL(world.baseUrl).origin }]);
+    for (const [host, url] of [
+      ['api.example.com', 'http://api.example.com'],
+      ['API.Example.com.:8443', 'http://api.example.com:8443'],
+      ['api.example.com:80', 'http://api.example.com'],
+      ['[::1]:8080', 'http://[::1]:8080'],
+      ['xn--mller-kva.example', 'http://xn--mller-kva.example'],
+    ] as const)
+      expect(await serversOf(`Host: ${host}`)).toEqual([{ url }]);
+    expect(
+      await serversOf('Host: a.example', 'X-Forwarded-Host: evil.example', 'X-Forwarded-Proto: https', 'Forwarded: host=evil.example'),
+    ).toEqual([{ url: 'http://a.example' }]);
+    for (const host of ['a b', 'a/b', 'a@b', '"', '<script>', 'a:99999', 'müller.example', '[::1', 'a..b', '-a'])
+      expect([host, await serversOf(`Host: ${host}`)]).toEqual([host, 400]);
+  });
+
+  it('[API-01] has an ETag of its own for each host, and answers 304 to it', async () => {
+    const etag = answer.headers.get('etag') ?? '';
+    expect(etag).toMatch(/^"[^"]+"$/);
+    for (const condition of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      const again = await send(world.baseUrl, PATH, { headers: { 'if-none-match': condition } });
+      expect([condition, again.status, again.text, again.headers.get('etag')]).toEqual([condition, 304, '', etag]);
+    }
+    expect((await send(world.baseUrl, PATH, { headers: { 'if-none-match': '"x"' } })).status).toBe(200);
+    const elsewhere = await rawExchange(
+      world.baseUrl,
+      `GET ${PATH} HTTP/1.1\r\nHost: other.example\r\nIf-None-Match: ${etag}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(elsewhere).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer.headers.get('vary')).toContain('Host');
+  });
+
+  it('[API-01] [GEN-08] HEAD has its headers', async () => {
+    const head = await send(world.baseUrl, PATH, { method: 'HEAD' });
+    expect([head.status, head.text, head.headers.get('etag')]).toEqual([200, '', answer.headers.get('etag')]);
+  });
+});
