@@ -22,13 +22,19 @@ export const CARD_INDEXES: readonly IndexSpec[] = [
   { name: 'analyser', keys: { analyser: 1 } },
 ];
 
+/** More than there will ever be versions of the analyser between two changes of the rules of an index. */
+const ANALYSER_VERSIONS = 64;
+
+/** A card whose bubble is as it was but whose texts were analysed anew is a newer row: an index passes over those that are not. */
+export const rowRevision = ({ rev, analyser }: Pick<CardDoc, 'rev' | 'analyser'>): number => rev * ANALYSER_VERSIONS + analyser;
+
 const rowFor =
   (userId: string) =>
-  ({ _id, readers, ...card }: CardDoc): CardRow => ({
-    id: _id,
-    rev: card.rev,
+  (card: CardDoc): CardRow => ({
+    id: card._id,
+    rev: rowRevision(card),
     seq: card.seq,
-    readable: readers.includes(userId),
+    readable: card.readers.includes(userId),
     createdMs: card.createdMs,
     hideAtMs: card.hideAtMs,
     teamId: card.teamId,
@@ -39,13 +45,13 @@ const rowFor =
     notes: card.notes,
   });
 
-export const cardStore = (collection: Collection<CardDoc>): CardStore & CardFeed => ({
+export const cardStore = (collection: Collection<CardDoc>, analyser: number = ANALYSER_VERSION): CardStore & CardFeed => ({
   async put({ id, removed, ...fields }, { seq, at }) {
     await putUnlessNewer(
       collection,
       { _id: id, rev: { $lte: fields.rev } },
       {
-        $set: { ...fields, analyser: ANALYSER_VERSION, ...(removed ? { removedAt: at } : {}) },
+        $set: { ...fields, analyser, ...(removed ? { removedAt: at } : {}) },
         $addToSet: { ever: { $each: [...fields.readers] } },
         $max: { seq },
       },
@@ -56,7 +62,7 @@ export const cardStore = (collection: Collection<CardDoc>): CardStore & CardFeed
     for await (const docs of seqPages(collection, { filter: { ever: userId }, after: seq, projection: { ever: 0 } })) yield docs.map(row);
   },
   async idsAnalysedBefore(limit) {
-    const docs = await collection.find({ analyser: { $lt: ANALYSER_VERSION } }, { limit, projection: { _id: 1 } });
+    const docs = await collection.find({ analyser: { $lt: analyser } }, { limit, projection: { _id: 1 } });
     return docs.map(({ _id }) => _id);
   },
   dropRemovedBefore: (at) => collection.deleteMany({ removedAt: { $lt: at } }),

@@ -1,0 +1,34 @@
+import { openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
+import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import { expect, it } from '@jest/globals';
+import { type CardDoc, cardStore } from '../src/adapters/store/cards.ts';
+import type { SearchCard } from '../src/domain/search-card.ts';
+import { AT, BUBBLE } from './builders.ts';
+
+it('a card whose texts a newer analyser read is a newer row, though the bubble is as it was', async () => {
+  const collection = openEmbedded({ path: ':memory:', log: memoryLog() }).database('search').collection<CardDoc>('cards');
+  const card: SearchCard = {
+    id: BUBBLE,
+    rev: 5,
+    readers: ['ada'],
+    removed: false,
+    createdMs: AT.getTime(),
+    hideAtMs: null,
+    teamId: null,
+    channelId: null,
+    type: 'custom_image',
+    authorId: null,
+    title: 'sprint:0',
+    notes: '',
+  };
+  const revisions: number[] = [];
+  for (const analyser of [1, 2]) {
+    const cards = cardStore(collection, analyser);
+    await cards.put(card, { seq: analyser, at: AT });
+    for await (const rows of cards.since('ada', 0)) revisions.push(...rows.map(({ rev }) => rev));
+  }
+  const [before = 0, after = 0] = revisions;
+  expect(after).toBeGreaterThan(before);
+  await cardStore(collection, 2).put({ ...card, rev: 6 }, { seq: 3, at: AT });
+  for await (const rows of cardStore(collection, 2).since('ada', 0)) expect(rows.map(({ rev }) => rev > after)).toEqual([true]);
+});
