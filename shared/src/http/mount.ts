@@ -1,4 +1,5 @@
-import Router, { type RouterContext } from '@koa/router';
+import { createRequire } from 'node:module';
+import type { RouterContext } from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { DomainError, errorCode } from '../errors.ts';
 import type { HttpAppOptions } from './app-options.ts';
@@ -6,6 +7,9 @@ import { edge } from './edge.ts';
 import { serveFragment } from './fragment-route.ts';
 import { byPrecedence, checkRoutes } from './route-table.ts';
 import { serveRoute } from './serve-route.ts';
+
+/** Its form as a module of the new kind imports `http` as one too, for which Node loads all of its fetch. */
+const Router: typeof import('@koa/router').default = createRequire(import.meta.url)('@koa/router');
 
 const CALLER_IS_GONE: readonly (string | number | null)[] = ['ECONNRESET', 'EPIPE', 'ECONNABORTED'];
 

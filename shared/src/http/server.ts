@@ -1,8 +1,11 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Ids } from '../ids.ts';
 import { MAX_HEADER_FIELDS } from './framing.ts';
 import { envelope } from './http-errors.ts';
+
+/** An import would read every export of it, WebSocket too, for which Node loads all of its fetch: 16 MB and 40 ms in each process. */
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface Address {
   readonly host: string;
