@@ -30,7 +30,12 @@ export interface DeadLetterCall {
   readonly limit: number | null;
 }
 
-export type OperatorCall = AdminCall | DeadLetterCall;
+/** Fills a projection again from its owner, page by page. */
+export interface RebuildCall {
+  readonly rebuild: 'people';
+}
+
+export type OperatorCall = AdminCall | DeadLetterCall | RebuildCall;
 
 /** What an operator typed that is no command; the message is for the terminal. */
 export class UsageError extends Error {}
@@ -148,6 +153,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       }),
     }),
   },
+  'rebuild people': { words: [], flags: {}, call: () => ({ rebuild: 'people' }) },
   'dead-letters list': { words: ['consumer'], flags: { limit: 'string' }, call: deadLetters('list') },
   'dead-letters redrive': { words: ['consumer'], flags: { limit: 'string' }, call: deadLetters('redrive') },
 };

@@ -3,11 +3,13 @@ import { redrive } from '@bubbles/shared/bus/redrive.ts';
 import { systemClock } from '@bubbles/shared/clock.ts';
 import { ConfigError, readConfig } from '@bubbles/shared/config.ts';
 import { baseUrl, connectionUrl, signingKey } from '@bubbles/shared/config-values.ts';
-import { serviceTokens } from '@bubbles/shared/http/service-token.ts';
+import { type ServiceTokensOptions, serviceTokens } from '@bubbles/shared/http/service-token.ts';
 import { z } from 'zod';
-import { type AdminCall, type DeadLetterCall, operatorCall, UsageError } from './commands.ts';
+import { type AdminCall, type DeadLetterCall, operatorCall, type RebuildCall, UsageError } from './commands.ts';
 
 const IdentityAccess = z.object({ IDENTITY_URL: baseUrl(), OPERATOR_KEY: signingKey() });
+const BubblesAccess = z.object({ BUBBLES_QUERY_URL: baseUrl(), OPERATOR_KEY: signingKey() });
+const RebuiltPage = z.object({ accounts: z.number(), next_after: z.string().nullable() });
 const BrokerAccess = z.object({ AMQP_URL: connectionUrl('amqp', 'amqps') });
 const DEADLINE_MS = 10_000;
 /** So many fit a terminal; more only when asked for. */
@@ -15,21 +17,54 @@ const LISTED = 20;
 
 const show = (answer: unknown) => process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
 
-const askIdentity = async ({ method, path, body }: AdminCall): Promise<boolean> => {
-  const { IDENTITY_URL, OPERATOR_KEY } = readConfig(IdentityAccess, process.env);
-  const tokens = serviceTokens({ caller: 'operator', key: OPERATOR_KEY, clock: systemClock() });
-  const response = await fetch(`${IDENTITY_URL}/internal/v1/admin/${path}`, {
-    method,
-    headers: {
-      authorization: await tokens.authorizationFor('identity-and-oauth'),
-      ...(body !== null && { 'content-type': 'application/json' }),
-    },
-    body: body === null ? null : JSON.stringify(body),
-    signal: AbortSignal.timeout(DEADLINE_MS),
-  });
-  const text = await response.text();
-  if (text !== '') show(JSON.parse(text));
-  return response.ok;
+interface Peer {
+  readonly name: string;
+  readonly url: string;
+  readonly key: ServiceTokensOptions['key'];
+}
+
+/** Calls of one service's internal admin API; its answer is null when it has no body. */
+const asker = ({ name, url, key }: Peer) => {
+  const tokens = serviceTokens({ caller: 'operator', key, clock: systemClock() });
+  return async ({ method, path, body }: AdminCall): Promise<{ readonly ok: boolean; readonly answer: unknown }> => {
+    const response = await fetch(`${url}/internal/v1/admin/${path}`, {
+      method,
+      headers: {
+        authorization: await tokens.authorizationFor(name),
+        ...(body !== null && { 'content-type': 'application/json' }),
+      },
+      body: body === null ? null : JSON.stringify(body),
+      signal: AbortSignal.timeout(DEADLINE_MS),
+    });
+    const text = await response.text();
+    return { ok: response.ok, answer: text === '' ? null : JSON.parse(text) };
+  };
+};
+
+const askIdentity = async (call: AdminCall): Promise<boolean> => {
+  const { IDENTITY_URL: url, OPERATOR_KEY: key } = readConfig(IdentityAccess, process.env);
+  const { ok, answer } = await asker({ name: 'identity-and-oauth', url, key })(call);
+  if (answer !== null) show(answer);
+  return ok;
+};
+
+/** A page a call, so that none lasts long; shown as one. */
+const rebuild = async ({ rebuild: projection }: RebuildCall): Promise<boolean> => {
+  const { BUBBLES_QUERY_URL: url, OPERATOR_KEY: key } = readConfig(BubblesAccess, process.env);
+  const ask = asker({ name: 'bubbles-query', url, key });
+  let accounts = 0;
+  for (let body: object | null = {}; body !== null; ) {
+    const { ok, answer } = await ask({ method: 'POST', path: `rebuild-${projection}`, body });
+    if (!ok) {
+      show(answer);
+      return false;
+    }
+    const page = RebuiltPage.parse(answer);
+    accounts += page.accounts;
+    body = page.next_after === null ? null : { after: page.next_after };
+  }
+  show({ accounts });
+  return true;
 };
 
 /** Said to be done only when nothing had to stay. */
@@ -44,10 +79,12 @@ const askBroker = async ({ deadLetters, consumer, limit }: DeadLetterCall): Prom
   return redriven.kept === 0;
 };
 
+const exitCode = (done: boolean): number => (done ? 0 : 1);
+
 const run = async (): Promise<number> => {
   const call = operatorCall(process.argv.slice(2));
-  const done = await ('deadLetters' in call ? askBroker(call) : askIdentity(call));
-  return done ? 0 : 1;
+  if ('deadLetters' in call) return exitCode(await askBroker(call));
+  return exitCode(await ('rebuild' in call ? rebuild(call) : askIdentity(call)));
 };
 
 const explain = (error: unknown): string => {
