@@ -2,13 +2,15 @@
 # A broker and a MongoDB-compatible engine of this checkout's own, for tests.
 #   up       starts what is not running, waits until it answers, prints AMQP_URL=… and MONGODB_URL=…
 #   down     stops both          status   prints what runs; fails when something does not
-#   signal broker|mongo SIGNAL   sends a signal (KILL, STOP, CONT); `up` starts what was killed
+#   signal broker|mongo SIGNAL   sends a signal (TERM, KILL, STOP, CONT); `up` starts what has ended
 #   ctl …    the broker's rabbitmqctl
-# An AMQP_URL or MONGODB_URL in the environment is used as it is.
+# An AMQP_URL or MONGODB_URL in the environment is used as it is. ENGINES_HOME names another folder, for engines beside these; with MONGO_KEEPS=1 what
+# the MongoDB-compatible engine was told survives an orderly end of it (at half the speed).
 set -euo pipefail
 
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-state="${ENGINES_HOME:-$(cd "$here/../.." && pwd)/.engines}"
+own="$(cd "$here/../.." && pwd)/.engines"
+state="${ENGINES_HOME:-$own}"
 rabbit_bin=/usr/lib/rabbitmq/bin
 mkdir -p "$state"
 
@@ -115,12 +117,14 @@ broker_down() {
 
 # --- the MongoDB-compatible engine
 
+# Once for all engines of this checkout.
 build_mongo() {
-  [ -f "$state/mongo/MongoEngine.class" ] && return
+  local class="$own/mongo/MongoEngine.class"
+  [ "$class" -nt "$here/mongo/MongoEngine.java" ] && [ "$class" -nt "$here/mongo/pom.xml" ] && return
   install javac default-jdk-headless
   install mvn maven
-  mvn -q -B -f "$here/mongo/pom.xml" dependency:copy-dependencies "-DoutputDirectory=$state/mongo/lib" >&2
-  javac -cp "$state/mongo/lib/*" -d "$state/mongo" "$here/mongo/MongoEngine.java" >&2
+  mvn -q -B -f "$here/mongo/pom.xml" dependency:copy-dependencies "-DoutputDirectory=$own/mongo/lib" >&2
+  javac -cp "$own/mongo/lib/*" -d "$own/mongo" "$here/mongo/MongoEngine.java" >&2
 }
 
 mongo_up() {
@@ -130,7 +134,7 @@ mongo_up() {
       launch mongo mongod --quiet --bind_ip 127.0.0.1 --port "$mongo_port" --dbpath "$state/mongo/data"
     else
       build_mongo
-      launch mongo java -Xmx512m -cp "$state/mongo:$state/mongo/lib/*" MongoEngine "$mongo_port"
+      launch mongo java -Xmx512m -cp "$own/mongo:$own/mongo/lib/*" MongoEngine "$mongo_port" ${MONGO_KEEPS:+"$state/mongo.h2"}
     fi
   fi
   await mongo is_open "$mongo_port"
@@ -164,7 +168,7 @@ case "${1:-}" in
   status) status ;;
   signal)
     send "${2:?broker or mongo}" "${3:?a signal}"
-    while [ "$3" = KILL ] && is_running "$2"; do sleep 0.05; done
+    while [[ "$3" = KILL || "$3" = TERM ]] && is_running "$2"; do sleep 0.05; done
     ;;
   ctl) broker_environment && exec "$rabbit_bin/rabbitmqctl" "${@:2}" ;;
   *) say 'usage: engines.sh up | down | status | signal broker|mongo SIGNAL | ctl …' && exit 2 ;;
