@@ -2,6 +2,7 @@ import type { Database } from '@bubbles/shared/store/collection.ts';
 import { crashPoints } from '@bubbles/shared/testing/crash-points.ts';
 import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
 import { describe, expect, it } from '@jest/globals';
+import type { CardDoc } from '../src/adapters/store/cards.ts';
 import { readyOn, startBubbles, type TestBubbles } from './bubbles-query.ts';
 import { account, BUBBLE, changed, created, edited, posted, readyFacts, removed, type Told, threaded, transcribed } from './builders.ts';
 import { mortal } from './mortal.ts';
@@ -24,6 +25,12 @@ const shown = async ({ read }: TestBubbles) => {
 const left = async (database: Database) => {
   const of = async (name: string) => (await database.collection<{ readonly _id: string }>(name).find({})).map(({ _id }) => _id);
   return { transcripts: await of('transcripts'), comments: await of('comments'), threads: await of('threads') };
+};
+
+/** The card of the one bubble there is. */
+const cardIn = async (database: Database) => {
+  const card = await database.collection<CardDoc>('bubble_cards').findOne({ _id: BUBBLE });
+  return card && { readers: card.readers, ever: card.ever, title: card.title, notes: card.notes, isKept: card.removedAt === undefined };
 };
 
 interface Flow {
@@ -57,7 +64,7 @@ const run = async ({ before, told }: Flow, dieAt: number) => {
   await survivor.clock.advance(LEASES_OVER_MS);
   await survivor.tell(...unacknowledged);
   await survivor.service.settle();
-  const outcome = { seen: await shown(survivor), left: await left(database) };
+  const outcome = { seen: await shown(survivor), left: await left(database), card: await cardIn(database) };
   await survivor.stop();
   return { outcome, meanwhile, ready: [...readyOn(survivor.bus), ...readyOn(bus)], died: crash.steps() >= dieAt };
 };
@@ -113,6 +120,7 @@ describe('dying between any two steps of the store or the broker', () => {
     const before = [...readyFacts(), threaded(), posted()];
     const deaths = await dieEverywhere({ before, told: [removed()] }, ({ outcome }) => {
       expect(outcome.left).toEqual({ transcripts: [], comments: [], threads: [] });
+      expect(outcome.card).toEqual({ readers: [], ever: ['ada'], title: '', notes: '', isKept: false });
     });
     expect(deaths).toBeGreaterThan(5);
   });

@@ -42,12 +42,13 @@ const kept = (database: Database) => {
       version: null,
       rev: null,
       seq: null,
+      ever: null,
       commentsEpoch: null,
       outboxAt: null,
       relayUntil: null,
       relayBy: null,
     }));
-  return Promise.all(['bubbles', 'transcripts', 'comments', 'threads', 'people'].map(of));
+  return Promise.all(['bubbles', 'transcripts', 'comments', 'threads', 'people', 'bubble_cards'].map(of));
 };
 
 const outcome = async (told: readonly Told[], concurrently = false) => {
