@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { codePoints, isPrintable } from './text.ts';
+import { hasAtMost, isPrintable } from './text.ts';
 import { Timestamp } from './timestamp.ts';
 
 const NAME_MAX_CHARACTERS = 100;
@@ -9,7 +9,7 @@ export const CreateApiKeyRequest = z
     name: z
       .string()
       .trim()
-      .refine((name) => name.length > 0 && codePoints(name) <= NAME_MAX_CHARACTERS, `must have 1 to ${NAME_MAX_CHARACTERS} characters`)
+      .refine((name) => name.length > 0 && hasAtMost(name, NAME_MAX_CHARACTERS), `must have 1 to ${NAME_MAX_CHARACTERS} characters`)
       .refine((name) => isPrintable(name), 'must not hold control characters')
       .meta({
         minLength: 1,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Bubble } from './bubble.ts';
-import { codePoints } from './text.ts';
+import { hasAtMost } from './text.ts';
 
 export const SUMMARY_MAX_CHARACTERS = 1000;
 
@@ -23,7 +23,7 @@ export const BubbleSummary = Bubble.pick({
     has_summary: z.boolean().meta({ description: 'Whether meeting notes exist' }),
     summary: z
       .string()
-      .refine((text) => codePoints(text) <= SUMMARY_MAX_CHARACTERS, `must have at most ${SUMMARY_MAX_CHARACTERS} characters`)
+      .refine((text) => hasAtMost(text, SUMMARY_MAX_CHARACTERS), `must have at most ${SUMMARY_MAX_CHARACTERS} characters`)
       .nullable()
       .meta({ maxLength: SUMMARY_MAX_CHARACTERS, description: 'The summary of the bubble; a longer one is cut and ends with an ellipsis' }),
   })

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BubbleType } from './bubble.ts';
 import { After, Before } from './instant.ts';
-import { CallerId, codePoints } from './text.ts';
+import { CallerId, hasAtMost } from './text.ts';
 
 const LIMIT_DEFAULT = 25;
 const LIMIT_MAX = 100;
@@ -25,7 +25,7 @@ export const Cursor = CallerId.meta({ description: 'The `next_cursor` of the pag
 export const SearchQuery = z
   .string()
   .refine((text) => text.trim().length > 0, 'must not be empty')
-  .refine((text) => codePoints(text) <= SEARCH_MAX_CHARACTERS, `must have at most ${SEARCH_MAX_CHARACTERS} characters`)
+  .refine((text) => hasAtMost(text, SEARCH_MAX_CHARACTERS), `must have at most ${SEARCH_MAX_CHARACTERS} characters`)
   .meta({
     minLength: 1,
     maxLength: SEARCH_MAX_CHARACTERS,

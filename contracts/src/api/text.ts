@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The unit of every length in the interface: Unicode code points, so that an emoji counts once. */
-export const codePoints = (text: string): number => [...text].length;
+export const hasAtMost = (text: string, characters: number): boolean => text.length <= characters || [...text].length <= characters;
 
 // Beside control characters and halves of surrogate pairs: line and paragraph separators, and the bidirectional overrides that make a name read as another.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
