@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { endChildren } from './harness/children.ts';
+import { endChildren, profileChildren } from './harness/children.ts';
 import { type Part, report } from './harness/part.ts';
 
 const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
@@ -14,7 +14,11 @@ const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false }, large: { type: 'boolean', default: false } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    large: { type: 'boolean', default: false },
+    profile: { type: 'boolean', default: false },
+  },
 });
 const names = positionals.length > 0 ? positionals : Object.keys(PARTS);
 const unknown = names.filter((name) => !Object.hasOwn(PARTS, name));
@@ -25,6 +29,7 @@ if (unknown.length > 0) {
 
 const RESULTS = new URL('./results/', import.meta.url);
 mkdirSync(RESULTS, { recursive: true });
+if (values.profile) profileChildren(new URL('profiles', RESULTS).pathname);
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {
     endChildren();

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { basename } from 'node:path';
 import { cpuMsOf, type Memory, memoryOf } from './process-figures.ts';
 
 /** Cores: what is measured has one for itself where there are two. */
@@ -8,6 +9,12 @@ const PINNED: Readonly<Record<Core, readonly string[]>> = {
   measured: ['taskset', '-c', '0'],
   rest: ['taskset', '-c', '1'],
   any: [],
+};
+
+/** Where profiles of the children go (`--profile`), null for none. */
+let profiles: string | null = null;
+export const profileChildren = (folder: string): void => {
+  profiles = folder;
 };
 
 export interface ChildOptions {
@@ -43,6 +50,19 @@ export const track = (child: ChildProcess): ChildProcess => {
   return child;
 };
 
+/** A child whose channel closes ends by itself, and writes its profile. */
+const endChild = async (child: ChildProcess): Promise<void> => {
+  if (profiles === null) return stopChild(child);
+  child.disconnect();
+  await once(child, 'exit');
+};
+
+let count = 0;
+const profiled = (): number => {
+  count += 1;
+  return count;
+};
+
 export const stopChild = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGKILL');
@@ -64,7 +84,9 @@ const answerOf = <A>(child: ChildProcess, module: string): Promise<A> => {
 /** A process of ours that says when it is ready. It ends with this one. */
 export const startChild = async <R>({ module, settings = {}, core = 'any', nodeArguments = [] }: ChildOptions): Promise<Child<R>> => {
   const path = new URL(`../${module}`, import.meta.url).pathname;
-  const [command = '', ...rest] = [...PINNED[core], process.execPath, ...nodeArguments, path];
+  const profiling =
+    profiles === null ? [] : ['--cpu-prof', '--cpu-prof-dir', profiles, '--cpu-prof-name', `${basename(module)}.${profiled()}.cpuprofile`];
+  const [command = '', ...rest] = [...PINNED[core], process.execPath, ...profiling, ...nodeArguments, path];
   const child = track(
     spawn(command, rest, {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -83,6 +105,6 @@ export const startChild = async <R>({ module, settings = {}, core = 'any', nodeA
       child.send(message as object);
       return answer;
     },
-    stop: () => stopChild(child),
+    stop: () => endChild(child),
   };
 };
