@@ -2,7 +2,7 @@ import type { Bus, EventDefinition } from '@bubbles/shared/bus/bus.ts';
 import type { MemoryBus } from '@bubbles/shared/bus/memory.ts';
 import { DomainError } from '@bubbles/shared/errors.ts';
 
-/** The same bus, with a count of what was handed to it: work that made other work. */
+/** The same bus, with a count of what was handed to it and not given back: work that made other work. What a consumer that is down refuses makes none. */
 export interface CountedBus extends MemoryBus {
   published(): number;
 }
@@ -11,9 +11,14 @@ export function countedBus(bus: MemoryBus): CountedBus {
   let count = 0;
   const counting = (end: Bus): Bus => ({
     ...end,
-    publish: (definition: EventDefinition, event) => {
+    async publish(definition: EventDefinition, event) {
       count += 1;
-      return end.publish(definition, event);
+      try {
+        await end.publish(definition, event);
+      } catch (error) {
+        count -= 1;
+        throw error;
+      }
     },
   });
   return { ...bus, ...counting(bus), connect: () => counting(bus.connect()), published: () => count };
