@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { BUBBLE } from '../../test/builders.ts';
+import { aBubble, someDetails, someNotes } from '../../test/states.ts';
+import { type Bubble, tombstone, withFacts } from './bubble.ts';
+import { nameInId, searchCard } from './search-card.ts';
+
+const bubble = (fields: Parameters<typeof someDetails>[0] = {}): Bubble => {
+  const detailed = withFacts(aBubble(), 'details', someDetails(fields));
+  if (detailed === null) throw new Error('nothing new');
+  return detailed;
+};
+const authorOf = (author: Parameters<typeof someDetails>[0]) => searchCard(bubble(author))?.authorId;
+const somebody = { name: 'Olga', email: null, isExternal: true };
+
+describe('the card of a bubble', () => {
+  it('there is none before it is known what the bubble is', () => {
+    expect(searchCard(aBubble())).toBeNull();
+    expect(searchCard(aBubble({ notes: someNotes() }))).toBeNull();
+  });
+
+  it('[SRCH-02] holds the words of the title and of the notes, and what can be filtered by', () => {
+    const noted = withFacts(bubble({ title: 'Follow-up', channelId: 'c' }), 'notes', someNotes({ summary: 'All well, all.' }));
+    expect(noted && searchCard(noted)).toMatchObject({
+      id: BUBBLE,
+      rev: 2,
+      readers: ['ada'],
+      removed: false,
+      title: 'followup:0-1 follow:0 up:1',
+      notes: 'all well',
+      teamId: 'acme',
+      channelId: 'c',
+      type: 'meeting_recording',
+    });
+  });
+
+  it('[SRCH-06] sorts as the list does: legacy bubbles behind all others, those before 1970 at the first millisecond', () => {
+    const msOf = (createdAt: Date | null) => searchCard(bubble({ createdAt }))?.createdMs;
+    expect([msOf(null), msOf(new Date(-5)), msOf(new Date(7))]).toEqual([0, 1, 7]);
+  });
+
+  it('[LIST-09] names the author by account, or by the name itself where there is none', () => {
+    expect(authorOf({ author: { ...somebody, userId: 'ada' } })).toBe('ada');
+    const named = authorOf({ author: { ...somebody, userId: null } });
+    expect([named, nameInId(named ?? ''), nameInId('ada')]).toEqual(['~Olga', 'Olga', null]);
+    expect([authorOf({ author: { ...somebody, userId: null, name: null } }), authorOf({ author: null })]).toEqual([null, null]);
+  });
+
+  it('of a removed bubble is empty, and newer than every other', () => {
+    const known = bubble();
+    expect(searchCard(tombstone(known))).toEqual({
+      id: BUBBLE,
+      rev: known.rev + 1,
+      readers: [],
+      removed: true,
+      createdMs: 0,
+      hideAtMs: null,
+      teamId: null,
+      channelId: null,
+      type: '',
+      authorId: null,
+      title: '',
+      notes: '',
+    });
+  });
+});
