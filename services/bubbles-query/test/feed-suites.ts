@@ -108,6 +108,13 @@ export const describeFeeds = (engine: string, make: MakeStores) => {
       ]);
     });
 
+    it('a removal that comes first stays, and is nobody’s', async () => {
+      await put({ rev: 2, removed: true, readers: [] }, 1);
+      await put({ rev: 1 }, 2);
+      expect(await rowsOf('ada')).toEqual([]);
+      expect(await cards.dropRemovedBefore(new Date(AT.getTime() + 1))).toBe(1);
+    });
+
     it('knows of none that an older analyser wrote', async () => {
       await put({}, 1);
       expect(await cards.idsAnalysedBefore(10)).toEqual([]);

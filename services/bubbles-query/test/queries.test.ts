@@ -5,7 +5,7 @@ import { CARD_INDEXES } from '../src/adapters/store/cards.ts';
 import { COMMENT_INDEXES, THREAD_INDEXES } from '../src/adapters/store/comments.ts';
 import { PERSON_INDEXES } from '../src/adapters/store/people.ts';
 import { startBubbles } from './bubbles-query.ts';
-import { account, BUBBLE, changed, created, day, posted, readyFacts, removed, threaded } from './builders.ts';
+import { account, BUBBLE, bubbleId, changed, created, day, posted, readyFacts, removed, threaded } from './builders.ts';
 import { idsIn, searchAs } from './search-scene.ts';
 import { memoryDatabase } from './stores.ts';
 
@@ -56,13 +56,13 @@ const SERVED: Readonly<Record<string, string>> = {
 const pathsOf = (value: unknown): string[] =>
   Object.keys(typeof value === 'object' && value !== null ? value : {}).filter((path) => !path.startsWith('$'));
 
-/** The database, and the shapes of the queries that were made of it. */
+/** The database, and the shapes of the queries that were made of it, in order. */
 const overheard = () => {
-  const shapes = new Set<string>();
+  const shapes: string[] = [];
   const database = memoryDatabase();
   const hear = (name: string, [filter, , options]: readonly unknown[], second: unknown) => {
     const sort = [second, options].flatMap((one) => (typeof one === 'object' && one !== null && 'sort' in one ? pathsOf(one.sort) : []));
-    shapes.add(`${name}: ${pathsOf(filter).toSorted().join(', ')}${sort.length === 0 ? '' : ` by ${sort.join(', ')}`}`);
+    shapes.push(`${name}: ${pathsOf(filter).toSorted().join(', ')}${sort.length === 0 ? '' : ` by ${sort.join(', ')}`}`);
   };
   const listening: Database = {
     ...database,
@@ -82,6 +82,23 @@ const overheard = () => {
 };
 
 describe('the queries of the stores', () => {
+  it.each(['', '/transcript', '/comments'])(
+    '[BUB-03] GET /v1/bubbles/{id}%s asks the same of what is not there and of what may not be read',
+    async (below) => {
+      const { database, shapes } = overheard();
+      const bubbles = await startBubbles({ database });
+      await bubbles.tell(...readyFacts(), threaded(), posted());
+      await bubbles.service.settle();
+      const asked = async (id: string) => {
+        shapes.length = 0;
+        expect((await bubbles.read('eve', `/v1/bubbles/${id}${below}`)).status).toBe(404);
+        return [...shapes];
+      };
+      expect([await asked(BUBBLE), await asked(bubbleId(7))]).toEqual([['bubbles: _id'], ['bubbles: _id']]);
+      await bubbles.stop();
+    },
+  );
+
   it('are known, and each has an index that begins with what it asks for', async () => {
     const { database, shapes } = overheard();
     const bubbles = await startBubbles({ database });
@@ -105,7 +122,7 @@ describe('the queries of the stores', () => {
     await bubbles.tell(created({ revision: 9 }), removed());
     await bubbles.stop();
 
-    const own = [...shapes].filter((shape) => !/outbox|relayBy/.test(shape));
+    const own = [...new Set(shapes)].filter((shape) => !/outbox|relayBy/.test(shape));
     expect(own.toSorted()).toEqual(Object.keys(SERVED).toSorted());
     for (const [shape, name] of Object.entries(SERVED)) {
       const [collection = '', asked = ''] = shape.split(': ');
