@@ -3,6 +3,7 @@ import { caller, jsonBody } from '../../test/requests.ts';
 import { sampleRoutes } from '../../test/sample-routes.ts';
 import { DomainError } from '../errors.ts';
 import { aCaller, asService, startTestHttp, type TestHttp } from '../testing/http.ts';
+import { memoryLog } from '../testing/memory-log.ts';
 
 describe('who is admitted', () => {
   let http: TestHttp;
@@ -101,8 +102,10 @@ describe('what the authenticator says', () => {
 });
 
 describe('overload', () => {
-  it('[ERR-05] a request for which there is no room is refused before anything is done for it', async () => {
+  it('[ERR-05] a request for which there is no room is refused before anything is done for it, in one short line of the log', async () => {
+    const log = memoryLog();
     const http = await startTestHttp({
+      log,
       routes: sampleRoutes(),
       authenticator: { admit: () => Promise.reject(new Error('asked although there is no room')) },
       shedder: { admit: () => false, refusingSince: () => 0, stop: () => undefined },
@@ -112,6 +115,9 @@ describe('overload', () => {
     expect(answer.headers.get('x-gateway-reason')).toBe('overload');
     expect(answer.headers.get('retry-after')).toMatch(/^[123]$/);
     expect(await answer.json()).toMatchObject({ error: { type: 'internal_error' } });
+    expect(log.lines.filter(({ level }) => level === 'warn').map(({ fields }) => fields)).toEqual([
+      { route: 'unmatched', reason: 'overload' },
+    ]);
     await http.stop();
   });
 });

@@ -33,6 +33,12 @@ export const edge =
     });
   };
 
+class Overloaded extends DomainError {
+  constructor(retryAfterSeconds: number) {
+    super('unavailable', 'Too much to do.', { retryAfterSeconds });
+  }
+}
+
 const admitted = (ctx: Context, next: Next, options: HttpAppOptions): Promise<void> => {
   const fault = framingFault(ctx.req);
   if (fault !== null) {
@@ -42,7 +48,7 @@ const admitted = (ctx: Context, next: Next, options: HttpAppOptions): Promise<vo
   if (!options.shedder.admit()) {
     ctx.set('X-Gateway-Reason', 'overload');
     // Spread over three seconds, so that those who were refused do not all come back at once.
-    throw new DomainError('unavailable', 'Too much to do.', { retryAfterSeconds: 1 + ((options.ids.bytes(1)[0] ?? 0) % 3) });
+    throw new Overloaded(1 + ((options.ids.bytes(1)[0] ?? 0) % 3));
   }
   return next();
 };
@@ -66,7 +72,8 @@ const answerError = async (ctx: Context, error: DomainError, options: HttpAppOpt
 
 const report = (ctx: Context, error: DomainError, { log }: HttpAppOptions): void => {
   if (ctx.req.destroyed && !ctx.req.complete) return;
-  const fields = { route: routeOf(ctx), error };
+  // Where there is too much to do already, a stack is not written out for every refusal.
+  const fields = { route: routeOf(ctx), ...(error instanceof Overloaded ? { reason: 'overload' } : { error }) };
   if (error.kind === 'internal') log.error('request failed', fields);
   if (error.kind === 'unavailable') log.warn('request could not be served', fields);
 };
