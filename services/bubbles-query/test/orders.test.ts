@@ -1,5 +1,5 @@
 import type { Database } from '@bubbles/shared/store/collection.ts';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { readyOn, startBubbles, type TestBubbles, tellTo } from './bubbles-query.ts';
 import {
@@ -20,6 +20,9 @@ import {
   threaded,
   transcribed,
 } from './builders.ts';
+
+/** Some hundred worlds on a busy machine. */
+jest.setTimeout(60_000);
 
 const PATHS = [
   '/v1/bubbles',
