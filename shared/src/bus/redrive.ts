@@ -1,5 +1,5 @@
 import type { ConfirmChannel, GetMessage } from 'amqplib';
-import { ORIGIN_HEADER, lastQueueOf, REASON_HEADER } from './dead-letters.ts';
+import { lastQueueOf, ORIGIN_HEADER, REASON_HEADER } from './dead-letters.ts';
 import { deadQueueName } from './queues.ts';
 import { withChannel } from './with-channel.ts';
 
