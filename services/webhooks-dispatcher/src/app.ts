@@ -31,6 +31,7 @@ export interface AppPorts {
   readonly ids: Ids;
   readonly log: Log;
   readonly limits: DispatchLimits;
+  readonly timing: { readonly deadlineMs: number };
   readonly headerName: string;
   readonly userAgent: string;
   readonly sampleBubble: (id: string, at: Date) => unknown;

@@ -49,7 +49,13 @@ export interface ProcessConfig extends ServiceSettings {
 }
 
 export const PRODUCTION_TIMING: Config['timing'] = { deadlineMs: 15_000, connectMs: 5000, pollMs: 1000 };
-export const PRODUCTION_LIMITS: DispatchLimits = { perSubscription: 4, perProcess: 256, reservedForFirst: 64, leaseMs: 60_000 };
+export const PRODUCTION_LIMITS: DispatchLimits = {
+  perSubscription: 4,
+  perOrigin: 64,
+  perProcess: 256,
+  reservedForFirst: 64,
+  leaseMs: 60_000,
+};
 
 /** The lease must outlive an attempt with the time to record it, or a second worker would post beside the first. */
 export function checkTiming({ timing, limits }: Pick<Config, 'timing' | 'limits'>): void {

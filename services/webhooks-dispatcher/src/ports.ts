@@ -4,7 +4,8 @@ import type { Subscription } from './domain/subscription.ts';
 
 export interface SubscriptionStore {
   insert(subscription: Subscription): Promise<void>;
-  get(id: string): Promise<Subscription | null>;
+  /** Those that there are, by id. */
+  byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Subscription>>;
   ownedBy(ownerId: string, id: string): Promise<Subscription | null>;
   /** Newest first. */
   listOf(ownerId: string): Promise<Subscription[]>;
@@ -29,18 +30,18 @@ export interface ClaimRequest {
   readonly leaseToken: string;
   readonly ids: readonly string[];
 }
-export type Candidate = Pick<Delivery, 'id' | 'subscriptionId' | 'attempt'>;
+export type Candidate = Pick<Delivery, 'id' | 'subscriptionId' | 'origin' | 'attempt'>;
+/** Whose deliveries are left alone: they have as many attempts in flight as they may. */
+export interface Saturated {
+  readonly subscriptionIds: readonly string[];
+  readonly origins: readonly string[];
+}
 
 export interface DeliveryStore {
   /** False when there is one of this id, or of this subscription and event, already. */
   insert(delivery: Delivery): Promise<boolean>;
   /** The longest due first. */
-  due(query: {
-    readonly now: Date;
-    readonly firstOnly: boolean;
-    readonly not: readonly string[];
-    readonly limit: number;
-  }): Promise<Candidate[]>;
+  due(query: { readonly now: Date; readonly firstOnly: boolean; readonly not: Saturated; readonly limit: number }): Promise<Candidate[]>;
   /** Those of `ids` that were still due and are this worker's now. */
   claim(request: ClaimRequest): Promise<Delivery[]>;
   /** Gives a claim back, uncounted, until a service can be asked again. */
@@ -54,12 +55,15 @@ export interface DeliveryStore {
   page(query: DeliveryPage): Promise<Delivery[]>;
   ofSubscription(subscriptionId: string, id: string): Promise<Delivery | null>;
   /** Queues a finished delivery anew; null when it is pending or there is none. */
-  requeue(id: string, queue: { readonly epoch: number; readonly at: Date; readonly base: number }): Promise<Delivery | null>;
+  requeue(id: string, queue: Requeue): Promise<Delivery | null>;
   /** Leases of a process that is gone are due at once. */
   releaseLeases(now: Date): Promise<void>;
-  /** Forgets deliveries made before `before`. */
+  /** Forgets deliveries that were made before `before` and are finished. */
   sweep(before: Date): Promise<void>;
   countDue(now: Date): Promise<{ readonly due: number; readonly oldest: Date | null }>;
+}
+export interface Requeue extends Pick<Delivery, 'epoch' | 'base' | 'budget'> {
+  readonly at: Date;
 }
 export interface DeliveryPage {
   readonly subscriptionId: string;
@@ -73,6 +77,7 @@ export interface EventStore {
   insert(event: WebhookEvent): Promise<void>;
   /** Those that there are, by id. */
   bodies(ids: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
+  /** Forgets events that were made before `before`. */
   sweep(before: Date): Promise<void>;
 }
 

@@ -52,6 +52,7 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
     resolver: resolver(),
     extraCa: config.receivers.extraCa,
     elapsed: () => performance.now(),
+    connections: config.limits.perOrigin,
   });
   const app = createApp({
     ...config,

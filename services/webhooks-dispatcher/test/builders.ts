@@ -41,6 +41,7 @@ export const aDelivery = (overrides: Partial<Delivery> = {}): Delivery => ({
   ownerId: 'owner',
   type: 'bubble.ready',
   bubble: aReadyBubble(),
+  origin: 'https://hooks.example.com',
   epoch: 1,
   status: 'pending',
   reason: null,

@@ -1,8 +1,8 @@
+import { deliveryId } from './ids.ts';
 import type { AttemptResult, Outcome } from './outcome.ts';
 import type { ReadyBubble } from './ready-bubble.ts';
-import type { EventType } from './subscription.ts';
+import type { DeliveredType, Subscription } from './subscription.ts';
 
-export type DeliveredType = EventType | 'webhook.test';
 export type DeliveryStatus = 'pending' | 'succeeded' | 'exhausted' | 'cancelled';
 
 /** Frozen at fan-out: every attempt at every subscriber sends these bytes. */
@@ -13,6 +13,7 @@ export interface WebhookEvent {
   /** Null for a test. */
   readonly bubble: ReadyBubble | null;
   readonly body: Uint8Array;
+  /** When it was frozen; it is kept as long as deliveries of that day. */
   readonly createdAt: Date;
 }
 
@@ -34,6 +35,8 @@ export interface Delivery {
   readonly ownerId: string;
   readonly type: DeliveredType;
   readonly bubble: ReadyBubble | null;
+  /** Where the subscription pointed to when this was queued: deliveries to one origin share its room. */
+  readonly origin: string;
   /** Of the subscription when this was queued. */
   readonly epoch: number;
   readonly status: DeliveryStatus;
@@ -65,18 +68,50 @@ export type CancelReason =
   | 'plan_required'
   | 'team_archived'
   | 'bubble_not_readable'
-  | 'not_participating';
+  | 'not_participating'
+  | 'event_expired';
 
-export const MAX_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 /** Of a test to a disabled subscription. */
-export const ONE_ATTEMPT = 1;
+const ONE_ATTEMPT = 1;
 const FIRST_DELAY_SECONDS = 60;
 const MAX_DELAY_SECONDS = 900;
 /** Claims that ended without a word before they use up an attempt. */
 const MAX_LOST_CLAIMS = 3;
 
+/** How many attempts a queuing is worth. */
+export const budgetOf = (type: DeliveredType, { status }: Pick<Subscription, 'status'>): number =>
+  type === 'webhook.test' && status === 'disabled' ? ONE_ATTEMPT : MAX_ATTEMPTS;
+
+/** A delivery of the event that is due now. */
+export const queued = (event: Omit<WebhookEvent, 'body'>, subscription: Subscription, at: Date): Delivery => ({
+  id: deliveryId(event.id, subscription.id),
+  eventId: event.id,
+  subscriptionId: subscription.id,
+  ownerId: subscription.ownerId,
+  type: event.type,
+  bubble: event.bubble,
+  origin: new URL(subscription.url).origin,
+  epoch: subscription.epoch,
+  status: 'pending',
+  reason: null,
+  attempt: 0,
+  base: 0,
+  budget: budgetOf(event.type, subscription),
+  claims: 0,
+  claimableAt: at,
+  leaseToken: null,
+  createdAt: at,
+  finishedAt: null,
+  log: [],
+});
+
 /** Seconds from the end of the n-th failed attempt to the next. */
 export const retryDelaySeconds = (n: number): number => Math.min(FIRST_DELAY_SECONDS * 2 ** (n - 1), MAX_DELAY_SECONDS);
+
+/** Whether an attempt that begins now ends within the lease: after it another worker may make the same one. */
+export const leaseLasts = ({ claimableAt }: Pick<Delivery, 'claimableAt'>, now: Date, deadlineMs: number): boolean =>
+  now.getTime() + deadlineMs <= claimableAt.getTime();
 
 /** Milliseconds from when an attempt fell due to when it began. */
 export function lateness(

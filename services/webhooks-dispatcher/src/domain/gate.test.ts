@@ -31,12 +31,11 @@ describe('section 6, what an attempt asks first', () => {
 
   it.each([
     ['as it was', aSubscription(), null],
-    ['deleted', null, 'subscription_deleted'],
     ['enabled anew', aSubscription({ epoch: 2 }), 'subscription_changed'],
     ['disabled', aSubscription({ status: 'disabled' }), 'subscription_disabled'],
     ['without the event', aSubscription({ events: ['screen_recording.ready'] }), 'event_not_selected'],
     ['of another team', aSubscription({ teamId: 'other' }), 'no_longer_matches'],
-  ])('[HOOK-05] [HOOK-06] the subscription is %s', (_how, subscription, expected) => {
+  ])('[HOOK-05] the subscription is %s', (_how, subscription, expected) => {
     expect(subscriptionRefusal(aDelivery(), subscription)).toBe(expected);
   });
 

@@ -32,8 +32,7 @@ export const liveRefusal = (delivery: Delivery, access: LiveAccess, reading: Liv
   accessRefusal(delivery, access) ?? (reading && readingRefusal(reading));
 
 /** Why the subscription as it is now ends this delivery; null when it does not. Tests go to disabled ones too, whatever they are subscribed to. */
-export function subscriptionRefusal(delivery: Delivery, subscription: Subscription | null): CancelReason | null {
-  if (subscription === null) return 'subscription_deleted';
+export function subscriptionRefusal(delivery: Delivery, subscription: Subscription): CancelReason | null {
   if (subscription.epoch !== delivery.epoch) return 'subscription_changed';
   if (delivery.type === 'webhook.test' || delivery.bubble === null) return null;
   if (subscription.status === 'disabled') return 'subscription_disabled';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { DeliveredType } from './delivery.ts';
+import type { DeliveredType } from './subscription.ts';
 
 const ID_CHARACTERS = 26;
 

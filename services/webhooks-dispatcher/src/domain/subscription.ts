@@ -1,6 +1,7 @@
 import type { BubbleType, ReadyBubble } from './ready-bubble.ts';
 
 export type EventType = 'bubble.ready' | 'meeting_recording.ready' | 'screen_recording.ready';
+export type DeliveredType = EventType | 'webhook.test';
 
 /** Echoed as it was set: a filter that was not given stays absent. */
 export interface Filters {

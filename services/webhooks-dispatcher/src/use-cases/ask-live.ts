@@ -1,6 +1,6 @@
 import type { CancelReason, Delivery } from '../domain/delivery.ts';
 import { liveRefusal } from '../domain/gate.ts';
-import type { Access, EventStore, Readability } from '../ports.ts';
+import type { Access, EventStore, Readability, Reading } from '../ports.ts';
 
 interface Ports {
   readonly access: Access;
@@ -8,31 +8,47 @@ interface Ports {
   readonly events: EventStore;
 }
 
-/** What was asked of the owners of a batch before its attempts begin. */
-export interface Asked {
-  readonly refusal: CancelReason | null;
-  readonly body: Uint8Array;
-}
+/** What was learnt of a delivery before its attempt. */
+export type Asked = { readonly refusal: CancelReason } | { readonly refusal: null; readonly body: Uint8Array };
 
-/** Identity and bubbles-query are asked once for the whole batch, and the frozen bodies are read with it. */
-export async function askLive({ access, readability, events }: Ports, claimed: readonly Delivery[]): Promise<Map<string, Asked>> {
+/** Of the deliveries of one batch; those of which somebody could not be asked are not in it. */
+export type Answers = ReadonlyMap<string, Asked>;
+
+/** Identity and bubbles-query are asked once for the whole batch, and the frozen bodies are read with it. `onAway` hears why some are without an answer. */
+export async function askLive(
+  { access, readability, events }: Ports,
+  claimed: readonly Delivery[],
+  onAway: (error: unknown) => void,
+): Promise<Answers> {
   const withBubble = claimed.flatMap(({ id, ownerId, bubble }) => (bubble === null ? [] : [{ id, ownerId, bubble }]));
-  const teamIds = [...new Set(withBubble.flatMap(({ bubble }) => (bubble.teamId === null ? [] : [bubble.teamId])))];
+  const teamIds = [...new Set(withBubble.flatMap(({ bubble }) => bubble.teamId ?? []))];
   const userIds = [...new Set(claimed.map(({ ownerId }) => ownerId))];
-  const [{ users, teams }, readings, bodies] = await Promise.all([
-    access.ask({ userIds, teamIds }),
-    withBubble.length === 0 ? [] : readability.ask(withBubble.map(({ ownerId, bubble }) => ({ userId: ownerId, bubbleId: bubble.id }))),
-    events.bodies([...new Set(claimed.map(({ eventId }) => eventId))]),
+  const pairs = withBubble.map(({ ownerId, bubble }) => ({ userId: ownerId, bubbleId: bubble.id }));
+  const away = (error: unknown): null => {
+    onAway(error);
+    return null;
+  };
+  const [live, readings, bodies] = await Promise.all([
+    access.ask({ userIds, teamIds }).catch(away),
+    pairs.length === 0 ? [] : readability.ask(pairs).catch(away),
+    events.bodies([...new Set(claimed.map(({ eventId }) => eventId))]).catch(away),
   ]);
-  const readingOf = new Map(withBubble.map(({ id }, n) => [id, readings[n] ?? null]));
+  const readingOf = new Map<string, Reading>(withBubble.flatMap(({ id }, n) => (readings?.[n] ? [[id, readings[n]]] : [])));
+
+  const asked = (delivery: Delivery): Asked | null => {
+    const reading = readingOf.get(delivery.id) ?? null;
+    if (live === null || bodies === null || (delivery.bubble !== null && reading === null)) return null;
+    const owner = live.users.get(delivery.ownerId);
+    const team = delivery.bubble?.teamId ? (live.teams.get(delivery.bubble.teamId) ?? null) : null;
+    const refusal = liveRefusal(delivery, { ownerActive: owner?.active ?? false, ownerPays: owner?.pays ?? false, team }, reading);
+    if (refusal !== null) return { refusal };
+    const body = bodies.get(delivery.eventId);
+    return body === undefined ? { refusal: 'event_expired' } : { refusal: null, body };
+  };
   return new Map(
-    claimed.map((delivery) => {
-      const owner = users.get(delivery.ownerId);
-      const team = delivery.bubble?.teamId ? (teams.get(delivery.bubble.teamId) ?? null) : null;
-      const live = { ownerActive: owner?.active ?? false, ownerPays: owner?.pays ?? false, team };
-      const body = bodies.get(delivery.eventId);
-      if (body === undefined) throw new Error('a delivery has no event');
-      return [delivery.id, { refusal: liveRefusal(delivery, live, readingOf.get(delivery.id) ?? null), body }];
+    claimed.flatMap((delivery) => {
+      const answer = asked(delivery);
+      return answer === null ? [] : [[delivery.id, answer] as const];
     }),
   );
 }

@@ -1,11 +1,11 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Log } from '@bubbles/shared/log.ts';
-import { type CancelReason, chargesReceiver, type Delivery, lateness, record, wasLostTooOften } from '../domain/delivery.ts';
+import { type CancelReason, chargesReceiver, type Delivery, lateness, leaseLasts, record, wasLostTooOften } from '../domain/delivery.ts';
 import { subscriptionRefusal } from '../domain/gate.ts';
 import type { AttemptResult } from '../domain/outcome.ts';
-import { failureKey } from '../domain/subscription.ts';
+import { failureKey, type Subscription } from '../domain/subscription.ts';
 import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, SubscriptionStore } from '../ports.ts';
-import { type Asked, askLive } from './ask-live.ts';
+import { askLive } from './ask-live.ts';
 import { type PostPorts, post } from './post.ts';
 
 interface Ports extends PostPorts {
@@ -17,9 +17,11 @@ interface Ports extends PostPorts {
   readonly metrics: DispatchMetrics;
   readonly clock: Clock;
   readonly log: Log;
+  readonly timing: { readonly deadlineMs: number };
 }
 
-const PUT_OFF_MS = 5000;
+/** How long a delivery waits for a service that could not be asked. */
+export const PUT_OFF_MS = 5000;
 const RECORD_RETRY_MS = 250;
 const LOST: AttemptResult = { outcome: 'worker_lost', status: null, tookMs: 0, preview: null };
 
@@ -73,25 +75,31 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
   };
 }
 
+/** Who made a batch hears of it. */
+export interface BatchListener {
+  /** The delivery is out of this worker's hands. */
+  done(delivery: Delivery): void;
+  /** Somebody who is asked before each attempt is away. */
+  away(): void;
+}
+
 /** Makes the attempts of one batch of claimed deliveries, each to its recorded end. */
 export const attemptAll = (ports: Ports) => {
-  const { deliveries, subscriptions, clock, log } = ports;
+  const { deliveries, subscriptions, timing, clock, log } = ports;
   const recording = recorder(ports);
   const send = post(ports);
 
-  /** Reading the subscription is the last thing before the POST: none begins after its DELETE has returned. */
-  const attempt = async (delivery: Delivery, { refusal, body }: Asked): Promise<void> => {
-    const startedAt = clock.now();
-    if (wasLostTooOften(delivery)) return recording.attempted(delivery, LOST, startedAt);
-    if (refusal !== null) return recording.cancelled(delivery, refusal);
-    const subscription = await subscriptions.get(delivery.subscriptionId);
-    const reason = subscriptionRefusal(delivery, subscription);
-    if (subscription === null || reason !== null) return recording.cancelled(delivery, reason ?? 'subscription_deleted');
-    await recording.attempted(delivery, await send(delivery, subscription, body), startedAt);
-  };
-
   const putOff = (delivery: Delivery): Promise<void> =>
     deliveries.putOff(delivery.id, leaseOf(delivery), new Date(clock.now().getTime() + PUT_OFF_MS));
+
+  const attempt = async (delivery: Delivery, subscription: Subscription | undefined, body: Uint8Array): Promise<void> => {
+    const startedAt = clock.now();
+    if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return putOff(delivery);
+    if (subscription === undefined) return recording.cancelled(delivery, 'subscription_deleted');
+    const reason = subscriptionRefusal(delivery, subscription);
+    if (reason !== null) return recording.cancelled(delivery, reason);
+    await recording.attempted(delivery, await send(delivery, subscription, body), startedAt);
+  };
 
   /** A fault of ours never ends a delivery: it is put off, or its lease runs out. */
   const guarded = async (delivery: Delivery, work: () => Promise<void>): Promise<void> => {
@@ -105,17 +113,28 @@ export const attemptAll = (ports: Ports) => {
     }
   };
 
-  return async (claimed: readonly Delivery[], done: (delivery: Delivery) => void): Promise<void> => {
-    const asked = await askLive(ports, claimed).catch((error) => {
+  return async (claimed: readonly Delivery[], { done, away }: BatchListener): Promise<void> => {
+    const answers = await askLive(ports, claimed, (error) => {
       log.warn('deliveries are put off', { count: claimed.length, error });
-      return null;
+      away();
     });
-    await Promise.all(
-      claimed.map(async (delivery) => {
-        const known = asked?.get(delivery.id);
-        await guarded(delivery, () => (known === undefined ? putOff(delivery) : attempt(delivery, known)));
-        done(delivery);
-      }),
-    );
+    /** Read once for all and last before the POSTs, which begin in the same turn: none begins after the DELETE of its subscription has returned. */
+    const reading = once(() => subscriptions.byIds([...new Set(claimed.map(({ subscriptionId }) => subscriptionId))]));
+    const work = async (delivery: Delivery): Promise<void> => {
+      const asked = answers.get(delivery.id);
+      if (wasLostTooOften(delivery)) return recording.attempted(delivery, LOST, clock.now());
+      if (asked === undefined) return putOff(delivery);
+      if (asked.refusal !== null) return recording.cancelled(delivery, asked.refusal);
+      return attempt(delivery, (await reading()).get(delivery.subscriptionId), asked.body);
+    };
+    await Promise.all(claimed.map((delivery) => guarded(delivery, () => work(delivery)).then(() => done(delivery))));
+  };
+};
+
+const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    return made;
   };
 };

@@ -1,10 +1,9 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import { DomainError } from '@bubbles/shared/errors.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
-import { type Delivery, type DeliveryStatus, MAX_ATTEMPTS, ONE_ATTEMPT } from '../domain/delivery.ts';
+import { budgetOf, type Delivery, type DeliveryStatus, queued } from '../domain/delivery.ts';
 import { ID_BYTES, testEventId } from '../domain/ids.ts';
 import type { Access, DeliveryPage, DeliveryStore, EventStore, SubscriptionStore } from '../ports.ts';
-import { queued } from './fan-out.ts';
 import { type Owner, requirePaidAccess } from './subscriptions.ts';
 
 interface Ports {
@@ -52,7 +51,7 @@ export const testSubscription = (ports: Ports) => {
       createdAt: at,
     } as const;
     await ports.events.insert(event);
-    const delivery = { ...queued(event, subscription, at), budget: subscription.status === 'active' ? MAX_ATTEMPTS : ONE_ATTEMPT };
+    const delivery = queued(event, subscription, at);
     await ports.deliveries.insert(delivery);
     ports.wake();
     return delivery;
@@ -85,7 +84,12 @@ export const redeliver = (ports: Ports) => {
   return async (owner: Owner, subscriptionId: string, id: string): Promise<Delivery> => {
     const subscription = await own(owner, subscriptionId);
     const delivery = (await ports.deliveries.ofSubscription(subscription.id, id)) ?? missing('delivery');
-    const again = await ports.deliveries.requeue(id, { epoch: subscription.epoch, at: ports.clock.now(), base: delivery.attempt });
+    const again = await ports.deliveries.requeue(id, {
+      epoch: subscription.epoch,
+      at: ports.clock.now(),
+      base: delivery.attempt,
+      budget: budgetOf(delivery.type, subscription),
+    });
     if (again !== null) ports.wake();
     return again ?? delivery;
   };

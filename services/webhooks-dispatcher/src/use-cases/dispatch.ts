@@ -1,11 +1,14 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
 import type { Delivery } from '../domain/delivery.ts';
-import type { Candidate, DeliveryStore } from '../ports.ts';
+import type { Candidate, DeliveryStore, Saturated } from '../ports.ts';
+import { type BatchListener, PUT_OFF_MS } from './attempt.ts';
 
 export interface DispatchLimits {
   /** Attempts in flight at one subscription. */
   readonly perSubscription: number;
+  /** Attempts in flight at one origin, however many subscriptions lead there. */
+  readonly perOrigin: number;
   /** Attempts in flight in this process. */
   readonly perProcess: number;
   /** Of those, kept for deliveries that were never tried. */
@@ -19,8 +22,8 @@ interface Ports {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly limits: DispatchLimits;
-  /** Makes the attempts of one batch; calls `done` as each ends. Never rejects. */
-  readonly attemptAll: (claimed: readonly Delivery[], done: (delivery: Delivery) => void) => Promise<void>;
+  /** Makes the attempts of one batch. Never rejects. */
+  readonly attemptAll: (claimed: readonly Delivery[], listener: BatchListener) => Promise<void>;
   /** There is room again. */
   readonly wake: () => void;
 }
@@ -35,27 +38,45 @@ export interface Dispatcher {
 
 const CANDIDATES_A_READ = 64;
 
-/** Who is on the wire now, by subscription. */
-function slots({ perSubscription, perProcess, reservedForFirst }: DispatchLimits) {
+type Place = Pick<Candidate, 'subscriptionId' | 'origin'>;
+
+/** Room for so many at each of a kind. */
+function room(limit: number) {
   const busy = new Map<string, number>();
+  return {
+    has: (key: string) => (busy.get(key) ?? 0) < limit,
+    saturated: () => [...busy].filter(([, count]) => count >= limit).map(([key]) => key),
+    take: (key: string) => busy.set(key, (busy.get(key) ?? 0) + 1),
+    free(key: string) {
+      const left = (busy.get(key) ?? 1) - 1;
+      if (left === 0) busy.delete(key);
+      else busy.set(key, left);
+    },
+  };
+}
+
+/** Who is on the wire now. */
+function slots({ perSubscription, perOrigin, perProcess, reservedForFirst }: DispatchLimits) {
+  const subscriptions = room(perSubscription);
+  const origins = room(perOrigin);
   let total = 0;
+  /** Room for a delivery; those tried before leave the reserved slots alone. */
+  const fits = (attempt: number) => total < (attempt === 0 ? perProcess : perProcess - reservedForFirst);
   return {
     total: () => total,
-    saturated: () => [...busy].filter(([, count]) => count >= perSubscription).map(([id]) => id),
-    /** Room for a delivery; those tried before leave the reserved slots alone. */
-    fits: (attempt: number) => total < (attempt === 0 ? perProcess : perProcess - reservedForFirst),
-    take({ subscriptionId, attempt }: Candidate): boolean {
-      const count = busy.get(subscriptionId) ?? 0;
-      if (count >= perSubscription || !this.fits(attempt)) return false;
-      busy.set(subscriptionId, count + 1);
+    fits,
+    saturated: (): Saturated => ({ subscriptionIds: subscriptions.saturated(), origins: origins.saturated() }),
+    take({ subscriptionId, origin, attempt }: Candidate): boolean {
+      if (!fits(attempt) || !subscriptions.has(subscriptionId) || !origins.has(origin)) return false;
+      subscriptions.take(subscriptionId);
+      origins.take(origin);
       total += 1;
       return true;
     },
-    free(subscriptionId: string): void {
-      const count = (busy.get(subscriptionId) ?? 1) - 1;
+    free({ subscriptionId, origin }: Place): void {
+      subscriptions.free(subscriptionId);
+      origins.free(origin);
       total -= 1;
-      if (count === 0) busy.delete(subscriptionId);
-      else busy.set(subscriptionId, count);
     },
   };
 }
@@ -64,29 +85,47 @@ function slots({ perSubscription, perProcess, reservedForFirst }: DispatchLimits
 export function dispatcher({ deliveries, clock, ids, limits, attemptAll, wake }: Ports): Dispatcher {
   const slot = slots(limits);
   const batches = new Set<Promise<void>>();
+  /** While somebody is away a few batches find out every few seconds, not the whole backlog again and again. */
+  let pausedUntil = new Date(0);
 
-  const claim = async (): Promise<readonly Delivery[]> => {
-    const now = clock.now();
-    const candidates = await deliveries.due({ now, firstOnly: !slot.fits(1), not: slot.saturated(), limit: CANDIDATES_A_READ });
-    const taken = candidates.filter((candidate) => slot.take(candidate));
-    if (taken.length === 0) return [];
+  const lease = async (taken: readonly Candidate[], now: Date): Promise<readonly Delivery[]> => {
     const leaseUntil = new Date(now.getTime() + limits.leaseMs);
-    const claimed = await deliveries.claim({ now, leaseUntil, leaseToken: ids.uuid(), ids: taken.map(({ id }) => id) }).catch((error) => {
-      for (const { subscriptionId } of taken) slot.free(subscriptionId);
-      throw error;
-    });
-    const mine = new Set(claimed.map(({ id }) => id));
-    for (const { id, subscriptionId } of taken) if (!mine.has(id)) slot.free(subscriptionId);
-    return claimed.length > 0 ? claimed : claim();
+    let mine = new Set<string>();
+    try {
+      const claimed = await deliveries.claim({ now, leaseUntil, leaseToken: ids.uuid(), ids: taken.map(({ id }) => id) });
+      mine = new Set(claimed.map(({ id }) => id));
+      return claimed;
+    } finally {
+      for (const candidate of taken) if (!mine.has(candidate.id)) slot.free(candidate);
+    }
   };
 
-  const start = (claimed: readonly Delivery[]) => {
-    const batch = attemptAll(claimed, ({ subscriptionId }) => {
-      slot.free(subscriptionId);
+  /** Empty when nothing is due that fits. */
+  const claim = async (): Promise<readonly Delivery[]> => {
+    for (let now = clock.now(); slot.fits(0) && now >= pausedUntil; now = clock.now()) {
+      const candidates = await deliveries.due({ now, firstOnly: !slot.fits(1), not: slot.saturated(), limit: CANDIDATES_A_READ });
+      const taken = candidates.filter(slot.take);
+      if (taken.length === 0) return [];
+      const claimed = await lease(taken, now);
+      if (claimed.length > 0) return claimed;
+    }
+    return [];
+  };
+
+  const listener: BatchListener = {
+    done(delivery) {
+      slot.free(delivery);
       wake();
+    },
+    away() {
+      pausedUntil = new Date(clock.now().getTime() + PUT_OFF_MS);
+    },
+  };
+  const start = (claimed: readonly Delivery[]) => {
+    const batch = attemptAll(claimed, listener).then(() => {
+      batches.delete(batch);
     });
     batches.add(batch);
-    batch.finally(() => batches.delete(batch)).catch(() => null);
   };
 
   return {
@@ -95,8 +134,11 @@ export function dispatcher({ deliveries, clock, ids, limits, attemptAll, wake }:
       return deliveries.nextDueAfter(clock.now());
     },
     async drained() {
-      while (batches.size > 0) await Promise.allSettled(batches);
+      while (batches.size > 0) await Promise.all(batches);
     },
-    inFlight: () => ({ attempts: slot.total(), saturated: slot.saturated().length }),
+    inFlight() {
+      const { subscriptionIds, origins } = slot.saturated();
+      return { attempts: slot.total(), saturated: subscriptionIds.length + origins.length };
+    },
   };
 }

@@ -1,10 +1,10 @@
 import type { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { z } from 'zod';
-import { type DeliveredType, type Delivery, MAX_ATTEMPTS, type WebhookEvent } from '../domain/delivery.ts';
-import { deliveryId, eventId } from '../domain/ids.ts';
+import { queued, type WebhookEvent } from '../domain/delivery.ts';
+import { eventId } from '../domain/ids.ts';
 import type { ReadyBubble } from '../domain/ready-bubble.ts';
-import { covers, eventsOf, type Subscription } from '../domain/subscription.ts';
+import { covers, type EventType, eventsOf, type Subscription } from '../domain/subscription.ts';
 import type { DeliveryStore, EventStore, SubscriptionStore } from '../ports.ts';
 
 interface Ports {
@@ -28,34 +28,9 @@ const readyBubble = ({ bubble, author_id, team_id, channel_id }: Ready): ReadyBu
   authorId: author_id,
 });
 
-/** The bytes that every attempt at every subscriber sends. `created_at` is when the bubble was ready, so that they are the same when the message comes again. */
-const frozen = (type: DeliveredType, { bubble, ready_at }: Ready): WebhookEvent => {
-  const id = eventId(bubble.id, type);
-  const body = new TextEncoder().encode(JSON.stringify({ id, type, created_at: ready_at, data: { bubble } }));
-  return { id, type, bubble: null, body, createdAt: new Date(ready_at) };
-};
-
-/** A delivery that is due now. */
-export const queued = (event: WebhookEvent, subscription: Subscription, at: Date): Delivery => ({
-  id: deliveryId(event.id, subscription.id),
-  eventId: event.id,
-  subscriptionId: subscription.id,
-  ownerId: subscription.ownerId,
-  type: event.type,
-  bubble: event.bubble,
-  epoch: subscription.epoch,
-  status: 'pending',
-  reason: null,
-  attempt: 0,
-  base: 0,
-  budget: MAX_ATTEMPTS,
-  claims: 0,
-  claimableAt: at,
-  leaseToken: null,
-  createdAt: at,
-  finishedAt: null,
-  log: [],
-});
+/** The bytes that every attempt at every subscriber sends. Their `created_at` is when the bubble was ready, so that they are the same when the message comes again. */
+const payload = (id: string, type: EventType, { bubble, ready_at }: Ready): Uint8Array =>
+  new TextEncoder().encode(JSON.stringify({ id, type, created_at: ready_at, data: { bubble } }));
 
 /**
  * One delivery for every active subscription of a participant that asks for it. The event is written before its deliveries and all ids follow from the
@@ -74,9 +49,11 @@ export const fanOut = ({ subscriptions, events, deliveries, clock, wake }: Ports
     for (const type of eventsOf(bubble.type)) {
       const wanted = matching.filter((subscription) => subscription.events.includes(type));
       if (wanted.length === 0) continue;
-      const event = { ...frozen(type, ready), bubble };
+      const id = eventId(bubble.id, type);
+      const at = clock.now();
+      const event: WebhookEvent = { id, type, bubble, body: payload(id, type, ready), createdAt: at };
       await events.insert(event);
-      await Promise.all(wanted.map((subscription) => deliveries.insert(queued(event, subscription, clock.now()))));
+      await Promise.all(wanted.map((subscription) => deliveries.insert(queued(event, subscription, at))));
     }
     if (matching.length > 0) wake();
   };

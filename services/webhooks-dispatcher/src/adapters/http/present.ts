@@ -48,6 +48,6 @@ export const presentDelivery = (delivery: Delivery): WebhookDeliveryRecord => ({
   cancelled_reason: delivery.reason,
   created_at: delivery.createdAt.toISOString(),
   finished_at: timeOrNull(delivery.finishedAt),
-  next_attempt_at: delivery.status === 'pending' ? delivery.claimableAt.toISOString() : null,
+  next_attempt_at: delivery.status === 'pending' && delivery.leaseToken === null ? delivery.claimableAt.toISOString() : null,
   attempts: delivery.log.map(presentAttempt),
 });

@@ -59,9 +59,10 @@ export function watchQueue({ registry, inFlight, countDue, nowMs }: Watched): vo
     help: 'Deliveries that are due',
     registers,
     async collect() {
-      const queue = await countDue();
-      this.set(queue.due);
-      oldest.set(queue.oldest === null ? 0 : Math.max(0, nowMs() - queue.oldest.getTime()) / MS);
+      // A store that is away must not take every other figure with it.
+      const queue = await countDue().catch(() => null);
+      this.set(queue?.due ?? Number.NaN);
+      oldest.set(queue === null ? Number.NaN : Math.max(0, nowMs() - (queue.oldest?.getTime() ?? nowMs())) / MS);
     },
   });
   new Gauge({

@@ -61,6 +61,7 @@ const aReceiver = ({
     deadlineMs: DEADLINE_MS,
     extraCa: [pem('ca.pem')],
     elapsed: () => performance.now(),
+    connections: 8,
   });
   open.push(made);
   return made;
@@ -216,6 +217,7 @@ describe('section 6, TLS', () => {
       deadlineMs: DEADLINE_MS,
       extraCa: [],
       elapsed: () => performance.now(),
+      connections: 8,
     });
     open.push(strict);
     expect((await post(strict, `https://${NAME}:${port}/`)).outcome).toBe('tls');

@@ -3,7 +3,6 @@ import { type AttemptResult, type Outcome, outcomeOf } from '../../domain/outcom
 import type { Receiver } from '../../ports.ts';
 import { type DiedInUse, type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts';
 
-const CONNECTIONS_A_RECEIVER = 8;
 const KEEP_ALIVE_MS = 20_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_ANSWER_BYTES = 16 * 1024;
@@ -14,6 +13,8 @@ export interface ReceiverOptions extends GuardedConnectOptions {
   readonly deadlineMs: number;
   /** Milliseconds that never go back. Sockets live in real time, whatever the clock of the process says. */
   readonly elapsed: () => number;
+  /** To one origin; as many as POSTs at once, so that none waits for a connection while its deadline runs. */
+  readonly connections: number;
 }
 
 const CONNECT_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ETIMEDOUT']);
@@ -70,11 +71,11 @@ async function previewOf(body: Dispatcher.ResponseData['body'], signal: AbortSig
     signal.removeEventListener('abort', stop);
     if (!body.readableEnded) body.destroy();
   }
-  return Buffer.concat(chunks).toString('utf8').replaceAll(/\p{C}/gu, ' ').slice(0, PREVIEW_CHARACTERS);
+  return Buffer.concat(chunks).toString('utf8').slice(0, PREVIEW_CHARACTERS).replaceAll(/\p{C}/gu, ' ');
 }
 
 /** Posts to receivers over shared keep-alive connections, with the address guard at every connect. Redirects are answers like others. */
-export function receiver({ deadlineMs, elapsed, ...guard }: ReceiverOptions): Receiver {
+export function receiver({ deadlineMs, elapsed, connections, ...guard }: ReceiverOptions): Receiver {
   const died: DiedInUse = new WeakSet();
   const common = {
     connect: guardedConnect(guard, died),
@@ -85,7 +86,7 @@ export function receiver({ deadlineMs, elapsed, ...guard }: ReceiverOptions): Re
   };
   const pooled = new Agent({
     ...common,
-    connections: CONNECTIONS_A_RECEIVER,
+    connections,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
   });

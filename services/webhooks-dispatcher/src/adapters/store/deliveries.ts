@@ -1,6 +1,7 @@
 import type { Collection, Filter, IndexSpec } from '@bubbles/shared/store/collection.ts';
 import type { Delivery } from '../../domain/delivery.ts';
 import type { DeliveryStore } from '../../ports.ts';
+import { sweepSlices } from './sweep-slices.ts';
 
 export interface DeliveryDoc extends Omit<Delivery, 'id'> {
   readonly _id: string;
@@ -10,12 +11,16 @@ export interface DeliveryDoc extends Omit<Delivery, 'id'> {
 
 export const DELIVERY_INDEXES: readonly IndexSpec[] = [
   { name: 'once', keys: { subscriptionId: 1, eventId: 1 }, unique: true },
-  { name: 'due', keys: { status: 1, claimableAt: 1, subscriptionId: 1 } },
-  { name: 'first_due', keys: { status: 1, attempt: 1, claimableAt: 1, subscriptionId: 1 } },
+  { name: 'due', keys: { status: 1, claimableAt: 1, subscriptionId: 1, origin: 1 } },
+  { name: 'first_due', keys: { status: 1, attempt: 1, claimableAt: 1, subscriptionId: 1, origin: 1 } },
   { name: 'log', keys: { subscriptionId: 1, createdAt: -1, _id: -1 } },
   { name: 'log_by_status', keys: { subscriptionId: 1, status: 1, createdAt: -1, _id: -1 } },
   { name: 'made', keys: { createdAt: 1 } },
 ];
+
+/** Of a delivery that is sent again and again by hand. */
+const MAX_LOG_LINES = 50;
+const CANDIDATE = { _id: 1, subscriptionId: 1, origin: 1, attempt: 1 } as const;
 
 const toDelivery = ({ _id, putOff, ...rest }: DeliveryDoc): Delivery => ({ id: _id, ...rest });
 
@@ -30,12 +35,15 @@ function queueOf(collection: Collection<DeliveryDoc>): Queue {
   return {
     insert: ({ id, ...delivery }) => collection.insert({ _id: id, putOff: false, ...delivery }),
     async due({ now, firstOnly, not, limit }) {
-      const filter: Filter<DeliveryDoc> = { status: 'pending', claimableAt: { $lte: now } };
-      const docs = await collection.find(
-        { ...filter, ...(firstOnly ? { attempt: 0 } : {}), ...(not.length > 0 ? { subscriptionId: { $nin: [...not] } } : {}) },
-        { sort: { claimableAt: 1 }, limit, projection: { _id: 1, subscriptionId: 1, attempt: 1 } },
-      );
-      return docs.map(({ _id, subscriptionId, attempt }) => ({ id: _id, subscriptionId, attempt }));
+      const filter: Filter<DeliveryDoc> = {
+        status: 'pending',
+        claimableAt: { $lte: now },
+        ...(firstOnly && { attempt: 0 }),
+        ...(not.subscriptionIds.length > 0 && { subscriptionId: { $nin: [...not.subscriptionIds] } }),
+        ...(not.origins.length > 0 && { origin: { $nin: [...not.origins] } }),
+      };
+      const docs = await collection.find(filter, { sort: { claimableAt: 1 }, limit, projection: CANDIDATE });
+      return docs.map(({ _id, subscriptionId, origin, attempt }) => ({ id: _id, subscriptionId, origin, attempt }));
     },
     async claim({ now, leaseUntil, leaseToken, ids }) {
       const due: Filter<DeliveryDoc> = { _id: { $in: [...ids] }, status: 'pending', claimableAt: { $lte: now } };
@@ -50,7 +58,10 @@ function queueOf(collection: Collection<DeliveryDoc>): Queue {
     },
     async finish(id, leaseToken, { line, ...state }) {
       return (
-        (await collection.updateOne({ _id: id, leaseToken }, { $set: { ...state, leaseToken: null }, $push: { log: line } })) === 'updated'
+        (await collection.updateOne(
+          { _id: id, leaseToken },
+          { $set: { ...state, leaseToken: null }, $push: { log: { $each: [line], $slice: -MAX_LOG_LINES } } },
+        )) === 'updated'
       );
     },
     async cancel(id, leaseToken, { reason, at }) {
@@ -98,13 +109,11 @@ function logOf(collection: Collection<DeliveryDoc>): Pick<DeliveryStore, 'page' 
       const doc = await collection.findOne({ _id: id, subscriptionId });
       return doc && toDelivery(doc);
     },
-    async requeue(id, { epoch, at, base }) {
-      const queue = { status: 'pending', reason: null, finishedAt: null, claimableAt: at, epoch, base, claims: base } as const;
-      const doc = await collection.findOneAndUpdate({ _id: id, status: { $ne: 'pending' }, attempt: base }, { $set: queue });
+    async requeue(id, { at, ...queue }) {
+      const pending = { ...queue, status: 'pending', reason: null, finishedAt: null, claimableAt: at, claims: queue.base } as const;
+      const doc = await collection.findOneAndUpdate({ _id: id, status: { $ne: 'pending' }, attempt: queue.base }, { $set: pending });
       return doc && toDelivery(doc);
     },
-    async sweep(before) {
-      await collection.deleteMany({ createdAt: { $lt: before } });
-    },
+    sweep: (before) => sweepSlices(collection, { createdAt: { $lt: before }, status: { $ne: 'pending' } }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Collection, IndexSpec } from '@bubbles/shared/store/collection.ts';
 import type { WebhookEvent } from '../../domain/delivery.ts';
 import type { EventStore } from '../../ports.ts';
+import { sweepSlices } from './sweep-slices.ts';
 
 export interface EventDoc extends Omit<WebhookEvent, 'id' | 'body' | 'bubble'> {
   readonly _id: string;
@@ -18,7 +19,5 @@ export const eventStore = (collection: Collection<EventDoc>): EventStore => ({
     const docs = await collection.find({ _id: { $in: [...ids] } });
     return new Map(docs.map(({ _id, body }) => [_id, body]));
   },
-  async sweep(before) {
-    await collection.deleteMany({ createdAt: { $lt: before } });
-  },
+  sweep: (before) => sweepSlices(collection, { createdAt: { $lt: before } }),
 });

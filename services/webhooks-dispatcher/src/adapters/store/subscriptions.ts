@@ -18,7 +18,10 @@ export function subscriptionStore(collection: Collection<SubscriptionDoc>): Subs
     async insert({ id, ...subscription }) {
       if (!(await collection.insert({ _id: id, revision: 1, ...subscription }))) throw new Error('a random id was taken');
     },
-    get: async (id) => found(await collection.findOne({ _id: id })),
+    async byIds(ids) {
+      const docs = await collection.find({ _id: { $in: [...ids] } });
+      return new Map(docs.map((doc) => [doc._id, toSubscription(doc)]));
+    },
     ownedBy: async (ownerId, id) => found(await collection.findOne({ _id: id, ownerId })),
     listOf: async (ownerId) => (await collection.find({ ownerId }, { sort: { createdAt: -1, _id: -1 } })).map(toSubscription),
     activeOf: async (ownerIds) => (await collection.find({ ownerId: { $in: [...ownerIds] }, status: 'active' })).map(toSubscription),
@@ -37,12 +40,12 @@ export function subscriptionStore(collection: Collection<SubscriptionDoc>): Subs
     },
     delete: async (ownerId, id) => (await collection.deleteOne({ _id: id, ownerId })) > 0,
     async succeeded({ id, epoch, at }) {
-      await collection.updateOne({ _id: id, epoch }, { $set: { lastSuccessAt: at, fails: 0, streak: [] } });
+      await collection.updateOne({ _id: id, epoch }, { $set: { fails: 0, streak: [] }, $max: { lastSuccessAt: at } });
     },
     async failed({ id, epoch, at, key }) {
       await collection.updateOne(
         { _id: id, epoch, streak: { $ne: key } },
-        { $inc: { fails: 1 }, $push: { streak: { $each: [key], $slice: -MAX_CONSECUTIVE_FAILURES } }, $set: { lastFailureAt: at } },
+        { $inc: { fails: 1 }, $push: { streak: { $each: [key], $slice: -MAX_CONSECUTIVE_FAILURES } }, $max: { lastFailureAt: at } },
       );
       // Also when this failure was counted before: a crash between the two writes is made good when the attempt is reported again.
       const disabled = await collection.updateOne(
