@@ -30,8 +30,6 @@ export interface House {
   /** On what the store holds; on an empty store, or one whose seeding was cut short, the seeded world is made. */
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Begins anew on empty stores. */
-  clear(): Promise<void>;
   urlOf(name: ServiceName): string;
   setService(name: string, state: ServiceState): Promise<void>;
   actions(): Actions;
@@ -47,7 +45,10 @@ interface Open {
   readonly close: () => Promise<void>;
 }
 
-async function openSlots(options: HouseOptions): Promise<ReadonlyMap<ServiceName, Slot>> {
+/** Where each service was served; it is there again after a reset, as the gateway expects it. */
+type Ports = Map<ServiceName, number>;
+
+async function openSlots(options: HouseOptions, ports: Ports): Promise<ReadonlyMap<ServiceName, Slot>> {
   const { bus, infra, keys, publicBaseUrl, store, strictReceivers, settings } = options;
   const slots = new Map<ServiceName, Slot>();
   const build = builders({
@@ -61,6 +62,7 @@ async function openSlots(options: HouseOptions): Promise<ReadonlyMap<ServiceName
     const own = { ...infra, log: infra.log.child({ service: name }), database: store.database(name) };
     const place = slot({
       name,
+      port: ports.get(name) ?? 0,
       bus,
       infra: own,
       internalAuth: keys.auth(name),
@@ -70,13 +72,14 @@ async function openSlots(options: HouseOptions): Promise<ReadonlyMap<ServiceName
     });
     slots.set(name, place);
     await place.start();
+    ports.set(name, place.port);
   }
   return slots;
 }
 
-async function open(options: HouseOptions): Promise<Open> {
+async function open(options: HouseOptions, ports: Ports): Promise<Open> {
   const { bus, infra, keys, store } = options;
-  const slots = await openSlots(options);
+  const slots = await openSlots(options, ports);
   const operator = internalClient({
     callee: 'identity-and-oauth',
     baseUrls: [slots.get('identity-and-oauth')?.url ?? ''],
@@ -98,6 +101,7 @@ async function open(options: HouseOptions): Promise<Open> {
 
 export function house(options: HouseOptions): House {
   const { settings, store, settle } = options;
+  const ports: Ports = new Map();
   let opened: Open | null = null;
   let world: World | null = null;
   const inside = (): Open => {
@@ -108,7 +112,7 @@ export function house(options: HouseOptions): House {
   const start = async () => {
     world = await settings.world();
     if (world === null) store.clear();
-    opened = await open(options);
+    opened = await open(options, ports);
     if (world !== null) return;
     world = await seedWorld(opened.actions, options.infra.clock.now());
     await settle();
@@ -123,11 +127,6 @@ export function house(options: HouseOptions): House {
   return {
     start,
     stop,
-    async clear() {
-      await stop();
-      store.clear();
-      await start();
-    },
     urlOf: (name) => inside().slots.get(name)?.url ?? '',
     async setService(name, state) {
       const place = inside()

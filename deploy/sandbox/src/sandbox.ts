@@ -88,6 +88,7 @@ const gatewayConfig = ({ host, port }: Place, behind: House, keys: ServiceKeys):
 };
 
 interface StageParts {
+  readonly store: EmbeddedStore;
   readonly place: Place;
   readonly clock: SteppingClock;
   readonly settle: () => Promise<void>;
@@ -95,7 +96,7 @@ interface StageParts {
   readonly gateway: () => Gateway;
 }
 
-const stageOf = ({ place, clock, settle, behind, gateway }: StageParts): Stage => ({
+const stageOf = ({ store, place, clock, settle, behind, gateway }: StageParts): Stage => ({
   gate: gate(),
   actions: () => behind.actions(),
   world: () => behind.world(),
@@ -107,8 +108,10 @@ const stageOf = ({ place, clock, settle, behind, gateway }: StageParts): Stage =
     return clock.advance(ms);
   },
   async reset() {
-    await behind.clear();
+    await behind.stop();
+    store.clear();
     await clock.reset();
+    await behind.start();
     await gateway().refresh();
   },
   async setService(name, state) {
@@ -139,7 +142,7 @@ async function startOn(store: EmbeddedStore, config: SandboxConfig, log: Log): P
     strictReceivers: config.strictReceivers,
   });
   await behind.start();
-  const stage = stageOf({ place, clock, settle, behind, gateway: () => gateway });
+  const stage = stageOf({ store, place, clock, settle, behind, gateway: () => gateway });
   const gateway = createGateway(gatewayConfig(place, behind, keys), { ...infra, before: controlApp(stage, infra) });
   try {
     await gateway.start();

@@ -12,6 +12,8 @@ import type { ServiceState } from './control/routes.ts';
 
 export interface SlotOptions {
   readonly name: string;
+  /** 0 for any that is free. */
+  readonly port: number;
   readonly bus: MemoryBus;
   readonly infra: Omit<Infra, 'bus'>;
   readonly internalAuth: InternalAuth;
@@ -25,6 +27,7 @@ export interface Slot {
   readonly name: string;
   /** Its address from the first start on. */
   readonly url: string;
+  readonly port: number;
   start(): Promise<void>;
   stop(): Promise<void>;
   setState(state: ServiceState): Promise<void>;
@@ -39,10 +42,11 @@ interface Running {
   readonly bus: Bus;
 }
 
+const LOOPBACK = '127.0.0.1';
+
 export function slot(options: SlotOptions): Slot {
   let running: Running | null = null;
-  let port = 0;
-  let url = '';
+  let { port } = options;
 
   const start = async () => {
     if (running !== null) return;
@@ -54,7 +58,7 @@ export function slot(options: SlotOptions): Slot {
     const host = await hostService({
       service: parts.service,
       infra,
-      listen: { host: '127.0.0.1', port },
+      listen: { host: LOOPBACK, port },
       ops: null,
       authenticator: parts.authenticator,
       internalAuth: options.internalAuth,
@@ -68,7 +72,6 @@ export function slot(options: SlotOptions): Slot {
       },
     });
     await host.started;
-    url = host.url;
     port = Number(new URL(host.url).port);
     running = { host, parts, bus, jobs: async () => jobs?.idle() };
   };
@@ -84,7 +87,10 @@ export function slot(options: SlotOptions): Slot {
   return {
     name: options.name,
     get url() {
-      return url;
+      return `http://${LOOPBACK}:${port}`;
+    },
+    get port() {
+      return port;
     },
     start,
     stop,

@@ -24,8 +24,11 @@ export interface ServiceTokensOptions {
 
 const secondsOf = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
 
+/** A wall clock can be set back, and a token of a time to come is refused. */
+const isFresh = (issuedAt: number, now: number): boolean => issuedAt <= now && now < issuedAt + LIFETIME_SECONDS - RESERVE_SECONDS;
+
 export const serviceTokens = ({ caller, key, clock }: ServiceTokensOptions): ServiceTokens => {
-  const current = new Map<string, { readonly token: Promise<string>; readonly reuseUntil: number }>();
+  const current = new Map<string, { readonly token: Promise<string>; readonly issuedAt: number }>();
   const sign = (audience: string, issuedAt: number): Promise<string> =>
     new SignJWT()
       .setProtectedHeader({ alg: ALGORITHM, typ: TYPE })
@@ -38,8 +41,8 @@ export const serviceTokens = ({ caller, key, clock }: ServiceTokensOptions): Ser
     authorizationFor: async (audience) => {
       const now = secondsOf(clock);
       let entry = current.get(audience);
-      if (entry === undefined || now >= entry.reuseUntil) {
-        entry = { token: sign(audience, now), reuseUntil: now + LIFETIME_SECONDS - RESERVE_SECONDS };
+      if (entry === undefined || !isFresh(entry.issuedAt, now)) {
+        entry = { token: sign(audience, now), issuedAt: now };
         current.set(audience, entry);
       }
       return `Bearer ${await entry.token}`;

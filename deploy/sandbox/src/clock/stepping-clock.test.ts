@@ -63,6 +63,20 @@ describe('the sandbox clock', () => {
     expect(clock.monotonic()).toBeGreaterThan(start + 3_599_000);
   });
 
+  it('goes back to real time at a reset: sleepers wake, and what never goes back does not', async () => {
+    const { clock, kept, log, sleep } = setUp();
+    await clock.advance(3_600_000);
+    const before = clock.monotonic();
+    const sleeping = Promise.all([sleep(7200, 'due', 'due'), sleep(7300, 'poll', 'poll')]);
+    await clock.reset();
+    await sleeping;
+    expect(log).toEqual(['due@0', 'poll@0']);
+    expect(kept.at(-1)).toBe(0);
+    expect(Math.abs(clock.now().getTime() - Date.now())).toBeLessThan(1000);
+    expect(clock.monotonic()).toBeGreaterThanOrEqual(before);
+    expect(clock.monotonic()).toBeLessThan(before + 1000);
+  });
+
   it('wakes a sleeper whose signal aborts', async () => {
     const { clock } = setUp();
     const stop = new AbortController();

@@ -7,7 +7,7 @@ export interface SteppingClock extends Clock {
    * passed wake once at the end. Answers the time reached.
    */
   advance(ms: number): Promise<Date>;
-  /** Back to real time. */
+  /** Back to real time. Who sleeps is woken, for the time waited for may be years away now. */
   reset(): Promise<void>;
 }
 
@@ -55,9 +55,12 @@ function time(aheadMs: number, keep: SteppingClockOptions['keep']): Time {
 /** Real time plus what it was moved on by; the one clock of the sandbox. */
 export function steppingClock({ aheadMs, keep, settle }: SteppingClockOptions): SteppingClock {
   let current = time(aheadMs, keep);
+  /** How far time was set back by resets. */
+  let setBackMs = 0;
   const waiting = sleepers();
   let timer: NodeJS.Timeout | undefined;
 
+  const monotonic = () => current.now() + setBackMs;
   const arm = () => {
     clearTimeout(timer);
     const next = waiting.earliest(['due', 'poll']);
@@ -83,7 +86,7 @@ export function steppingClock({ aheadMs, keep, settle }: SteppingClockOptions): 
 
   return {
     now: () => new Date(Math.floor(current.now())),
-    monotonic: () => current.now(),
+    monotonic,
     sleepUntil(at, kind, signal) {
       if (signal?.aborted || at.getTime() <= current.now()) return Promise.resolve();
       const sleeping = waiting.sleep(at.getTime(), kind, signal);
@@ -103,8 +106,11 @@ export function steppingClock({ aheadMs, keep, settle }: SteppingClockOptions): 
       return new Date(Math.floor(current.now()));
     },
     async reset() {
+      const reached = monotonic();
       await keep(0);
       current = time(0, keep);
+      setBackMs = Math.max(0, reached - current.now());
+      waiting.wakePassed(Number.POSITIVE_INFINITY, ['due', 'poll']);
       arm();
     },
   };

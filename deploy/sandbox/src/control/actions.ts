@@ -21,6 +21,9 @@ export function actions({ identity, recordings, comments, ids }: Ports) {
     const { name, plan, channels } = await identity.team(id);
     return { id, name, plan, channels: Object.fromEntries(channels.map((channel) => [channel.name ?? '', channel.id])) };
   };
+  const known = async (field: string, userId: string): Promise<void> => {
+    if ((await identity.account(userId)) === null) throw new DomainError('invalid', `${field}: no such user.`);
+  };
   const bubble = (id: string): SandboxBubble => ({ id, short_id: shortIdOf(id) });
   const madeUp = (): NewProfile => {
     const handle = ids.uuid().slice(0, 8);
@@ -36,8 +39,8 @@ export function actions({ identity, recordings, comments, ids }: Ports) {
     changeUser: identity.changeAccount,
     setState: identity.setState,
     async createTeam({ members, channels, ...given }: NewTeam): Promise<SandboxTeam> {
-      for (const { user_id } of members)
-        if ((await identity.account(user_id)) === null) throw new DomainError('invalid', 'members: no such user.');
+      for (const { user_id } of members) await known('members', user_id);
+      for (const userId of channels.flatMap(({ member_ids }) => member_ids ?? [])) await known('channels', userId);
       const id = await identity.createTeam(given);
       for (const { user_id, role, hidden } of members) await identity.setMember(id, user_id, { role, hidden });
       for (const { name, member_ids } of channels) await identity.createChannel(id, name, member_ids);

@@ -1,3 +1,4 @@
+import { bubbleIdOf } from '@bubbles/bubbles-query/domain/short-id.ts';
 import { BubbleSummary } from '@bubbles/contracts/api/bubble-summary.ts';
 import { CreateTeam } from '@bubbles/contracts/internal/admin.ts';
 import { defineRoute } from '@bubbles/shared/http/define-route.ts';
@@ -9,6 +10,8 @@ import { BubblePatch, NewBubble, NewComment, StageMove } from '../pipeline/field
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 
 const Id = z.object({ id: z.string() });
+/** A bubble is named here as on the public API: by its uuid in either case, or by its short id. */
+const BubblePath = z.object({ id: z.string().transform((text) => bubbleIdOf(text) ?? text) });
 const MemberPath = z.object({ id: z.string(), user_id: z.string() });
 const ServicePath = z.object({ name: z.string() });
 
@@ -18,7 +21,10 @@ const Role = z.enum(['admin', 'member', 'guest']);
 const Plan = z.enum(['free', 'pro']);
 const NewTeam = CreateTeam.extend({
   members: z.array(z.object({ user_id: z.string(), role: Role, hidden: z.boolean().default(false) })).default([]),
-  channels: z.array(z.object({ name: z.string().max(200), member_ids: z.array(z.string()).nullable().default(null) })).default([]),
+  channels: z
+    .array(z.object({ name: z.string().max(200), member_ids: z.array(z.string()).nullable().default(null) }))
+    .refine((channels) => new Set(channels.map(({ name }) => name)).size === channels.length, 'two have one name')
+    .default([]),
 });
 export type NewTeam = z.output<typeof NewTeam>;
 const TeamPatch = z.object({ plan: Plan.optional(), archived: z.boolean().optional(), name: Name });
@@ -113,7 +119,7 @@ export const SPECS = {
     method: 'POST',
     path: '/_sandbox/bubbles/{id}/stage',
     operationId: 'moveBubble',
-    params: Id,
+    params: BubblePath,
     body: StageMove,
     answer: Bubble,
   }),
@@ -121,16 +127,16 @@ export const SPECS = {
     method: 'PATCH',
     path: '/_sandbox/bubbles/{id}',
     operationId: 'changeBubble',
-    params: Id,
+    params: BubblePath,
     body: BubblePatch,
     answer: Bubble,
   }),
-  removeBubble: call({ method: 'DELETE', path: '/_sandbox/bubbles/{id}', operationId: 'removeBubble', params: Id, answer: Id }),
+  removeBubble: call({ method: 'DELETE', path: '/_sandbox/bubbles/{id}', operationId: 'removeBubble', params: BubblePath, answer: Id }),
   comment: call({
     method: 'POST',
     path: '/_sandbox/bubbles/{id}/comments',
     operationId: 'comment',
-    params: Id,
+    params: BubblePath,
     body: NewComment,
     answer: z.object({ id: z.string(), thread_id: z.string() }),
   }),

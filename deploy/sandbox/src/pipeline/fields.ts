@@ -60,7 +60,7 @@ export const NewBubble = All.extend({
   participant_ids: DETAILS.participant_ids,
   stage: StageName.default('ready'),
 });
-export const BubblePatch = All.extend({ type: BubbleType.exactOptional() });
+export const BubblePatch = All.extend({ type: BubbleType.exactOptional(), stage: StageName.default('created') });
 export const StageMove = z
   .object({ ...MEDIA, ...TRANSCRIPT, ...NOTES })
   .exactPartial()

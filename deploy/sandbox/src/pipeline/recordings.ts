@@ -115,7 +115,7 @@ export function recordings({ store, people, clock, ids }: Ports): Recordings {
       return id;
     },
     move: (id, { stage, ...fields }) => change(id, fields, stage),
-    patch: (id, fields) => change(id, fields, 'created'),
+    patch: (id, { stage, ...fields }) => change(id, fields, stage),
     async remove(id) {
       if (!(await exists(id))) throw new DomainError('not_found', 'No such bubble.');
       const removed = await store.update(id, (bubble) => {
