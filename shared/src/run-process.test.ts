@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { SERVICE_LIMITS, startServer } from './http/server.ts';
 import { fakeIds } from './testing/fake-ids.ts';
@@ -37,6 +40,16 @@ describe('a process', () => {
     await listening;
     child.kill('SIGTERM');
     expect(await exited).toEqual({ code: 0, stderr: '' });
+  });
+
+  it('keeps its compiled code for the next start, also when it is killed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'compile-cache-'));
+    const { child, listening, exited } = run({ PORT: '0', BEHAVIOUR: 'serve', NODE_COMPILE_CACHE: folder });
+    await listening;
+    while (readdirSync(folder, { recursive: true }).length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    child.kill('SIGKILL');
+    await exited;
+    rmSync(folder, { recursive: true });
   });
 
   it('says by its exit code that something had to be cut', async () => {

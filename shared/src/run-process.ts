@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { errorCode } from './errors.ts';
 import { redacted } from './redact.ts';
 
@@ -43,6 +44,8 @@ export const runProcess = async ({ name, main }: ProcessOptions): Promise<void> 
   process.on('uncaughtException', fail).on('unhandledRejection', fail);
   try {
     const running = await main(stopping.signal);
+    // Where NODE_COMPILE_CACHE names a folder: now, so that the next start is a quick one however this process ends.
+    flushCompileCache();
     await told.promise;
     process.exit((await running.stop()) ? EXIT.clean : EXIT.fault);
   } catch (error) {
