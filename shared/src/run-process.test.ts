@@ -48,7 +48,7 @@ describe('a process', () => {
     await listening;
     while (readdirSync(folder, { recursive: true }).length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
     child.kill('SIGKILL');
-    await exited;
+    expect((await exited).code).toBeNull();
     rmSync(folder, { recursive: true });
   });
 
