@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { makeKeys } from '../harness/credentials.ts';
 import { freePort } from '../harness/free-port.ts';
 import type { Cell, Part, Verdict } from '../harness/part.ts';
@@ -7,6 +10,7 @@ import { median } from '../harness/statistics.ts';
 
 /** Long enough for what a start leaves behind to be collected and the polls to have run once. */
 const REST_MS = 4000;
+const SHORT_REST_MS = 1500;
 const KEY = Buffer.alloc(32, 7).toString('base64');
 /** Nobody listens there: a service starts without its store and broker, and waits for them. */
 const NOWHERE = { MONGODB_URL: 'mongodb://127.0.0.1:9', AMQP_URL: 'amqp://127.0.0.1:9' };
@@ -28,15 +32,19 @@ interface Start {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const once = async ({ start, first }: Subject): Promise<Start> => {
-  const process = await start();
-  const began = performance.now();
-  await first?.(process);
-  const firstMs = first === null ? null : performance.now() - began;
-  await pause(REST_MS);
-  const memory = process.memory();
-  await process.stop();
-  return { startMs: process.startMs, firstMs, memory };
+/** One after the other, since each may have the machine for its start; then all rest together. */
+const startAll = async (subjects: readonly Subject[], restMs: number): Promise<readonly Start[]> => {
+  const started: { process: StartedProcess; firstMs: number | null }[] = [];
+  for (const { start, first } of subjects) {
+    const process = await start();
+    const began = performance.now();
+    await first?.(process);
+    started.push({ process, firstMs: first === null ? null : performance.now() - began });
+  }
+  await pause(restMs);
+  const starts = started.map(({ process, firstMs }) => ({ startMs: process.startMs, firstMs, memory: process.memory() }));
+  for (const { process } of started) await process.stop();
+  return starts;
 };
 
 const bareNode: Subject = {
@@ -55,16 +63,25 @@ const ask = async (path: string, { output }: StartedProcess): Promise<void> => {
   if (!(await answers(`${url}${path}`, 200, { authorization: `Bearer ${token}` }))) throw new Error(`${path} was not answered`);
 };
 
-const sandbox: Subject = {
-  name: 'npm start (all in one)',
+/** Where the code of the processes is kept compiled, null for nowhere: each then strips its types and compiles at every start. */
+type CodeCache = string | null;
+
+const CACHED = ', code kept compiled';
+const nameWith = (name: string, cache: CodeCache): string => (cache === null ? name : `${name}${CACHED}`);
+const cached = (cache: CodeCache): Environment => (cache === null ? {} : { NODE_COMPILE_CACHE: cache });
+
+const SANDBOX = 'npm start';
+
+const sandbox = (cache: CodeCache): Subject => ({
+  name: nameWith(SANDBOX, cache),
   first: (process) => ask('/v1/bubbles', process),
   start: () =>
     startProcess({
       arguments: ['deploy/sandbox/src/main.ts', '--data', ':memory:'],
-      environment: { PORT: '0' },
+      environment: { ...cached(cache), PORT: '0' },
       isUp: (output) => output.includes('Listening on'),
     }),
-};
+});
 
 const engines = (): Environment => {
   const { MONGODB_URL, AMQP_URL } = process.env;
@@ -100,15 +117,15 @@ const ENVIRONMENTS: Readonly<Record<string, Environment>> = {
 };
 
 /** A process of production, up when it can be asked: ready where there are engines, listening with its configuration read where there are none. */
-const service = (name: string): Subject => ({
-  name,
+const service = (name: string, cache: CodeCache): Subject => ({
+  name: nameWith(name, cache),
   first: null,
   start: async () => {
     const [port, opsPort] = [await freePort(), await freePort()];
     const page = haveEngines() || name === 'gateway' ? 'readyz' : 'startupz';
     return startProcess({
       arguments: [`services/${name}/src/main.ts`],
-      environment: { ...COMMON, ...engines(), ...ENVIRONMENTS[name], PORT: String(port), OPS_PORT: String(opsPort) },
+      environment: { ...cached(cache), ...COMMON, ...engines(), ...ENVIRONMENTS[name], PORT: String(port), OPS_PORT: String(opsPort) },
       isUp: () => answers(`http://127.0.0.1:${opsPort}/${page}`),
     });
   },
@@ -118,12 +135,9 @@ const most = (target: string, what: string, figure: number, limit: number): Verd
 
 const verdictsOf = (name: string, { startMs, firstMs, memory }: Start): readonly Verdict[] => {
   if (name === bareNode.name) return [];
-  if (name === sandbox.name)
-    return [
-      most('T10', 'npm start: ms until it answers', startMs, 1500),
-      most('T10', 'npm start: ms of the first request', firstMs ?? 0, 20),
-    ];
-  const [rss, own] = name === 'gateway' ? [95, 45] : [105, 55];
+  if (name.startsWith(SANDBOX))
+    return [most('T10', `${name}: ms until it answers`, startMs, 1500), most('T10', `${name}: ms of the first request`, firstMs ?? 0, 20)];
+  const [rss, own] = name.startsWith('gateway') ? [95, 45] : [105, 55];
   return [
     most('T9', `${name}: MB resident`, memory.rssMb, rss),
     most('T9', `${name}: MB private`, memory.privateMb, own),
@@ -144,23 +158,38 @@ const middle = (starts: readonly Start[]): Start => {
   };
 };
 
-const ROUNDS = { quick: 1, full: 3 };
+const STACK_PSS_MB = 400;
+const STACK_SIZE = 7;
+
+/** What the processes of a whole stack would take, were the others like those that there are. */
+const stackVerdict = (results: readonly (readonly [string, Start])[]): Verdict => {
+  const kept = results.filter(([name]) => name.endsWith(CACHED) && !name.startsWith(SANDBOX)).map(([, { memory }]) => memory.pssMb);
+  const figure = (kept.reduce((sum, mb) => sum + mb, 0) / kept.length) * STACK_SIZE;
+  return most('T9', `${STACK_SIZE} processes${CACHED}: MB PSS`, figure, STACK_PSS_MB);
+};
+
+const measureAll = async (rounds: number, restMs: number): Promise<readonly (readonly [string, Start])[]> => {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-code-'));
+  const all = (cache: CodeCache) => [sandbox(cache), ...Object.keys(ENVIRONMENTS).map((name) => service(name, cache))];
+  await startAll(all(folder), 0);
+  const subjects = [bareNode, ...all(null), ...all(folder)];
+  const measured: (readonly Start[])[] = [];
+  for (let round = 0; round < rounds; round += 1) measured.push(await startAll(subjects, restMs));
+  rmSync(folder, { recursive: true });
+  return subjects.map(({ name }, at) => [name, middle(measured.flatMap((starts) => starts[at] ?? []))]);
+};
 
 /** Cold start and memory at rest of everything that is run, against a Node that serves one word. */
 export const sandboxPart: Part = async ({ quick }) => {
-  const subjects = [bareNode, sandbox, ...Object.keys(ENVIRONMENTS).map(service)];
-  const starts = new Map<string, Start[]>();
-  for (let round = 0; round < (quick ? ROUNDS.quick : ROUNDS.full); round += 1)
-    for (const subject of subjects) starts.set(subject.name, [...(starts.get(subject.name) ?? []), await once(subject)]);
-  const base = middle(starts.get(bareNode.name) ?? []);
-  const results = [...starts].map(([name, all]) => [name, middle(all)] as const);
+  const results = await measureAll(quick ? 1 : 3, quick ? SHORT_REST_MS : REST_MS);
+  const base = results[0]?.[1];
   const rows = results.map(([name, { startMs, firstMs, memory }]): readonly Cell[] => [
     name,
     startMs,
-    startMs / base.startMs,
+    startMs / (base?.startMs ?? Number.NaN),
     firstMs,
     memory.rssMb,
-    memory.rssMb / base.memory.rssMb,
+    memory.rssMb / (base?.memory.rssMb ?? Number.NaN),
     memory.pssMb,
     memory.privateMb,
   ]);
@@ -168,7 +197,7 @@ export const sandboxPart: Part = async ({ quick }) => {
   const waiting = 'Without MONGODB_URL and AMQP_URL a service counts as started when it listens; it then waits for its engines.';
   return {
     tables: [{ title: 'Cold start, and memory at rest', columns, rows }],
-    verdicts: results.flatMap(([name, start]) => verdictsOf(name, start)),
+    verdicts: [...results.flatMap(([name, start]) => verdictsOf(name, start)), stackVerdict(results)],
     notes: haveEngines() ? [] : [waiting],
   };
 };
