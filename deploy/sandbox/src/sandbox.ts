@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { COMMITTED_FRAGMENTS, GATEWAY_LIMITS, type GatewayConfig, prefixesOf } from '@bubbles/gateway/config.ts';
 import { createGateway, type Gateway } from '@bubbles/gateway/gateway.ts';
 import { memoryBus } from '@bubbles/shared/bus/memory.ts';
+import { errorCode } from '@bubbles/shared/errors.ts';
 import { systemIds } from '@bubbles/shared/ids.ts';
 import type { Log } from '@bubbles/shared/log.ts';
 import { StartRefused } from '@bubbles/shared/run-process.ts';
@@ -43,12 +44,22 @@ function openStore({ data, fresh }: SandboxConfig, log: Log): EmbeddedStore {
   return store;
 }
 
-/** The services must know where they are reached before the gateway listens there. */
-async function freePort(host: string): Promise<number> {
+/** What keeps it from listening, said to who chose the place. */
+function refusedPlace(error: unknown, { host, port }: Pick<SandboxConfig, 'host' | 'port'>): unknown {
+  const code = errorCode(error);
+  if (code === 'EADDRINUSE')
+    return new StartRefused(`Port ${port} is in use already. PORT chooses another one, PORT=0 any that is free.`, error);
+  if (code === 'EACCES') return new StartRefused(`Port ${port} may not be used. PORT chooses another one.`, error);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return new StartRefused(`HOST: ${host} is no address of this machine.`, error);
+  return error;
+}
+
+/** The services must know where they are reached before the gateway listens there; a port that is taken is told before anything is touched. */
+async function freePort(host: string, port: number): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, host, resolve);
+    server.once('error', (error) => reject(refusedPlace(error, { host, port })));
+    server.listen(port, host, resolve);
   });
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
@@ -64,7 +75,7 @@ interface Place {
 
 async function placeOf({ host, port }: SandboxConfig): Promise<Place> {
   const listening = host === 'localhost' ? LOOPBACK : host;
-  const free = port === 0 ? await freePort(listening) : port;
+  const free = await freePort(listening, port);
   const shown = ANY_ADDRESS.includes(host) ? 'localhost' : host;
   return { host: listening, port: free, url: `http://${shown.includes(':') ? `[${shown}]` : shown}:${free}` };
 }
@@ -122,9 +133,13 @@ const stageOf = ({ store, place, clock, settle, behind, gateway }: StageParts): 
   },
 });
 
-async function startOn(store: EmbeddedStore, config: SandboxConfig, log: Log): Promise<Sandbox> {
+interface Ground {
+  readonly store: EmbeddedStore;
+  readonly place: Place;
+}
+
+async function startOn({ store, place }: Ground, config: SandboxConfig, log: Log): Promise<Sandbox> {
   const ids = systemIds();
-  const place = await placeOf(config);
   const kept = settings(store.database('sandbox').collection<SettingDoc>('settings'), ids);
   const settle = () => settling({ bus, parts: () => behind.parts() })();
   const clock = steppingClock({ aheadMs: await kept.ahead(), keep: kept.keepAhead, settle });
@@ -148,7 +163,7 @@ async function startOn(store: EmbeddedStore, config: SandboxConfig, log: Log): P
     await gateway.start();
   } catch (error) {
     await behind.stop();
-    throw error;
+    throw refusedPlace(error, place);
   }
   return {
     url: place.url,
@@ -164,9 +179,10 @@ async function startOn(store: EmbeddedStore, config: SandboxConfig, log: Log): P
 
 /** Every service and the gateway in one process, on one embedded store, with a control plane beside the public API. */
 export async function startSandbox(config: SandboxConfig, log: Log): Promise<Sandbox> {
+  const place = await placeOf(config);
   const store = openStore(config, log);
   try {
-    return await startOn(store, config, log);
+    return await startOn({ store, place }, config, log);
   } catch (error) {
     await store.close();
     throw error;

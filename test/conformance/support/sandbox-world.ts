@@ -10,6 +10,8 @@ const LISTENING = 'Listening on ';
 export interface Sandbox {
   readonly url: string;
   readonly process: ChildProcess;
+  /** Everything it has written to standard output. */
+  output(): string;
   /** Everything it has written to standard error. */
   errors(): string;
   stop(signal?: NodeJS.Signals): Promise<void>;
@@ -26,9 +28,11 @@ export async function startSandbox(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const errors: string[] = [];
+  const lines: string[] = [];
   child.stderr.on('data', (chunk) => errors.push(String(chunk)));
   const url = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
+      lines.push(line);
       if (line.startsWith(LISTENING)) resolve(line.slice(LISTENING.length));
     });
     child.once('exit', (code) => reject(new Error(`the sandbox ended with ${code}: ${errors.join('')}`)));
@@ -36,6 +40,7 @@ export async function startSandbox(
   return {
     url,
     process: child,
+    output: () => lines.join('\n'),
     errors: () => errors.join(''),
     async stop(signal = 'SIGTERM') {
       if (child.exitCode !== null || child.signalCode !== null) return;

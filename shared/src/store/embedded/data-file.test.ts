@@ -124,6 +124,10 @@ describe('the data file', () => {
     expect(message).not.toContain('\n');
   });
 
+  it('a folder that can never be made is told too, and does not hang', () => {
+    expect(messageOf(() => openEmbedded({ path: '/proc/nowhere/at/all/data.sqlite', log: memoryLog() }))).toMatch(/cannot be opened: .*\.$/);
+  });
+
   it('a closed store answers nothing', async () => {
     const store = open();
     const notes = notesOf(store);

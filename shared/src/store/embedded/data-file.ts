@@ -1,8 +1,9 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { deserialize } from 'bson';
+import { errorCode } from '../../errors.ts';
 import { type Fields, isBytes } from '../plain-data.ts';
 
 /** A document as it lies in the file. */
@@ -54,10 +55,21 @@ const unusable = (path: string, error: unknown): Error => {
 
 const damaged = (path: string, what: string, cause?: unknown) => new Error(`The data file ${path} is damaged: ${what}.`, { cause });
 
+/** Folder by folder: the recursive mkdir of Node never ends below a parent that answers ENOENT to it, as /proc does. */
+const makeFolder = (folder: string): void => {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
+};
+
 const open = (path: string): DatabaseSync => {
   let database: DatabaseSync | null = null;
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     database = new DatabaseSync(path, { timeout: 0 });
     database.exec(SETTINGS);
     return database;
