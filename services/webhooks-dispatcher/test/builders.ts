@@ -1,4 +1,7 @@
-import type { Delivery } from '../src/domain/delivery.ts';
+import type { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import type { z } from 'zod';
+import { sampleBubble } from '../src/adapters/http/sample-bubble.ts';
+import type { Delivery, WebhookEvent } from '../src/domain/delivery.ts';
 import type { ReadyBubble } from '../src/domain/ready-bubble.ts';
 import type { Subscription } from '../src/domain/subscription.ts';
 
@@ -56,3 +59,27 @@ export const aDelivery = (overrides: Partial<Delivery> = {}): Delivery => ({
   log: [],
   ...overrides,
 });
+
+export const anEvent = (overrides: Partial<WebhookEvent> = {}): WebhookEvent => ({
+  id: 'evt_1',
+  type: 'bubble.ready',
+  bubble: aReadyBubble(),
+  body: Buffer.from('{"id":"evt_1","note":"café"}'),
+  createdAt: NOON,
+  ...overrides,
+});
+
+export type Ready = z.infer<typeof BubbleReadyV1.schema>;
+
+/** A meeting of Ada's in the channel of her team, ready at noon. */
+export const readyEvent = (overrides: Partial<Ready> = {}): Ready => ({
+  bubble: sampleBubble('b1', NOON),
+  participant_user_ids: ['ada'],
+  author_id: 'ada',
+  team_id: 'team',
+  channel_id: 'channel',
+  ready_at: NOON.toISOString(),
+  ...overrides,
+});
+
+export const aBubble = (overrides: Partial<Ready['bubble']> = {}): Ready['bubble'] => ({ ...sampleBubble('b1', NOON), ...overrides });

@@ -1,0 +1,132 @@
+import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { type MemoryBus, memoryBus } from '@bubbles/shared/bus/memory.ts';
+import { outgoing, stamp } from '@bubbles/shared/bus/outgoing.ts';
+import type { Caller } from '@bubbles/shared/http/route.ts';
+import { systemIds } from '@bubbles/shared/ids.ts';
+import type { Infra, Service } from '@bubbles/shared/service.ts';
+import type { Database } from '@bubbles/shared/store/collection.ts';
+import { type FakeClock, fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { aCaller, startTestHttp } from '@bubbles/shared/testing/http.ts';
+import { type MemoryLog, memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import { Registry } from 'prom-client';
+import { type Config, PRODUCTION_LIMITS, PRODUCTION_TIMING } from '../src/config.ts';
+import { createWebhooksDispatcher } from '../src/service.ts';
+import { NOON, type Ready, readyEvent } from './builders.ts';
+import { type FakePeers, fakePeers } from './fake-peers.ts';
+import { memoryDatabase } from './stores.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads the fields that it asserts; the routes prove the rest with their schemas.
+  readonly body: any;
+}
+
+export interface TestDispatcher {
+  readonly service: Service;
+  readonly clock: FakeClock;
+  readonly bus: MemoryBus;
+  readonly database: Database;
+  readonly peers: FakePeers;
+  readonly log: MemoryLog;
+  readonly registry: Registry;
+  /** A request of `ada`, or of whoever is said; below `/v1/webhooks`. */
+  call(method: string, path?: string, body?: unknown, caller?: Partial<Caller>): Promise<Answer>;
+  /** A subscription of hers; answers it as it was shown, secret included. */
+  subscribe(fields: object): Promise<{ readonly id: string; readonly secret: string }>;
+  /** Tells of a bubble that is ready and waits until it is fanned out. */
+  ready(fields?: Partial<Ready>): Promise<void>;
+  /** Moves the clock and lets all that is due end. */
+  pass(seconds: number): Promise<void>;
+  settle(): Promise<void>;
+  /** The delivery log, newest first. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  deliveries(subscriptionId: string): Promise<any[]>;
+  stop(): Promise<void>;
+}
+
+export interface TestDispatcherOptions {
+  /** Of another process, to share its data. */
+  readonly database?: Database;
+  readonly clock?: FakeClock;
+  readonly bus?: MemoryBus;
+  readonly peers?: FakePeers;
+  readonly config?: Partial<Config>;
+}
+
+export const CONFIG: Config = {
+  headerName: 'Service',
+  userAgent: 'recordings-webhooks/1',
+  sealKeys: [{ id: 'k1', key: Buffer.alloc(32, 1) }],
+  cursorKeys: { current: Buffer.alloc(32, 2), previous: null },
+  receivers: { allow: [], deny: [], http: false, loopback: true, extraCa: [] },
+  timing: PRODUCTION_TIMING,
+  limits: PRODUCTION_LIMITS,
+  releaseLeasesAtStart: false,
+};
+
+export const TEAM = { id: 'team', role: 'member', hidden: false } as const;
+
+/** Ada pays, and sees the channels of her team. */
+const knownPeers = (): FakePeers => {
+  const peers = fakePeers();
+  const membership = { team_id: TEAM.id, role: TEAM.role, hidden: false, visible_channel_ids: ['channel'] };
+  peers.user('ada', { memberships: [membership] });
+  peers.team(TEAM.id, { channel_ids: ['channel', 'closed'] });
+  return peers;
+};
+
+export const ada = (): Caller => aCaller({ userId: 'ada', teams: [TEAM] });
+
+/** The service over a real socket, on a store in memory, with a clock that stands still; receivers on this machine are admitted. */
+export const startDispatcher = async (options: TestDispatcherOptions = {}): Promise<TestDispatcher> => {
+  const { database = memoryDatabase(), clock = fakeClock(NOON), peers = knownPeers(), config = {} } = options;
+  const log = memoryLog();
+  const registry = new Registry();
+  const bus = options.bus ?? memoryBus({ clock, log });
+  const end = bus.connect();
+  const infra: Infra = { clock, ids: systemIds(), log, database, bus: end };
+  const service = createWebhooksDispatcher({ ...CONFIG, ...config }, infra, { ...peers, registry });
+  await service.start();
+  for (const subscription of service.subscriptions) await end.subscribe(subscription);
+  const http = await startTestHttp({ name: service.name, routes: service.routes, clock });
+
+  const call: TestDispatcher['call'] = async (method, path = '', body = undefined, caller = {}) => {
+    http.actAs({ ...ada(), ...caller });
+    const response = await http.fetch(`/v1/webhooks${path}`, {
+      method,
+      ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: text === '' ? null : JSON.parse(text) };
+  };
+  return {
+    service,
+    clock,
+    bus,
+    database,
+    peers,
+    log,
+    registry,
+    call,
+    async subscribe(fields) {
+      const answer = await call('POST', '', { events: ['bubble.ready'], ...fields });
+      if (answer.status !== 201) throw new Error(answer.text);
+      return answer.body;
+    },
+    ready: (fields) =>
+      bus.publish(BubbleReadyV1, stamp(outgoing(BubbleReadyV1, readyEvent(fields)), { ...infra, source: BubbleReadyV1.publisher })),
+    async pass(seconds) {
+      await clock.advance(seconds * 1000);
+      await service.settle();
+    },
+    settle: () => service.settle(),
+    deliveries: async (id) => (await call('GET', `/${id}/deliveries?limit=100`)).body.data,
+    async stop() {
+      await http.stop();
+      await end.close();
+      await service.stop();
+    },
+  };
+};

@@ -1,0 +1,61 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { startDispatcher, type TestDispatcher } from './dispatcher.ts';
+import { deliveryIdOf, startReceiver, type TestReceiver } from './receivers.ts';
+
+let dispatcher: TestDispatcher;
+let receiver: TestReceiver;
+const start = async () => {
+  [dispatcher, receiver] = [await startDispatcher(), await startReceiver()];
+};
+afterEach(() => Promise.all([dispatcher.stop(), receiver.close()]));
+
+describe('the service', () => {
+  it('[DLV-01] [HOOK-09] carries a ready bubble from the bus to the receiver, and its result back to the subscription', async () => {
+    await start();
+    const { id } = await dispatcher.subscribe({ url: receiver.url });
+    await dispatcher.ready();
+    await dispatcher.settle();
+    expect(receiver.received).toHaveLength(1);
+    const { body } = await dispatcher.call('GET', `/${id}`);
+    expect(body.last_success_at).toBe(dispatcher.clock.now().toISOString());
+    expect(await dispatcher.registry.getSingleMetricAsString('webhook_attempts_total')).toContain(
+      'webhook_attempts_total{outcome="2xx"} 1',
+    );
+  });
+
+  it('is not settled while an attempt is on the wire', async () => {
+    await start();
+    const held = Promise.withResolvers<void>();
+    receiver.answer((response) => held.promise.then(() => response.end()));
+    const { id } = await dispatcher.subscribe({ url: receiver.url });
+    await dispatcher.ready();
+    const settled = dispatcher.settle().then(() => 'settled');
+    await receiver.reached(1);
+    expect(await Promise.race([settled, Promise.resolve('in flight')])).toBe('in flight');
+    held.resolve();
+    expect(await settled).toBe('settled');
+    expect((await dispatcher.deliveries(id))[0].status).toBe('succeeded');
+  });
+
+  it('[DLV-05] ends when the attempts on the wire have been recorded', async () => {
+    await start();
+    const held = Promise.withResolvers<void>();
+    receiver.answer((response) => held.promise.then(() => response.end()));
+    await dispatcher.subscribe({ url: receiver.url });
+    await dispatcher.ready();
+    await receiver.reached(1);
+    const stopped = dispatcher.service.stop();
+    held.resolve();
+    await stopped;
+    const next = await startDispatcher(dispatcher);
+    const [{ id }] = (await next.call('GET')).body.data;
+    expect(await next.deliveries(id)).toMatchObject([{ id: receiver.received.map(deliveryIdOf)[0], status: 'succeeded' }]);
+    await next.stop();
+  });
+
+  it('refuses a lease that an attempt could outlive', async () => {
+    await start();
+    const limits = { perSubscription: 4, perOrigin: 64, perProcess: 256, reservedForFirst: 64, leaseMs: 20_000 };
+    await expect(startDispatcher({ config: { limits } })).rejects.toThrow('lease');
+  });
+});

@@ -1,0 +1,179 @@
+import { describe, expect, it } from '@jest/globals';
+import { DISABLED_BY_FAILURES, MAX_CONSECUTIVE_FAILURES } from '../src/domain/subscription.ts';
+import type { SubscriptionStore } from '../src/ports.ts';
+import { aSubscription, NOON } from './builders.ts';
+
+const later = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
+const result = (n: number) => ({ id: 'wh_1', epoch: 1, at: later(n), key: `dlv_${n}#1` });
+const numbers = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
+
+const describeRecords = (make: () => Promise<SubscriptionStore>) =>
+  describe('records', () => {
+    it('gives back what was inserted, to its owner', async () => {
+      const store = await make();
+      const subscription = aSubscription({ filters: { bubbleTypes: ['custom_image'], onlyMyBubbles: false }, teamId: 'team' });
+      await store.insert(subscription);
+      expect(await store.ownedBy('owner', 'wh_1')).toEqual(subscription);
+      expect(await store.ownedBy('somebody', 'wh_1')).toBeNull();
+      expect(await store.ownedBy('owner', 'wh_absent')).toBeNull();
+      expect([...(await store.byIds(['wh_absent', 'wh_1']))]).toEqual([['wh_1', subscription]]);
+    });
+
+    it('[HOOK-04] lists those of an owner, newest first', async () => {
+      const store = await make();
+      for (const n of [2, 1, 3]) await store.insert(aSubscription({ id: `wh_${n}`, createdAt: later(n) }));
+      await store.insert(aSubscription({ id: 'wh_same', createdAt: later(3) }));
+      await store.insert(aSubscription({ id: 'wh_other', ownerId: 'other' }));
+      expect((await store.listOf('owner')).map(({ id }) => id)).toEqual(['wh_same', 'wh_3', 'wh_2', 'wh_1']);
+      expect(await store.listOf('nobody')).toEqual([]);
+    });
+
+    it('[EVT-03] finds the active ones of several owners', async () => {
+      const store = await make();
+      await store.insert(aSubscription({ id: 'wh_a', ownerId: 'a' }));
+      await store.insert(aSubscription({ id: 'wh_b', ownerId: 'b', status: 'disabled' }));
+      await store.insert(aSubscription({ id: 'wh_c', ownerId: 'c' }));
+      expect((await store.activeOf(['a', 'b', 'nobody'])).map(({ id }) => id)).toEqual(['wh_a']);
+    });
+
+    it('[HOOK-06] deletes once, and only for the owner', async () => {
+      const store = await make();
+      await store.insert(aSubscription());
+      expect(await store.delete('somebody', 'wh_1')).toBe(false);
+      expect(await store.delete('owner', 'wh_1')).toBe(true);
+      expect(await store.delete('owner', 'wh_1')).toBe(false);
+      expect(await store.ownedBy('owner', 'wh_1')).toBeNull();
+    });
+  });
+
+const describeUpdate = (make: () => Promise<SubscriptionStore>) =>
+  describe('update', () => {
+    it('of an absent one, or one of somebody else, changes nothing and says so', async () => {
+      const store = await make();
+      await store.insert(aSubscription());
+      const change = () => ({ url: 'https://elsewhere.example.com/' });
+      expect(await store.update('owner', 'wh_absent', change)).toBeNull();
+      expect(await store.update('somebody', 'wh_1', change)).toBeNull();
+      expect(await store.ownedBy('owner', 'wh_1')).toEqual(aSubscription());
+    });
+
+    it('sets the fields that it is given, and answers what is there then', async () => {
+      const store = await make();
+      await store.insert(aSubscription({ filters: { onlyMyBubbles: true } }));
+      const after = await store.update('owner', 'wh_1', () => ({ filters: null, events: ['screen_recording.ready'] }));
+      expect(after).toEqual(aSubscription({ filters: null, events: ['screen_recording.ready'] }));
+      expect(await store.update('owner', 'wh_1', () => ({}))).toEqual(after);
+    });
+
+    it('runs again when another one won: those that race all count', async () => {
+      const store = await make();
+      await store.insert(aSubscription());
+      await Promise.all(numbers(8).map(() => store.update('owner', 'wh_1', ({ epoch }) => ({ epoch: epoch + 1 }))));
+      expect((await store.ownedBy('owner', 'wh_1'))?.epoch).toBe(9);
+    });
+
+    it('leaves results that come beside it alone', async () => {
+      const store = await make();
+      await store.insert(aSubscription());
+      await Promise.all([
+        ...numbers(5).map((n) => store.failed(result(n))),
+        store.update('owner', 'wh_1', () => ({ url: 'https://elsewhere.example.com/' })),
+      ]);
+      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ url: 'https://elsewhere.example.com/', fails: 5 });
+    });
+  });
+
+const describeCounter = (make: () => Promise<SubscriptionStore>) =>
+  describe('the counter', () => {
+    it('[HOOK-08] the 20th failure in a row disables, and no earlier one', async () => {
+      const store = await make();
+      await store.insert(aSubscription());
+      const disabled: boolean[] = [];
+      for (const n of numbers(21)) disabled.push(await store.failed(result(n)));
+      expect(disabled.indexOf(true)).toBe(MAX_CONSECUTIVE_FAILURES - 1);
+      expect(disabled.filter(Boolean)).toHaveLength(1);
+      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({
+        status: 'disabled',
+        disabledAt: later(20),
+        disabledReason: DISABLED_BY_FAILURES,
+        lastFailureAt: later(21),
+      });
+    });
+
+    it('[HOOK-08] of 50 failures that come at once all count, and one of them disables', async () => {
+      const store = await make();
+      await store.insert(aSubscription());
+      const disabled = await Promise.all(numbers(50).map((n) => store.failed(result(n))));
+      expect(disabled.filter(Boolean)).toHaveLength(1);
+      const after = await store.ownedBy('owner', 'wh_1');
+      expect(after).toMatchObject({ status: 'disabled', fails: 50, lastFailureAt: later(50) });
+      expect(after?.streak).toHaveLength(MAX_CONSECUTIVE_FAILURES);
+    });
+
+    it('[HOOK-08] 19 that come at once do not', async () => {
+      const store = await make();
+      await store.insert(aSubscription());
+      expect(await Promise.all(numbers(19).map((n) => store.failed(result(n))))).not.toContain(true);
+      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ status: 'active', fails: 19 });
+    });
+
+    it('[DLV-05] a failure that is reported again counts once', async () => {
+      const store = await make();
+      await store.insert(aSubscription());
+      await Promise.all(numbers(10).map(() => store.failed(result(1))));
+      await store.failed({ ...result(1), at: later(9) });
+      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ fails: 1, lastFailureAt: later(1) });
+    });
+
+    it('[DLV-05] a report that comes again makes good a disabling that was lost', async () => {
+      const store = await make();
+      await store.insert(aSubscription({ fails: 20, streak: [result(20).key] }));
+      expect(await store.failed({ ...result(20), at: later(30) })).toBe(true);
+      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ status: 'disabled', fails: 20, disabledAt: later(30) });
+    });
+
+    it('[HOOK-08] [HOOK-09] a success resets it', async () => {
+      const store = await make();
+      await store.insert(aSubscription());
+      for (const n of numbers(19)) await store.failed(result(n));
+      await store.succeeded(result(20));
+      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({
+        fails: 0,
+        streak: [],
+        lastSuccessAt: later(20),
+        lastFailureAt: later(19),
+      });
+      await store.failed(result(21));
+      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ status: 'active', fails: 1 });
+    });
+
+    it('[HOOK-09] the times never go back, in whatever order results come', async () => {
+      const store = await make();
+      await store.insert(aSubscription());
+      for (const n of [5, 3]) await store.succeeded(result(n));
+      for (const n of [6, 4]) await store.failed(result(n));
+      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ lastSuccessAt: later(5), lastFailureAt: later(6) });
+    });
+
+    it('[HOOK-08] results of another life change nothing', async () => {
+      const store = await make();
+      await store.insert(aSubscription({ epoch: 2, fails: 19 }));
+      expect(await store.failed(result(1))).toBe(false);
+      await store.succeeded(result(2));
+      expect(await store.ownedBy('owner', 'wh_1')).toEqual(aSubscription({ epoch: 2, fails: 19 }));
+    });
+
+    it('results of one that was deleted make nothing', async () => {
+      const store = await make();
+      await store.succeeded(result(1));
+      expect(await store.failed(result(2))).toBe(false);
+      expect(await store.ownedBy('owner', 'wh_1')).toBeNull();
+    });
+  });
+
+export const describeSubscriptionStore = (engine: string, make: () => Promise<SubscriptionStore>): void =>
+  describe(`SubscriptionStore on ${engine}`, () => {
+    describeRecords(make);
+    describeUpdate(make);
+    describeCounter(make);
+  });
