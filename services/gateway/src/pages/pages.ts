@@ -26,7 +26,12 @@ export const ownPages = ({ document, varyBy, log }: PagesOptions): ((exchange: E
     const rendered = document.current();
     ctx.set('Cache-Control', `public, max-age=${MAX_AGE_SECONDS}`);
     for (const name of varyBy) ctx.vary(name);
-    sendEncoded(ctx, { type: 'application/json; charset=utf-8', body: rendered[encoding](origin), encoding, etag: rendered.etag(origin) });
+    sendEncoded(ctx, {
+      type: 'application/json; charset=utf-8',
+      body: () => rendered[encoding](origin),
+      encoding,
+      etag: rendered.etag(origin),
+    });
   };
   const app = new Koa();
   app.on('error', (error: unknown) => log.error('page failed', { error }));

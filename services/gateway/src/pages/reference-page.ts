@@ -95,6 +95,6 @@ export const referencePage = (): ((ctx: Context, path: string, apiOrigin: string
       'Referrer-Policy': 'no-referrer',
       'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`,
     });
-    sendEncoded(ctx, { type: asset.type, body: content[encoding], encoding, etag: content.etag });
+    sendEncoded(ctx, { type: asset.type, body: () => content[encoding], encoding, etag: content.etag });
   };
 };

@@ -28,8 +28,19 @@ export const renderDocument = (document: JsonObject): RenderedDocument => {
       const trailer = Buffer.alloc(8);
       trailer.writeUInt32LE(crc32(tail, checksum), 0);
       trailer.writeUInt32LE((head.length + tail.length) >>> 0, 4);
-      return Buffer.concat([GZIP_HEADER, compressedHead, deflateRawSync(tail), trailer]);
+      return Buffer.concat([GZIP_HEADER, compressedHead, stored(tail), trailer]);
     },
     etag: (origin) => `"${createHash('sha256').update(digest).update(origin).digest('base64url').slice(0, ETAG_BYTES)}"`,
   };
+};
+
+const FINAL_STORED_BLOCK = 1;
+
+/** The last block of a deflate stream (RFC 1951, 3.2.4) as it is: an origin is too short to be worth a compressor. */
+const stored = (bytes: Buffer): Buffer => {
+  const head = Buffer.alloc(5);
+  head.writeUInt8(FINAL_STORED_BLOCK, 0);
+  head.writeUInt16LE(bytes.length, 1);
+  head.writeUInt16LE(~bytes.length & 0xffff, 3);
+  return Buffer.concat([head, bytes]);
 };

@@ -6,7 +6,8 @@ export const preferredEncoding = (ctx: Context): Encoding => (ctx.acceptsEncodin
 
 export interface Encoded {
   readonly type: string;
-  readonly body: Buffer;
+  /** Made when the client does not have it already. */
+  readonly body: () => Buffer;
   readonly encoding: Encoding;
   readonly etag: string;
 }
@@ -23,7 +24,7 @@ export const sendEncoded = (ctx: Context, { type, body, encoding, etag }: Encode
   }
   ctx.set('Content-Type', type);
   if (encoding === 'gzip') ctx.set('Content-Encoding', 'gzip');
-  ctx.body = body;
+  ctx.body = body();
 };
 
 /** RFC 9110, 13.1.2. `Cache-Control: no-cache` of a request, which fetch adds, does not matter to an origin (Koa's `fresh` thinks so). */
