@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import type { JsonObject } from '../domain/json.ts';
 
@@ -19,7 +19,7 @@ export const renderDocument = (document: JsonObject): RenderedDocument => {
   // Ends on a byte border and is not final: what is compressed for the origin can follow.
   const compressedHead = deflateRawSync(head, { level: constants.Z_BEST_COMPRESSION, finishFlush: constants.Z_SYNC_FLUSH });
   const checksum = crc32(head);
-  const digest = createHash('sha256').update(head).digest();
+  const digest = hash('sha256', head, 'base64url');
   const tailOf = (origin: string) => Buffer.from(`${JSON.stringify(origin).slice(1, -1)}"}]}`);
   return {
     identity: (origin) => Buffer.concat([head, tailOf(origin)]),
@@ -30,7 +30,7 @@ export const renderDocument = (document: JsonObject): RenderedDocument => {
       trailer.writeUInt32LE((head.length + tail.length) >>> 0, 4);
       return Buffer.concat([GZIP_HEADER, compressedHead, stored(tail), trailer]);
     },
-    etag: (origin) => `"${createHash('sha256').update(digest).update(origin).digest('base64url').slice(0, ETAG_BYTES)}"`,
+    etag: (origin) => `"${hash('sha256', `${digest} ${origin}`, 'base64url').slice(0, ETAG_BYTES)}"`,
   };
 };
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ActiveKey } from './account.ts';
 
 const KEY_PREFIX = 'svc_pat_';
@@ -11,7 +11,7 @@ export const TOKEN_BYTES = 32;
 export const MAX_ACTIVE_KEYS = 10;
 
 /** The only form in which a token is stored or looked up. */
-export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+export const hashToken = (token: string): string => hash('sha256', token, 'hex');
 
 /** What is chosen outside for a new token: its id, its randomness and the time. */
 export interface TokenSeed {
