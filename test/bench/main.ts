@@ -10,6 +10,7 @@ const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
   gateway: async () => (await import('./parts/gateway.ts')).gatewayPart,
   search: async () => (await import('./parts/search.ts')).searchPart,
   'open-loop': async () => (await import('./parts/open-loop.ts')).openLoop,
+  endurance: async () => (await import('./parts/endurance.ts')).endurance,
 };
 
 const { values, positionals } = parseArgs({

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_A_SECOND = 100;
 const PAGE_KB = 1024;
@@ -28,4 +28,4 @@ export const memoryOf = (pid: number): Memory => {
   return { rssMb: mb('Rss'), pssMb: mb('Pss'), privateMb: mb('Private_Clean') + mb('Private_Dirty') };
 };
 
-export const openFilesOf = (pid: number): number => Number(/^FDSize:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+export const openFilesOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
