@@ -45,7 +45,7 @@ describe('recording-pipeline', () => {
   /** What the pipeline does, by the event that tells of it. */
   const WORK: Readonly<Record<string, () => Promise<unknown>>> = {
     'recording.bubble.created.v1': aRecording,
-    'recording.bubble.changed.v1': async () => pipeline.recordings.patch(await aRecording(), { title: 'Renamed' }),
+    'recording.bubble.changed.v1': async () => pipeline.recordings.patch(await aRecording(), { title: 'Renamed', stage: 'created' }),
     'recording.bubble.removed.v1': async () => pipeline.recordings.remove(await aRecording()),
     'recording.media.processed.v1': aRecording,
     'recording.transcript.completed.v1': aRecording,
