@@ -1,5 +1,6 @@
 import { DomainError } from '@bubbles/shared/errors.ts';
 import { internalClient } from '@bubbles/shared/http/internal-client.ts';
+import type { Log } from '@bubbles/shared/log.ts';
 import type { Infra } from '@bubbles/shared/service.ts';
 import type { EmbeddedStore } from '@bubbles/shared/store/embedded/open-embedded.ts';
 import { type Actions, actions } from './control/actions.ts';
@@ -14,6 +15,9 @@ import type { CountedBus } from './settle.ts';
 import { type Slot, slot } from './slot.ts';
 import { seedWorld, type World } from './world.ts';
 
+/** The log of a service, under its own name. */
+export type LogOf = (name: string) => Log;
+
 export interface HouseOptions {
   readonly store: EmbeddedStore;
   readonly bus: CountedBus;
@@ -23,6 +27,7 @@ export interface HouseOptions {
   readonly publicBaseUrl: string;
   readonly strictReceivers: boolean;
   readonly settle: () => Promise<void>;
+  readonly logOf: LogOf;
 }
 
 /** Everything behind the gateway: the services, the recording pipeline and the world that was made with them. */
@@ -49,7 +54,7 @@ interface Open {
 type Ports = Map<ServiceName, number>;
 
 async function openSlots(options: HouseOptions, ports: Ports): Promise<ReadonlyMap<ServiceName, Slot>> {
-  const { bus, infra, keys, publicBaseUrl, store, strictReceivers, settings } = options;
+  const { bus, infra, keys, logOf, publicBaseUrl, store, strictReceivers, settings } = options;
   const slots = new Map<ServiceName, Slot>();
   const build = builders({
     publicBaseUrl,
@@ -59,7 +64,7 @@ async function openSlots(options: HouseOptions, ports: Ports): Promise<ReadonlyM
     urlOf: (name) => slots.get(name)?.url ?? '',
   });
   for (const name of SERVICE_NAMES) {
-    const own = { ...infra, log: infra.log.child({ service: name }), database: store.database(name) };
+    const own = { ...infra, log: logOf(name), database: store.database(name) };
     const place = slot({
       name,
       port: ports.get(name) ?? 0,

@@ -10,8 +10,8 @@ await runProcess({
   name: NAME,
   main: async () => {
     const config = readSandboxConfig(process.argv.slice(2), process.env);
-    const log = createLog({ name: NAME, level: config.logLevel, destination: process.stderr });
-    const sandbox = await startSandbox(config, log);
+    const logOf = (name: string) => createLog({ name, level: config.logLevel, destination: process.stderr });
+    const sandbox = await startSandbox(config, logOf);
     process.stdout.write(welcome(sandbox.url, sandbox.world()));
     return sandbox;
   },

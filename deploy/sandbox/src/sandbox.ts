@@ -14,7 +14,7 @@ import { MEMORY, type SandboxConfig } from './config.ts';
 import { controlApp } from './control/control-app.ts';
 import { gate } from './control/gate.ts';
 import type { Stage } from './control/routes.ts';
-import { type House, house } from './house.ts';
+import { type House, house, type LogOf } from './house.ts';
 import { type ServiceKeys, serviceKeys } from './service-keys.ts';
 import { SERVICE_NAMES } from './services.ts';
 import { type SettingDoc, settings } from './settings.ts';
@@ -136,9 +136,11 @@ const stageOf = ({ store, place, clock, settle, behind, gateway }: StageParts): 
 interface Ground {
   readonly store: EmbeddedStore;
   readonly place: Place;
+  readonly logOf: LogOf;
 }
 
-async function startOn({ store, place }: Ground, config: SandboxConfig, log: Log): Promise<Sandbox> {
+async function startOn({ store, place, logOf }: Ground, config: SandboxConfig): Promise<Sandbox> {
+  const log = logOf('sandbox');
   const ids = systemIds();
   const kept = settings(store.database('sandbox').collection<SettingDoc>('settings'), ids);
   const settle = () => settling({ bus, parts: () => behind.parts() })();
@@ -153,12 +155,13 @@ async function startOn({ store, place }: Ground, config: SandboxConfig, log: Log
     settings: kept,
     keys,
     settle,
+    logOf,
     publicBaseUrl: place.url,
     strictReceivers: config.strictReceivers,
   });
   await behind.start();
   const stage = stageOf({ store, place, clock, settle, behind, gateway: () => gateway });
-  const gateway = createGateway(gatewayConfig(place, behind, keys), { ...infra, before: controlApp(stage, infra) });
+  const gateway = createGateway(gatewayConfig(place, behind, keys), { ...infra, log: logOf('gateway'), before: controlApp(stage, infra) });
   try {
     await gateway.start();
   } catch (error) {
@@ -178,11 +181,11 @@ async function startOn({ store, place }: Ground, config: SandboxConfig, log: Log
 }
 
 /** Every service and the gateway in one process, on one embedded store, with a control plane beside the public API. */
-export async function startSandbox(config: SandboxConfig, log: Log): Promise<Sandbox> {
+export async function startSandbox(config: SandboxConfig, logOf: LogOf): Promise<Sandbox> {
   const place = await placeOf(config);
-  const store = openStore(config, log);
+  const store = openStore(config, logOf('sandbox'));
   try {
-    return await startOn({ store, place }, config, log);
+    return await startOn({ store, place, logOf }, config);
   } catch (error) {
     await store.close();
     throw error;

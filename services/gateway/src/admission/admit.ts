@@ -40,7 +40,7 @@ export const admission =
   ({ checks, upstreams }: AdmissionOptions): Admit =>
   async (exchange, service, auth) => {
     const credential = credentialOf(exchange.head.authorization);
-    if (credential === null) return refused(exchange, new DomainError('unauthorized', REFUSALS.unauthorized));
+    if (credential === null) return refuseWithout(exchange);
     const check = { h: credential.hash, jwt: credential.jwt, aud: service, accepts: ACCEPTS[auth] };
     const answer = await checks.check(check, upstreams.candidates(IDENTITY, affinityOf(credential)));
     switch (answer.outcome) {
@@ -55,6 +55,9 @@ export const admission =
         return null;
     }
   };
+
+/** Refuses a request without anything that could be a credential, before its body is read. */
+export const refuseWithout = (exchange: Exchange): null => refused(exchange, new DomainError('unauthorized', REFUSALS.unauthorized));
 
 const refused = (exchange: Exchange, error: DomainError, headers: readonly string[] = []): null => {
   refuse(exchange, { error, headers });

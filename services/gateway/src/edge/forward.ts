@@ -2,7 +2,7 @@ import type { Clock } from '@bubbles/shared/clock.ts';
 import { isDomainError } from '@bubbles/shared/errors.ts';
 import { readBody } from '@bubbles/shared/http/read-body.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
-import type { Admit } from '../admission/admit.ts';
+import { type Admit, type Admitted, refuseWithout } from '../admission/admit.ts';
 import { affinityOf, credentialOf } from '../admission/credential.ts';
 import { IDENTITY } from '../admission/identity-checks.ts';
 import { isWithin, type Operation } from '../domain/fragment.ts';
@@ -35,7 +35,7 @@ export interface ForwardOptions {
   readonly onServed: (service: string, seconds: number) => void;
 }
 
-const NOTHING = { requestHeaders: [], answerHeaders: [] };
+const NOTHING: Admitted = { requestHeaders: [], answerHeaders: [] };
 
 /** Takes a request with a known operation to the service that owns it. Identity authenticates its own routes; for the others it is asked first. */
 export const forwarding = (options: ForwardOptions): ((exchange: Exchange, operation: Operation) => Promise<void>) => {
@@ -43,9 +43,9 @@ export const forwarding = (options: ForwardOptions): ((exchange: Exchange, opera
   const budget = createRetryBudget();
   const newTrace = newTraceparents((bytes) => ids.bytes(bytes));
   return async (exchange, operation) => {
-    const { service, auth } = operation;
+    const { service } = operation;
     const { res } = exchange;
-    const admitted = service === IDENTITY || auth === 'none' ? NOTHING : await admit(exchange, service, auth);
+    const admitted = await admittance(exchange, operation, admit);
     if (admitted === null) return;
     await withBody(exchange, options, async (body) => {
       if (res.destroyed) return;
@@ -63,6 +63,13 @@ export const forwarding = (options: ForwardOptions): ((exchange: Exchange, opera
       options.onServed(service, (clock.monotonic() - startedAt) / 1000);
     });
   };
+};
+
+/** Identity decides about the credentials of its own routes itself. */
+const admittance = (exchange: Exchange, { service, auth }: Operation, admit: Admit): Admitted | null | Promise<Admitted | null> => {
+  if (auth === 'none') return NOTHING;
+  if (service !== IDENTITY) return admit(exchange, service, auth);
+  return credentialOf(exchange.head.authorization) === null ? refuseWithout(exchange) : NOTHING;
 };
 
 /** The replica that counts this credential also answers for it. */
