@@ -1,0 +1,65 @@
+import { isJson, type Json, resolve } from './json-schema.ts';
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly schema: Json;
+}
+
+/** One method of one path, as the served document tells it. */
+export interface Operation {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: readonly Parameter[];
+  /** Of the body; null when it takes none. */
+  readonly body: Json | null;
+  /** By status: the schema of the body, null for none. */
+  readonly answers: ReadonlyMap<number, Json | null>;
+}
+
+const jsonAt = (value: unknown, ...names: readonly string[]): Json | null => {
+  const found = names.reduce<unknown>((part, name) => (isJson(part) ? part[name] : undefined), value);
+  return isJson(found) ? found : null;
+};
+
+const contentOf = (part: unknown): Json | null => jsonAt(part, 'content', 'application/json', 'schema');
+
+function answersOf(document: Json, responses: Json): Map<number, Json | null> {
+  return new Map(
+    Object.entries(responses).map(([status, response]) => {
+      const reference = isJson(response) ? response['$ref'] : undefined;
+      return [Number(status), contentOf(typeof reference === 'string' ? resolve(document, reference) : response)];
+    }),
+  );
+}
+
+function parametersOf(operation: Json): Parameter[] {
+  const list = operation['parameters'];
+  return (Array.isArray(list) ? list : []).map((parameter: unknown) => {
+    const [name, schema, place] = [
+      isJson(parameter) ? String(parameter['name']) : '',
+      jsonAt(parameter, 'schema') ?? {},
+      jsonAt(parameter) ?? {},
+    ];
+    return { name, schema, in: place['in'] === 'path' ? 'path' : 'query' };
+  });
+}
+
+export function operationsOf(document: Json): Operation[] {
+  return Object.entries(jsonAt(document, 'paths') ?? {}).flatMap(([path, methods]) =>
+    Object.entries(isJson(methods) ? methods : {}).flatMap(([method, operation]) => {
+      if (!isJson(operation)) return [];
+      return [
+        {
+          id: String(operation['operationId']),
+          method: method.toUpperCase(),
+          path,
+          parameters: parametersOf(operation),
+          body: contentOf(operation['requestBody']),
+          answers: answersOf(document, jsonAt(operation, 'responses') ?? {}),
+        },
+      ];
+    }),
+  );
+}

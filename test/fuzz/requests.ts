@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { headerText, hostileBody, hostileText, hostileValue } from './hostile.ts';
+import { isJson, type Json, resolve } from './json-schema.ts';
+import type { Operation, Parameter } from './operations.ts';
+
+/** What requests are made of that may do something: ids, cursors, credentials. They grow as the run goes. */
+export interface Pool {
+  readonly ids: Readonly<Record<'bubbles' | 'webhooks' | 'deliveries' | 'keys' | 'teams' | 'channels', string[]>>;
+  /** Deliveries with the subscription that they belong to, as they stand in a path. */
+  readonly pairs: string[];
+  readonly cursors: string[];
+  readonly pats: string[];
+  readonly sessions: string[];
+  readonly receiver: string;
+}
+
+export interface FuzzRequest {
+  readonly operation: Operation;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+/** Of the pool as it is when the value is drawn: where in it, and that is looked up then. */
+const pooled = (list: readonly string[], otherwise = 'absent') =>
+  fc.nat({ max: 9999 }).map((n) => list[n % Math.max(1, list.length)] ?? otherwise);
+
+const POOL_OF: Readonly<Record<string, (pool: Pool) => readonly string[]>> = {
+  '/v1/bubbles': ({ ids }) => ids.bubbles,
+  '/v1/webhooks': ({ ids }) => ids.webhooks,
+  '/v1/api-keys': ({ ids }) => ids.keys,
+};
+
+const rawText = (text: string): string => encodeURIComponent(text.toWellFormed()).replaceAll('%25', '%');
+
+function pathOf({ path, parameters }: Operation, pool: Pool): fc.Arbitrary<string> {
+  const home = Object.entries(POOL_OF).find(([prefix]) => path.startsWith(prefix))?.[1](pool) ?? [];
+  const places = parameters.filter((parameter) => parameter.in === 'path');
+  const values = places.map(({ name }) =>
+    fc.oneof(
+      { weight: 4, arbitrary: pooled(name === 'delivery_id' ? pool.ids.deliveries : home) },
+      { weight: 1, arbitrary: hostileText.map((text) => encodeURIComponent(text.toWellFormed())) },
+      { weight: 1, arbitrary: hostileText.map(rawText) },
+    ),
+  );
+  const filled = fc
+    .tuple(...values)
+    .map((chosen) => places.reduce((text, { name }, n) => text.replace(`{${name}}`, chosen[n] || 'x'), path));
+  if (places.length < 2) return filled;
+  return fc.oneof(
+    filled,
+    pooled(pool.pairs).map((pair) => path.replace(/\{id\}.*\{delivery_id\}/, pair)),
+  );
+}
+
+/** Something that the schema allows, as far as the document can tell. */
+function fitting(document: Json, schema: unknown, pool: Pool, name = ''): fc.Arbitrary<unknown> {
+  if (!isJson(schema)) return fc.constant(null);
+  if (typeof schema['$ref'] === 'string') return fitting(document, resolve(document, schema['$ref']), pool, name);
+  if (schema['const'] !== undefined) return fc.constant(schema['const']);
+  if (Array.isArray(schema['enum'])) return fc.constantFrom(...schema['enum']);
+  if (isJson(schema['properties'])) {
+    const fields = Object.entries(schema['properties']).map(([key, inner]) => [key, fitting(document, inner, pool, key)] as const);
+    return fc.record(Object.fromEntries(fields), { requiredKeys: Array.isArray(schema['required']) ? schema['required'].map(String) : [] });
+  }
+  if (schema['type'] === 'array') return fc.array(fitting(document, schema['items'], pool, name), { minLength: 1, maxLength: 3 });
+  if (schema['type'] === 'boolean') return fc.boolean();
+  if (schema['type'] === 'integer') return fc.integer({ min: Number(schema['minimum'] ?? 0), max: Number(schema['maximum'] ?? 100) });
+  return fittingText(name, pool);
+}
+
+function fittingText(name: string, pool: Pool): fc.Arbitrary<string> {
+  if (name === 'url') return fc.constantFrom(pool.receiver, `${pool.receiver}?x=1`, 'http://10.0.0.1/', 'ftp://a.example/');
+  if (name === 'team_id') return pooled(pool.ids.teams);
+  if (name === 'space_id') return pooled(pool.ids.channels);
+  if (name === 'cursor') return pooled(pool.cursors);
+  if (name.startsWith('created_'))
+    return fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('2100-01-01') }).map((date) => date.toISOString());
+  return fc.constantFrom('a', 'product', 'meeting notes', 'Grüße 🎈', 'x'.repeat(100));
+}
+
+const aboutHalf = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(arbitrary, { freq: 1 });
+
+function queryOf(document: Json, parameters: readonly Parameter[], pool: Pool): fc.Arbitrary<string> {
+  const known = parameters
+    .filter((parameter) => parameter.in === 'query')
+    .map(({ name, schema }) => {
+      const good = fitting(document, schema, pool, name).map((value) => encodeURIComponent(String(value)));
+      const value = fc.oneof(
+        { weight: 7, arbitrary: good },
+        { weight: 1, arbitrary: hostileText.map((text) => encodeURIComponent(text.toWellFormed())) },
+        { weight: 1, arbitrary: hostileText.map(rawText) },
+      );
+      const pair = value.map((text) => `${name}=${text}`);
+      return schema['default'] === undefined && name === 'q'
+        ? fc.oneof({ weight: 9, arbitrary: pair }, fc.constant(null))
+        : aboutHalf(pair);
+    });
+  const stray = fc.oneof(
+    { weight: 6, arbitrary: fc.constant(null) },
+    fc.constantFrom('limit=1&limit=2', 'x[]=1', '__proto__=1', '=', '&&', 'limit', 'a=1&'.repeat(60)),
+    hostileText.map((text) => `u=${rawText(text)}`),
+  );
+  return fc.tuple(...known, stray).map((pairs) => pairs.filter((pair) => pair !== null).join('&'));
+}
+
+function bodyOf(document: Json, { method, body: schema }: Operation, pool: Pool): fc.Arbitrary<string | null> {
+  if (method === 'GET') return fc.constant(null);
+  if (schema === null) return fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, hostileBody);
+  const good = fitting(document, schema, pool);
+  const spoilt = fc.tuple(good, fc.nat(), hostileValue).map(([value, at, hostile]) => {
+    const keys = isJson(value) ? [...Object.keys(value), 'extra'] : [];
+    return isJson(value) ? { ...value, [keys[at % keys.length] ?? 'extra']: hostile } : hostile;
+  });
+  return fc.oneof(
+    { weight: 5, arbitrary: good.map((value) => JSON.stringify(value)) },
+    { weight: 4, arbitrary: spoilt.map((value) => JSON.stringify(value)) },
+    { weight: 1, arbitrary: hostileValue.map((value) => JSON.stringify(value)) },
+    { weight: 1, arbitrary: hostileBody },
+    { weight: 1, arbitrary: fc.constant(null) },
+  );
+}
+
+function headersOf({ path, method }: Operation, pool: Pool): fc.Arbitrary<Readonly<Record<string, string>>> {
+  const [own, other] =
+    path.startsWith('/v1/api-keys') || (path === '/v1/webhooks' && method === 'POST')
+      ? [pool.sessions, pool.pats]
+      : [pool.pats, pool.sessions];
+  const bearer = fc
+    .oneof({ weight: 12, arbitrary: pooled(own) }, { weight: 2, arbitrary: pooled(other) })
+    .map((token) => `Bearer ${token}`);
+  const authorization = fc.oneof(
+    { weight: 14, arbitrary: bearer },
+    headerText,
+    headerText.map((text) => `Bearer ${text}`),
+    fc.constant(null),
+  );
+  const strange = fc.record(
+    {
+      'user-agent': headerText,
+      accept: headerText,
+      cookie: headerText,
+      'if-none-match': headerText,
+      'x-forwarded-for': headerText,
+      'x-forwarded-host': headerText,
+      'x-request-id': headerText,
+      'x-user-id': headerText,
+      'x-internal-assertion': headerText,
+      'x-http-method-override': fc.constantFrom('DELETE', 'PUT'),
+      'idempotency-key': headerText,
+      range: fc.constantFrom('bytes=0-1', 'x'),
+      traceparent: headerText,
+    },
+    { requiredKeys: [] },
+  );
+  const type = fc.oneof(
+    { weight: 12, arbitrary: fc.constant('application/json') },
+    fc.constantFrom('text/plain', 'application/json; charset=utf-16', 'application/x-www-form-urlencoded', 'multipart/form-data'),
+  );
+  return fc.tuple(authorization, fc.option(strange, { freq: 1 }), type).map(([credential, odd, contentType]) => ({
+    ...odd,
+    'content-type': contentType,
+    ...(credential === null ? {} : { authorization: credential }),
+  }));
+}
+
+/** Requests of one operation, good, nearly good and bad. */
+export function requestsOf(document: Json, operation: Operation, pool: Pool): fc.Arbitrary<FuzzRequest> {
+  return fc
+    .record({
+      path: pathOf(operation, pool),
+      query: queryOf(document, operation.parameters, pool),
+      body: bodyOf(document, operation, pool),
+      headers: headersOf(operation, pool),
+    })
+    .map(({ path, query, body, headers }) => ({ operation, target: query === '' ? path : `${path}?${query}`, headers, body }));
+}
