@@ -11,9 +11,11 @@ const SMALL = JSON.stringify({ id: 'user-1', name: 'Ada', email: 'ada@acme.test'
 const LARGE = JSON.stringify({
   data: Array.from({ length: 25 }, (_, n) => ({ id: `bubble-${n}`, summary: 'What was said. '.repeat(74) })),
 });
-/** Served by identity, which the gateway relays to without asking it first. */
-const SMALL_PATH = '/v1/me';
+/** Needs no credential. */
+const SMALL_PATH = '/.well-known/oauth-protected-resource';
+/** Identity reads the credential itself: the gateway relays it unseen. */
 const LARGE_PATH = '/v1/teams';
+const UNSEEN = { authorization: 'Bearer svc_pat_unseen' };
 /** Served by bubbles-query: the credential is checked. */
 const CHECKED_PATH = '/v1/bubbles';
 const BODIES = { [SMALL_PATH]: SMALL, [LARGE_PATH]: LARGE, [CHECKED_PATH]: SMALL };
@@ -42,7 +44,7 @@ interface Plan {
   readonly seconds: number;
 }
 
-const one = (path: string): readonly LoadRequest[] => [{ path }];
+const one = (path: string): readonly LoadRequest[] => [{ path, headers: path === LARGE_PATH ? UNSEEN : {} }];
 
 const measure = async (
   load: LoadGenerator,

@@ -151,9 +151,9 @@ export const searchPart: Part = async ({ quick, large }) => {
     const mini = bubbles <= (quick ? 1_000 : MINISEARCH_MOST) ? await run<SearchFigures>('minisearch', { ...task, rounds: 20 }) : null;
     all.push({ ours, mini });
   }
-  const recall = await measureRecall(quick ? 300 : 2_000);
+  const recall = await measureRecall(quick ? 300 : 1_500);
   const load = await startLoadGenerator();
-  const plans = [{ bubblesEach: 1_000, callers: quick ? 3 : 12 }, ...(quick ? [] : [{ bubblesEach: 10_000, callers: 3 }])];
+  const plans = [{ bubblesEach: 1_000, callers: quick ? 3 : 12 }, ...(quick ? [] : [{ bubblesEach: 10_000, callers: 2 }])];
   const routes: Awaited<ReturnType<typeof measureRoute>>[] = [];
   for (const plan of plans) routes.push(await measureRoute(load, { ...plan, seconds: quick ? 0.1 : 0.4 }));
   await load.stop();

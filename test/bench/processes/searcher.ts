@@ -8,7 +8,8 @@ import { cardOf, NO_FILTERS, type TestBubble } from '../../../services/bubbles-q
 
 /** Something that finds bubbles: ours, or what it is held against. */
 export interface Searcher {
-  add(bubbles: readonly TestBubble[]): void;
+  /** What is to be added in its own form; adding it is what counts. */
+  adding(bubbles: readonly TestBubble[]): () => void;
   /** After everything was added. */
   finish(): void;
   /** The ids of the best `limit`, best first. */
@@ -18,12 +19,17 @@ export interface Searcher {
 const BATCH = 500;
 
 export const ourSearcher = (): Searcher => {
-  const build = createIndexBuild();
+  let build: ReturnType<typeof createIndexBuild> | null = createIndexBuild();
   let index: ReturnType<typeof createCallerIndex> | null = null;
   return {
-    add: (bubbles) => build.add(bubbles.map((bubble) => cardOf(bubble, 1))),
+    adding: (bubbles) => {
+      const cards = bubbles.map((bubble) => cardOf(bubble, 1));
+      return () => build?.add(cards);
+    },
     finish: () => {
-      const built = build.finish();
+      const built = build?.finish();
+      if (built === undefined) throw new Error('the index is built already');
+      build = null;
       const names = createNameBook();
       const { authors } = built.attributes;
       names.follow(
@@ -58,7 +64,7 @@ export const miniSearcher = async (): Promise<Searcher> => {
   const { default: MiniSearch } = (await import(name)) as { readonly default: new (options: object) => MiniSearchIndex };
   const index = new MiniSearch(MINISEARCH);
   return {
-    add: (bubbles) => index.addAll(bubbles),
+    adding: (bubbles) => () => index.addAll(bubbles),
     finish: () => undefined,
     search: (q, limit) =>
       index
@@ -76,9 +82,9 @@ export const fill = async (
 ): Promise<number> => {
   let took = 0;
   for (let at = 0; at < count; at += BATCH) {
-    const bubbles = make(at, Math.min(count, at + BATCH));
+    const add = searcher.adding(make(at, Math.min(count, at + BATCH)));
     const began = performance.now();
-    searcher.add(bubbles);
+    add();
     took += performance.now() - began;
     await setImmediate();
   }

@@ -20,6 +20,8 @@ export interface SeededBubbles {
 }
 
 const SAMPLE = 200;
+/** Cards are read again by every search for a minute after they were written: these are older. */
+const WRITTEN_BEFORE_MS = 600_000;
 /** So that a row with its notes is as long as those of real meetings. */
 const NOTES_CHARACTERS = 640;
 
@@ -77,7 +79,8 @@ const stateOf = (bubble: Bubble, written: Written, readers: readonly number[]): 
 export const seedBubbles = async (infra: Infra, { bubbles, users, readersEach, cards }: SeedPlan): Promise<SeededBubbles> => {
   const stores = openStores({ ...infra, source: 'bench', onCommit: () => undefined });
   await stores.ensureIndexes();
-  const write = writeCard({ ...stores, feed: createFeed(infra.clock) });
+  const earlier = { ...infra.clock, now: () => new Date(infra.clock.now().getTime() - WRITTEN_BEFORE_MS) };
+  const write = writeCard({ ...stores, feed: createFeed(earlier) });
   const corpus = createCorpus(bubbles);
   const ids: string[] = [];
   for (let n = 0; n < bubbles; n += 1) {
