@@ -24,9 +24,6 @@ export interface AttemptResult {
   readonly preview: string | null;
 }
 
-/** 2xx inside the deadline, whatever becomes of the body. */
-export const isSuccess = ({ outcome }: AttemptResult): boolean => outcome === '2xx';
-
 export const outcomeOf = (status: number): Outcome => {
   if (status === 429) return '429';
   if (status < 200) return 'protocol';

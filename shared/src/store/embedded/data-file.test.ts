@@ -125,7 +125,9 @@ describe('the data file', () => {
   });
 
   it('a folder that can never be made is told too, and does not hang', () => {
-    expect(messageOf(() => openEmbedded({ path: '/proc/nowhere/at/all/data.sqlite', log: memoryLog() }))).toMatch(/cannot be opened: .*\.$/);
+    expect(messageOf(() => openEmbedded({ path: '/proc/nowhere/at/all/data.sqlite', log: memoryLog() }))).toMatch(
+      /cannot be opened: .*\.$/,
+    );
   });
 
   it('a closed store answers nothing', async () => {
