@@ -226,6 +226,7 @@ describe('what is refused', () => {
     ['POST /bubbles', { type: 'screen_recording', participant_ids: [], team_id: ID }, 'team_id'],
     ['POST /bubbles', { type: 'screen_recording', participant_ids: [], channel_id: ID }, 'channel_id'],
     ['POST /bubbles', { type: 'screen_recording', participant_ids: [], created_at: 'now' }, 'created_at'],
+    ['POST /bubbles', { type: 'screen_recording', participant_ids: [], created_at: '9999-12-31T23:00:00-02:00' }, 'created_at'],
     ['POST /bubbles', { type: 'screen_recording', participant_ids: [], segments: [{ text: 1 }] }, 'segments'],
     ['POST /bubbles', { type: 'screen_recording', participant_ids: [], stage: 'done' }, 'stage'],
     ['POST /bubbles/standup/stage', {}, 'stage'],
@@ -234,6 +235,7 @@ describe('what is refused', () => {
     ['POST /bubbles/standup/comments', { author_id: ID }, 'author_id'],
     ['POST /clock', {}, 'advance_seconds'],
     ['POST /clock', { advance_seconds: -1 }, 'advance_seconds'],
+    ['POST /clock', { advance_seconds: 1e12 }, 'advance_seconds'],
     ['POST /services/bubbles-query', { state: 'off' }, 'state'],
     ['POST /services/bubbles-query', { state: 'slow', ms: -1 }, 'ms'],
   ])('%s %j names the field', async (line, body, field) => {
@@ -252,19 +254,17 @@ describe('what is refused', () => {
   });
 
   it.each([
-    'PATCH /users/x',
-    'POST /users/x/state',
-    'PATCH /teams/x',
-    'PUT /teams/x/members/y',
-    'DELETE /teams/x/members/y',
-    'PATCH /bubbles/x',
-    'POST /bubbles/x/stage',
-    'DELETE /bubbles/x',
-    'POST /bubbles/x/comments',
-    'POST /services/x',
-    'POST /services/gateway',
-    'GET /nothing',
-    'PUT /world',
+    ...['PATCH /users/x', 'POST /users/x/state', 'PATCH /teams/x', 'PUT /teams/x/members/y', 'DELETE /teams/x/members/y'],
+    ...[
+      'PATCH /bubbles/x',
+      'POST /bubbles/x/stage',
+      'DELETE /bubbles/x',
+      'POST /bubbles/x/comments',
+      'POST /services/x',
+      'POST /services/gateway',
+      'GET /nothing',
+      'PUT /world',
+    ],
   ])('%s is not found', async (line) => {
     const body = {
       name: 'x',

@@ -32,6 +32,9 @@ describe('what the recording pipeline says', () => {
   it('takes an instant in any zone, and none without a zone', () => {
     expect(CommentPostedV1.schema.safeParse({ ...comment, created_at: '2026-01-31T10:30:00+01:00' }).success).toBe(true);
     expect(CommentPostedV1.schema.safeParse({ ...comment, created_at: '2026-01-31T09:30:00' }).success).toBe(false);
+    for (const outside of ['9999-12-31T23:00:00-02:00', '0000-01-01T00:00:00+00:01'])
+      expect(CommentPostedV1.schema.safeParse({ ...comment, created_at: outside }).success).toBe(false);
+    expect(CommentPostedV1.schema.safeParse({ ...comment, created_at: '9999-12-31T23:59:59.999Z' }).success).toBe(true);
   });
 
   it('drops a field that was added later', () => {

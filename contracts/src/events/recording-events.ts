@@ -10,7 +10,13 @@ const pipeline = { publisher: 'recording-pipeline', consumers: ['bubbles-query']
 /** Lower case, however it was sent: one bubble has one id. */
 const BubbleId = z.uuid().toLowerCase();
 const Revision = z.int().nonnegative();
-const Time = z.iso.datetime({ offset: true });
+const LAST_YEAR = 9999;
+
+/** An instant of a year that four digits write in UTC: what comes in can go out again. */
+export const RecordedTime = z.iso.datetime({ offset: true }).refine((text) => {
+  const year = new Date(text).getUTCFullYear();
+  return year >= 0 && year <= LAST_YEAR;
+}, 'must lie in the years 0000 to 9999 of UTC');
 
 const RecordedParticipant = z.object({
   /** Null for somebody without an account. */
@@ -30,7 +36,7 @@ const BubbleDetails = z.object({
   team_id: z.string().nullable(),
   channel_id: z.string().nullable(),
   channel_name: z.string().nullable(),
-  created_at: Time.nullable(),
+  created_at: RecordedTime.nullable(),
   /** The calendar organizer of a meeting, else who recorded it. */
   author: RecordedParticipant.nullable(),
   creator_id: z.string().nullable(),
@@ -41,10 +47,10 @@ const BubbleDetails = z.object({
   template: z.boolean(),
   /** False for zero-media notes, which never become ready. */
   has_media: z.boolean(),
-  expires_at: Time.nullable(),
+  expires_at: RecordedTime.nullable(),
   response_required: z.boolean(),
   embed_code: z.string().nullable(),
-  meeting: z.object({ platform: z.string().nullable(), start_time: Time.nullable() }).nullable(),
+  meeting: z.object({ platform: z.string().nullable(), start_time: RecordedTime.nullable() }).nullable(),
 });
 export type RecordedBubble = z.infer<typeof BubbleDetails>;
 
@@ -97,7 +103,7 @@ const CommentFacts = z.object({
   body: z.string().nullable(),
   video_url: z.string().nullable(),
   image_url: z.string().nullable(),
-  created_at: Time,
+  created_at: RecordedTime,
   author: z.object({ id: z.string(), name: z.string().nullable() }),
   timestamp_seconds: z.number().nonnegative().nullable(),
   draft: z.boolean(),

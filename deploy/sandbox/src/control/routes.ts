@@ -1,3 +1,4 @@
+import { DomainError } from '@bubbles/shared/errors.ts';
 import { route } from '@bubbles/shared/http/define-route.ts';
 import type { Route } from '@bubbles/shared/http/route.ts';
 import type { World } from '../world.ts';
@@ -5,6 +6,9 @@ import type { Actions } from './actions.ts';
 import type { Gate } from './gate.ts';
 import type { NewProfile } from './identity.ts';
 import { SPECS } from './specs.ts';
+
+/** What is reckoned from it, such as the end of a session, must still be written in four digits. */
+const LAST_INSTANT = Date.UTC(9000, 0);
 
 export type ServiceState = { readonly state: 'down' | 'up' } | { readonly state: 'slow'; readonly ms: number };
 
@@ -114,7 +118,12 @@ const stageRoutes = (stage: Stage, shownWorld: () => World & { readonly base_url
   ),
   route(SPECS.clock, () => Promise.resolve({ now: stage.now().toISOString() })),
   route(SPECS.advance, ({ body }) =>
-    stage.gate.alone(async () => ({ now: (await stage.advance(Math.round(body.advance_seconds * 1000))).toISOString() })),
+    stage.gate.alone(async () => {
+      const ms = Math.round(body.advance_seconds * 1000);
+      if (stage.now().getTime() + ms > LAST_INSTANT)
+        throw new DomainError('invalid', 'advance_seconds: the clock goes no further than the year 9000.');
+      return { now: (await stage.advance(ms)).toISOString() };
+    }),
   ),
   route(SPECS.settle, () =>
     stage.gate.shared(async () => {

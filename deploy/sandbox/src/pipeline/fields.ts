@@ -1,7 +1,7 @@
+import { RecordedTime } from '@bubbles/contracts/events/recording-events.ts';
 import { z } from 'zod';
 
 const Uuid = z.uuid().transform((id) => id.toLowerCase());
-const Time = z.iso.datetime({ offset: true });
 const Text = z.string().max(200_000);
 
 export const STAGES = ['created', 'processed', 'transcribed', 'ready'] as const;
@@ -27,16 +27,16 @@ const DETAILS = {
   external_participants: z
     .array(z.object({ name: z.string().nullable().default(null), email: z.string().nullable().default(null) }))
     .max(500),
-  created_at: Time.nullable(),
+  created_at: RecordedTime.nullable(),
   is_public: z.boolean(),
   archived: z.boolean(),
   draft: z.boolean(),
   template: z.boolean(),
-  expires_at: Time.nullable(),
+  expires_at: RecordedTime.nullable(),
   response_required: z.boolean(),
   has_media: z.boolean(),
   embed_code: z.string().nullable(),
-  meeting: z.object({ platform: z.string().nullable().default(null), start_time: Time.nullable().default(null) }).nullable(),
+  meeting: z.object({ platform: z.string().nullable().default(null), start_time: RecordedTime.nullable().default(null) }).nullable(),
 };
 const MEDIA = {
   has_audio: z.boolean(),
@@ -79,6 +79,6 @@ export const NewComment = z.object({
   thread_draft: z.boolean().exactOptional(),
   thread_archived: z.boolean().exactOptional(),
   pinned: z.boolean().exactOptional(),
-  created_at: Time.exactOptional(),
+  created_at: RecordedTime.exactOptional(),
 });
 export type NewComment = z.infer<typeof NewComment>;

@@ -43,7 +43,9 @@ export function people(directory: Directory): People {
 
   return {
     async participants({ participant_ids = [], external_participants = [], team_id }) {
-      const inside = await Promise.all(participant_ids.map(async (id) => person(await known('participant_ids', id), team_id)));
+      const inside = await Promise.all(
+        [...new Set(participant_ids)].map(async (id) => person(await known('participant_ids', id), team_id)),
+      );
       return [...inside, ...external_participants.map((guest) => ({ user_id: null, ...guest, is_external: true }))];
     },
     async author({ author_id, participant_ids = [], team_id }) {
