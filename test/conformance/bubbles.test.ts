@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type Answer, send } from './support/client.ts';
 import { openWorld } from './support/open-world.ts';
 import { shapeFaults } from './support/shape.ts';
+import { shortId } from './support/short-id.ts';
 import type { Person, TeamScene, World } from './support/world.ts';
+
+jest.setTimeout(30_000);
 
 let world: World;
 beforeAll(async () => {
@@ -16,14 +19,6 @@ const recordingOf = (person: Person, fields: Readonly<Record<string, unknown>> =
 const teamOf = (members: readonly Readonly<Record<string, unknown>>[]): Promise<TeamScene> =>
   world.team({ name: 'Acme', plan: 'pro', members, channels: [{ name: 'general' }] });
 const PAST = '2020-01-01T00:00:00.000Z';
-
-/** Base62 of a uuid, written independently of the product. */
-const shortId = (uuid: string): string => {
-  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-  let text = '';
-  for (let rest = BigInt(`0x${uuid.replaceAll('-', '')}`); rest > 0n; rest /= 62n) text = digits[Number(rest % 62n)] + text;
-  return text.padStart(22, '0');
-};
 
 describe('section 2, a bubble', () => {
   it('[BUB-01] [BUB-02] [GEN-04] a meeting carries every field as it was recorded', async () => {
@@ -251,7 +246,10 @@ describe('section 2, people of a bubble', () => {
       { user_id: inside.id, role: 'guest' },
       { user_id: hidden.id, role: 'guest', hidden: true },
     ]);
-    const external_participants = ['a@Zeta.example', 'b@zeta.EXAMPLE', 'c@alpha.example', null].map((email) => ({ name: null, email }));
+    const external_participants = ['a@Zeta.example', 'b@zeta.EXAMPLE', 'c@alpha.example', 'nowhere@', null].map((email) => ({
+      name: null,
+      email,
+    }));
     const mixed = await recordingOf(inside, {
       team_id: team.id,
       participant_ids: [inside.id, outside.id, hidden.id],

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type Answer, send } from './support/client.ts';
-import { control, type Sandbox, startSandbox } from './support/sandbox-world.ts';
+import { control, type Sandbox, type Seeded, startSandbox } from './support/sandbox-world.ts';
 import type { Person, TeamScene } from './support/world.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
-interface Seeded {
-  readonly base_url: string;
-  readonly now: string;
-  readonly users: Readonly<Record<'ada' | 'ben' | 'gus' | 'fay' | 'eve', Person>>;
-  readonly teams: Readonly<Record<'acme' | 'flea', TeamScene>>;
-  readonly bubbles: Readonly<Record<string, { readonly id: string; readonly short_id: string; readonly type: string }>>;
-}
+jest.setTimeout(30_000);
 
+type Fields = Readonly<Record<string, unknown>>;
 let sandbox: Sandbox;
 let seeded: Seeded;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type RawConnection, rawConnection } from '@bubbles/shared/testing/raw-http.ts';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { startSandbox, worldAt } from './support/sandbox-world.ts';
 import { CREDENTIAL_CHECKS } from './support/security/credentials.ts';
 import { EDGE_CHECKS } from './support/security/edge.ts';
@@ -9,6 +9,8 @@ import { type Checks, type Lab, labOf, readRaw } from './support/security/lab.ts
 import { expectOneIdEverywhere, LOG_CHECKS } from './support/security/logs.ts';
 import { PROTOCOL_CHECKS } from './support/security/protocol.ts';
 import { READING_CHECKS } from './support/security/reading.ts';
+
+jest.setTimeout(30_000);
 
 interface Case {
   readonly id: string;

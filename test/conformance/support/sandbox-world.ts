@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { World } from './world.ts';
+import type { Person, TeamScene, World } from './world.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const LISTENING = 'Listening on ';
@@ -15,6 +15,15 @@ export interface Sandbox {
   /** Everything it has written to standard error. */
   errors(): string;
   stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** The world that everybody starts from. */
+export interface Seeded {
+  readonly base_url: string;
+  readonly now: string;
+  readonly users: Readonly<Record<'ada' | 'ben' | 'gus' | 'fay' | 'eve', Person>>;
+  readonly teams: Readonly<Record<'acme' | 'flea', TeamScene>>;
+  readonly bubbles: Readonly<Record<string, { readonly id: string; readonly short_id: string; readonly type: string }>>;
 }
 
 /** Starts the sandbox as a newcomer does, on a free port. */

@@ -34,5 +34,6 @@ const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') +
 /** Lower case, distinct, sorted. */
 export const externalDomains = (participants: readonly Person[], directory: Directory): string[] => {
   const emails = participants.flatMap((person) => (person.isExternal ? (current(person, directory).email ?? []) : []));
-  return [...new Set(emails.filter((email) => email.includes('@')).map(domainOf))].toSorted();
+  const domains = emails.filter((email) => email.includes('@')).map(domainOf);
+  return [...new Set(domains)].filter((domain) => domain !== '').toSorted();
 };
