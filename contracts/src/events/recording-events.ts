@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { BubbleType } from '../api/bubble.ts';
 import { defineEvent } from './define-event.ts';
+import { RecordedTime } from './recorded-time.ts';
 
 /**
  * What the recording pipeline says of a bubble. Facts come in groups, each with a revision of its own that only rises (details, media, transcript,
@@ -10,14 +11,6 @@ const pipeline = { publisher: 'recording-pipeline', consumers: ['bubbles-query']
 /** Lower case, however it was sent: one bubble has one id. */
 const BubbleId = z.uuid().toLowerCase();
 const Revision = z.int().nonnegative();
-const LAST_YEAR = 9999;
-
-/** An instant of a year that four digits write in UTC: what comes in can go out again. */
-export const RecordedTime = z.iso.datetime({ offset: true }).refine((text) => {
-  const year = new Date(text).getUTCFullYear();
-  return year >= 0 && year <= LAST_YEAR;
-}, 'must lie in the years 0000 to 9999 of UTC');
-
 const RecordedParticipant = z.object({
   /** Null for somebody without an account. */
   user_id: z.string().nullable(),

@@ -1,4 +1,4 @@
-import { RecordedTime } from '@bubbles/contracts/events/recording-events.ts';
+import { RecordedTime } from '@bubbles/contracts/events/recorded-time.ts';
 import { z } from 'zod';
 
 const Uuid = z.uuid().transform((id) => id.toLowerCase());
