@@ -58,8 +58,7 @@ export const startReceiver = async (first: Behaviour = 204): Promise<TestReceive
     },
     async close() {
       server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+      await new Promise((resolve) => server.close(resolve));
     },
   };
 };

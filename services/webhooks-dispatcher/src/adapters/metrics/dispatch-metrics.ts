@@ -1,10 +1,12 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { DeliveryStore, DispatchMetrics } from '../../ports.ts';
 
+type Queue = Awaited<ReturnType<DeliveryStore['countDue']>>;
+
 interface Watched {
   readonly registry: Registry;
   readonly inFlight: () => { readonly attempts: number; readonly saturated: number };
-  readonly countDue: () => ReturnType<DeliveryStore['countDue']>;
+  readonly countDue: () => Promise<Queue>;
   readonly nowMs: () => number;
 }
 
@@ -53,16 +55,32 @@ export function dispatchMetrics({ registry }: Pick<Watched, 'registry'>): Dispat
 /** What stands in the queue, read when somebody asks. */
 export function watchQueue({ registry, inFlight, countDue, nowMs }: Watched): void {
   const registers = [registry];
-  const oldest = new Gauge({ name: 'webhook_oldest_due_seconds', help: 'How long the longest due delivery has waited', registers });
+  /** Both figures of one scrape are of one look. A store that is away must not take every other figure with it. */
+  let look: Promise<Queue | null> | null = null;
+  const queue = (): Promise<Queue | null> => {
+    look ??= countDue()
+      .catch(() => null)
+      .finally(() => {
+        look = null;
+      });
+    return look;
+  };
   new Gauge({
     name: 'webhook_due',
     help: 'Deliveries that are due',
     registers,
     async collect() {
-      // A store that is away must not take every other figure with it.
-      const queue = await countDue().catch(() => null);
-      this.set(queue?.due ?? Number.NaN);
-      oldest.set(queue === null ? Number.NaN : Math.max(0, nowMs() - (queue.oldest?.getTime() ?? nowMs())) / MS);
+      this.set((await queue())?.due ?? Number.NaN);
+    },
+  });
+  new Gauge({
+    name: 'webhook_oldest_due_seconds',
+    help: 'How long the longest due delivery has waited',
+    registers,
+    async collect() {
+      const seen = await queue();
+      const since = seen?.oldest?.getTime() ?? nowMs();
+      this.set(seen === null ? Number.NaN : Math.max(0, nowMs() - since) / MS);
     },
   });
   new Gauge({
@@ -74,8 +92,8 @@ export function watchQueue({ registry, inFlight, countDue, nowMs }: Watched): vo
     },
   });
   new Gauge({
-    name: 'webhook_saturated_subscriptions',
-    help: 'Subscriptions with as many attempts in flight as they may have',
+    name: 'webhook_saturated',
+    help: 'Subscriptions and origins with as many attempts in flight as they may have',
     registers,
     collect: function () {
       this.set(inFlight().saturated);

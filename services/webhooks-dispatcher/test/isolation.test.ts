@@ -1,0 +1,92 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { aBubble, type Ready } from './builders.ts';
+import { CONFIG, type TestDispatcherOptions } from './dispatcher.ts';
+import { openScene, type Scene, type Subscriber } from './scene.ts';
+
+let scene: Scene;
+const open = async (limits: Partial<typeof CONFIG.limits> = {}, options: TestDispatcherOptions = {}) => {
+  scene = await openScene({ ...options, config: { limits: { ...CONFIG.limits, ...limits } } });
+};
+afterEach(() => scene.stop());
+
+const meeting = (id: string): Partial<Ready> => ({ bubble: aBubble({ id }) });
+const screen = (id: string): Partial<Ready> => ({ bubble: aBubble({ id, type: 'screen_recording' }) });
+const silence = () => null;
+
+describe('section 6, receivers beside each other', () => {
+  it('[DLV-06] one that never answers, with twenty times the traffic, holds up nobody', async () => {
+    await open();
+    const slow = await scene.subscriber({ events: ['meeting_recording.ready'] }, silence);
+    const fast = await scene.subscriber({ events: ['screen_recording.ready'] });
+    for (let n = 0; n < 200; n += 1) await scene.dispatcher.ready(meeting(`slow-${n}`));
+    for (let n = 0; n < 10; n += 1) await scene.dispatcher.ready(screen(`fast-${n}`));
+    await fast.receiver.reached(10);
+    expect(slow.receiver.received).toHaveLength(CONFIG.limits.perSubscription);
+    expect(new Set(fast.receiver.ids()).size).toBe(10);
+  });
+
+  it('[DLV-06] nor does one that many subscriptions lead to', async () => {
+    await open({ perSubscription: 2, perOrigin: 6, perProcess: 8, reservedForFirst: 1 });
+    const slow = await scene.subscriber({ events: ['meeting_recording.ready'] }, silence);
+    for (let n = 0; n < 9; n += 1) await scene.dispatcher.subscribe({ url: slow.receiver.url, events: ['meeting_recording.ready'] });
+    const fast = await scene.subscriber({ events: ['screen_recording.ready'] });
+    for (const id of ['b1', 'b2', 'b3']) await scene.dispatcher.ready(meeting(id));
+    await slow.receiver.reached(6);
+    for (let n = 0; n < 5; n += 1) await scene.dispatcher.ready(screen(`fast-${n}`));
+    await fast.receiver.reached(5);
+    expect(slow.receiver.received).toHaveLength(6);
+  });
+
+  it('[DLV-06] retries leave room for first attempts', async () => {
+    await open({ perSubscription: 4, perOrigin: 4, perProcess: 6, reservedForFirst: 2 });
+    const failing: Subscriber[] = [];
+    for (let n = 0; n < 4; n += 1) failing.push(await scene.subscriber({ events: ['meeting_recording.ready'] }, 500));
+    for (const id of ['b1', 'b2']) await scene.dispatcher.ready(meeting(id));
+    await scene.dispatcher.settle();
+    for (const { receiver } of failing) receiver.answer(silence);
+    const fresh = await scene.subscriber({ events: ['screen_recording.ready'] });
+    await scene.dispatcher.clock.advance(60_000);
+    await Promise.race(failing.map(({ receiver }) => receiver.reached(3)));
+    await scene.dispatcher.ready(screen('fresh'));
+    await fresh.receiver.reached(1);
+    const retried = failing.reduce((sum, { receiver }) => sum + receiver.received.length - 2, 0);
+    expect(retried).toBeLessThanOrEqual(4);
+  });
+
+  it('[DLV-06] what waits for its turn goes as soon as there is room', async () => {
+    await open();
+    const held = Promise.withResolvers<void>();
+    const { receiver } = await scene.subscriber({}, (response) => held.promise.then(() => response.end()));
+    for (let n = 0; n < 12; n += 1) await scene.dispatcher.ready(meeting(`b-${n}`));
+    await receiver.reached(4);
+    const metric = await scene.dispatcher.registry.getSingleMetricAsString('webhook_saturated');
+    expect(metric).toContain('webhook_saturated 1');
+    held.resolve();
+    await scene.dispatcher.settle();
+    expect(new Set(receiver.ids()).size).toBe(12);
+  });
+
+  it('[DLV-06] one that hangs leaves the room of another port of its host alone', async () => {
+    await open({ perOrigin: 4 });
+    const slow = await scene.subscriber({ events: ['meeting_recording.ready'] }, silence);
+    const fast = await scene.subscriber({ events: ['meeting_recording.ready'] });
+    for (let n = 0; n < 8; n += 1) await scene.dispatcher.ready(meeting(`b-${n}`));
+    await fast.receiver.reached(8);
+    expect(slow.receiver.received).toHaveLength(4);
+  });
+});
+
+describe('section 6, dispatchers beside each other', () => {
+  it('[DLV-05] on one store share the work and send nothing twice', async () => {
+    await open();
+    const { receiver, log } = await scene.subscriber();
+    const { database, clock, bus, peers } = scene.dispatcher;
+    const others = [await openScene({ database, clock, bus, peers }), await openScene({ database, clock, bus, peers })];
+    await Promise.all(Array.from({ length: 60 }, (_, n) => scene.dispatcher.ready(meeting(`b-${n}`))));
+    for (const { dispatcher } of [scene, ...others, scene]) await dispatcher.settle();
+    expect(receiver.received).toHaveLength(60);
+    expect(new Set(receiver.ids()).size).toBe(60);
+    expect((await log()).every(({ status }) => status === 'succeeded')).toBe(true);
+    for (const other of others) await other.stop();
+  });
+});

@@ -1,0 +1,61 @@
+import { DomainError } from '@bubbles/shared/errors.ts';
+import type { Database, Doc } from '@bubbles/shared/store/collection.ts';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { aBubble } from './builders.ts';
+import { CONFIG } from './dispatcher.ts';
+import { openScene, type Scene } from './scene.ts';
+import { memoryDatabase } from './stores.ts';
+
+let scene: Scene;
+afterEach(() => scene.stop());
+
+const figures = async () =>
+  (await scene.dispatcher.registry.metrics()).split('\n').filter((line) => /^webhook_\w+(\{[^}]*\})? /.test(line));
+
+describe('what an operator watches', () => {
+  it('attempts by outcome, how late they were, and what stands in the queue', async () => {
+    scene = await openScene();
+    const subscriber = await scene.subscriber({}, 500);
+    await scene.dispatcher.ready();
+    await scene.dispatcher.settle();
+    await scene.dispatcher.pass(60);
+    scene.dispatcher.peers.setState('identity', 'away');
+    await scene.dispatcher.pass(125);
+    const lines = await figures();
+    expect(subscriber.receiver.received).toHaveLength(2);
+    for (const line of [
+      'webhook_attempts_total{outcome="5xx"} 2',
+      'webhook_first_attempt_lag_seconds_count 1',
+      'webhook_retry_lateness_seconds_count 1',
+      'webhook_in_flight 0',
+    ])
+      expect(lines).toContain(line);
+  });
+
+  it('how much is due, and for how long', async () => {
+    scene = await openScene({ config: { limits: { ...CONFIG.limits, perSubscription: 1 } } });
+    const { receiver } = await scene.subscriber({}, () => null);
+    for (const id of ['b1', 'b2', 'b3']) await scene.dispatcher.ready({ bubble: aBubble({ id }) });
+    await receiver.reached(1);
+    await scene.dispatcher.clock.advance(7000);
+    expect(await figures()).toEqual(
+      expect.arrayContaining(['webhook_due 2', 'webhook_oldest_due_seconds 7', 'webhook_in_flight 1', 'webhook_saturated 1']),
+    );
+  });
+
+  it('a store that is away takes no other figure with it', async () => {
+    const database = memoryDatabase();
+    let away = false;
+    const failing: Database = {
+      ...database,
+      collection: <T extends Doc>(name: string) => ({
+        ...database.collection<T>(name),
+        count: () => (away ? Promise.reject(new DomainError('unavailable', 'away')) : Promise.resolve(0)),
+      }),
+    };
+    scene = await openScene({ database: failing });
+    expect(await figures()).toEqual(expect.arrayContaining(['webhook_due 0', 'webhook_oldest_due_seconds 0']));
+    away = true;
+    expect(await figures()).toEqual(expect.arrayContaining(['webhook_due Nan', 'webhook_oldest_due_seconds Nan', 'webhook_in_flight 0']));
+  });
+});

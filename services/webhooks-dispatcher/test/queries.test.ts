@@ -1,0 +1,118 @@
+import type { Database, Doc } from '@bubbles/shared/store/collection.ts';
+import { describe, expect, it } from '@jest/globals';
+import { DELIVERY_INDEXES } from '../src/adapters/store/deliveries.ts';
+import { EVENT_INDEXES } from '../src/adapters/store/events.ts';
+import { SUBSCRIPTION_INDEXES } from '../src/adapters/store/subscriptions.ts';
+import { aBubble } from './builders.ts';
+import { CONFIG } from './dispatcher.ts';
+import { openScene } from './scene.ts';
+import { memoryDatabase } from './stores.ts';
+
+const BY_ID = { name: '_id', keys: { _id: 1 } } as const;
+const INDEXES = { subscriptions: SUBSCRIPTION_INDEXES, events: EVENT_INDEXES, deliveries: DELIVERY_INDEXES };
+
+/** What narrows the look for due deliveries as the moment has it; both are at the end of its indexes. */
+const SATURATED = /, (origin|subscriptionId)(?=.* by claimableAt$)/g;
+
+/** Every query that the stores make, by the paths of its filter and sort, and the index that serves it. */
+const SERVED: Readonly<Record<string, string>> = {
+  'subscriptions: _id': '_id',
+  'subscriptions: _id, ownerId': '_id',
+  'subscriptions: _id, ownerId, revision': '_id',
+  'subscriptions: _id, epoch': '_id',
+  'subscriptions: _id, epoch, streak': '_id',
+  'subscriptions: _id, epoch, fails, status': '_id',
+  'subscriptions: ownerId by createdAt, _id': 'owner',
+  'subscriptions: ownerId, status': 'owner',
+  'events: _id': '_id',
+  'events: _id, createdAt': '_id',
+  'events: createdAt by createdAt': 'made',
+  'deliveries: claimableAt, status': 'due',
+  'deliveries: claimableAt, status by claimableAt': 'due',
+  'deliveries: claimableAt, putOff, status by claimableAt': 'due',
+  'deliveries: claimableAt, leaseToken, status': 'due',
+  'deliveries: attempt, claimableAt, status by claimableAt': 'first_due',
+  'deliveries: _id, claimableAt, status': '_id',
+  'deliveries: _id, leaseToken': '_id',
+  'deliveries: _id, subscriptionId': '_id',
+  'deliveries: _id, attempt, status': '_id',
+  'deliveries: _id, createdAt, status': '_id',
+  'deliveries: subscriptionId by createdAt, _id': 'log',
+  'deliveries: status, subscriptionId by createdAt, _id': 'log_by_status',
+  'deliveries: createdAt, status by createdAt': 'made',
+};
+
+const pathsOf = (value: unknown): string[] =>
+  Object.keys(typeof value === 'object' && value !== null ? value : {}).filter((path) => !path.startsWith('$'));
+
+/** The database, and the shapes of the queries that were made of it. */
+const overheard = () => {
+  const shapes = new Set<string>();
+  const database = memoryDatabase();
+  const hear = (name: string, [filter, ...options]: readonly unknown[]) => {
+    const sort = options.flatMap((one) => (typeof one === 'object' && one !== null && 'sort' in one ? pathsOf(one.sort) : []));
+    const shape = `${name}: ${pathsOf(filter).toSorted().join(', ')}${sort.length === 0 ? '' : ` by ${sort.join(', ')}`}`;
+    shapes.add(shape.replaceAll(SATURATED, ''));
+  };
+  const listening: Database = {
+    ...database,
+    collection: <T extends Doc>(name: string) =>
+      new Proxy(database.collection<T>(name), {
+        get(target, method) {
+          const member: unknown = Reflect.get(target, method);
+          if (typeof member !== 'function' || method === 'insert' || method === 'ensureIndexes') return member;
+          return (...args: unknown[]) => {
+            hear(name, args);
+            return member.apply(target, args);
+          };
+        },
+      }),
+  };
+  return { database: listening, shapes };
+};
+
+describe('the queries of the stores', () => {
+  // The store in memory refuses what no index serves.
+  it('are known, and each has an index that serves it', async () => {
+    const { database, shapes } = overheard();
+    const limits = { ...CONFIG.limits, perSubscription: 1, perOrigin: 2, perProcess: 6, reservedForFirst: 3 };
+    const scene = await openScene({ database, config: { limits, releaseLeasesAtStart: true } });
+    const { dispatcher } = scene;
+    const slow = await scene.subscriber({}, () => null);
+    await dispatcher.subscribe({ url: slow.receiver.url });
+    const failing = await scene.subscriber({}, 500);
+    await scene.subscriber({});
+    for (const id of ['b1', 'b2', 'b3']) await dispatcher.ready({ bubble: aBubble({ id }) });
+    await slow.receiver.reached(2);
+    await dispatcher.call('POST', `/${failing.id}/test`);
+    await dispatcher.call('PATCH', `/${failing.id}`, { filters: {} });
+    const { next_cursor: cursor } = (await dispatcher.call('GET', `/${failing.id}/deliveries?limit=1`)).body;
+    await dispatcher.call('GET', `/${failing.id}/deliveries?cursor=${cursor}`);
+    await dispatcher.call('GET', `/${failing.id}/deliveries?status=pending`);
+    await dispatcher.call('GET');
+    await dispatcher.registry.metrics();
+    dispatcher.peers.user('ada', { state: 'disabled' });
+    await dispatcher.clock.advance(60_000);
+    dispatcher.peers.user('ada');
+    dispatcher.peers.setState('identity', 'away');
+    await dispatcher.ready({ bubble: aBubble({ id: 'b4' }) });
+    dispatcher.peers.setState('identity', 'up');
+    await slow.receiver.close();
+    await dispatcher.pass(10);
+    const [delivery] = (await failing.log()).filter(({ status }) => status !== 'pending');
+    await dispatcher.call('POST', `/${failing.id}/deliveries/${delivery.id}/redeliver`);
+    await dispatcher.clock.set(new Date(dispatcher.clock.now().getTime() + 40 * 86_400_000));
+    await dispatcher.settle();
+    for (const job of dispatcher.service.jobs) await job.run();
+    await dispatcher.call('DELETE', `/${failing.id}`);
+    await scene.stop();
+
+    expect([...shapes].toSorted()).toEqual(Object.keys(SERVED).toSorted());
+    for (const [shape, name] of Object.entries(SERVED)) {
+      const [collection = '', asked = ''] = shape.split(': ');
+      const known = Object.entries(INDEXES).find(([one]) => one === collection)?.[1] ?? [];
+      const [leading = ''] = Object.keys([BY_ID, ...known].find((index) => index.name === name)?.keys ?? {});
+      expect([shape, asked.split(/, | by /)]).toEqual([shape, expect.arrayContaining([leading])]);
+    }
+  });
+});
