@@ -27,8 +27,8 @@ export type WireState = 'up' | 'down' | { readonly slowMs: number };
 export interface HttpHost {
   readonly url: string;
   readonly opsUrl: string | null;
-  /** Requests are served from now on; until then they are refused as unavailable. */
-  open(): void;
+  /** Goes on the wire. Until then connections are refused, so that who knows another address goes there. */
+  open(): Promise<void>;
   setState(state: WireState): Promise<void>;
   /** Not ready, then the grace for balancers, then everything in flight; true when nothing had to be cut. */
   drain(): Promise<boolean>;
@@ -37,16 +37,22 @@ export interface HttpHost {
 }
 
 export const hostHttp = async (options: HttpHostOptions): Promise<HttpHost> => {
-  const gate = switchableHandler(options.handler, options.ids);
+  const gate = switchableHandler(options.handler);
   let phase: 'starting' | 'serving' | 'draining' = 'starting';
-  const server = await startServer({ handler: gate.listener, address: options.listen, limits: options.limits, ids: options.ids });
+  const server = await startServer({
+    handler: gate.listener,
+    address: options.listen,
+    limits: options.limits,
+    ids: options.ids,
+    offTheWire: true,
+  });
   const notReady = async () => (phase === 'serving' ? await options.notReady() : phase);
   const ops = options.ops && (await startOpsServer({ ...options, address: options.ops, notReady }));
   return {
     url: server.url,
     opsUrl: ops?.url ?? null,
-    open: () => {
-      gate.open();
+    open: async () => {
+      await server.restore();
       phase = 'serving';
     },
     setState: async (state) => {

@@ -43,7 +43,7 @@ const PING_LIMIT_MS = 2000;
 const SHEDDING_LIMIT_MS = 10_000;
 const BACKOFF_MS = { first: 250, most: 5000 };
 
-/** Listens first, then starts the service, again and again while its store cannot be reached. */
+/** Shows its probes first, then starts the service, again and again while its store cannot be reached, and goes on the wire. */
 export const hostService = async (options: HostOptions): Promise<Host> => {
   const { service, infra, shedder } = options;
   const stopping = new AbortController();
@@ -54,8 +54,8 @@ export const hostService = async (options: HostOptions): Promise<Host> => {
     handler: handlerOf(options),
     notReady: () => notReady(options),
   });
-  const running = startService(options, stopping.signal).then((jobs) => {
-    if (jobs !== null) http.open();
+  const running = startService(options, stopping.signal).then(async (jobs) => {
+    if (jobs !== null) await http.open();
     return jobs;
   });
   const stop = async () => {

@@ -131,7 +131,7 @@ const startGateway = async (config: GatewayConfig, infra: Infra): Promise<Runnin
     run: () => poll.refresh().then(() => null),
     pollMs: config.limits.fragmentPollMs,
   });
-  host.open();
+  await host.open();
   return {
     url: host.url,
     opsUrl: host.opsUrl,

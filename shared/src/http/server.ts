@@ -39,6 +39,8 @@ export interface HttpServerOptions {
   readonly address: Address;
   readonly limits: Limits;
   readonly ids: Ids;
+  /** Only makes sure that the port can be had; `restore` goes on the wire. */
+  readonly offTheWire?: boolean;
 }
 
 export interface Drain {
@@ -65,7 +67,7 @@ export const startServer = async (options: HttpServerOptions): Promise<HttpServe
     return options.handler(req, res);
   });
   refuseByHand(server, options.ids);
-  const port = await listen(server, options.address);
+  const port = await (options.offTheWire === true ? tryPort(options.address) : listen(server, options.address));
   return {
     url: `http://${options.address.host.includes(':') ? `[${options.address.host}]` : options.address.host}:${port}`,
     drain: async ({ noticeMs, deadlineMs }) => {
@@ -148,6 +150,14 @@ const listen = async (server: Server, { host, port }: Address): Promise<number> 
   const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('The server listens on no port.');
   return address.port;
+};
+
+/** The port, when nobody else has it. */
+const tryPort = async (address: Address): Promise<number> => {
+  const trial = createServer();
+  const port = await listen(trial, address);
+  await close(trial, 0);
+  return port;
 };
 
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -4,7 +4,7 @@ import type { ServiceTokens } from '@bubbles/shared/http/internal-auth.ts';
 import { type InternalClient, internalClient } from '@bubbles/shared/http/internal-client.ts';
 import type { GatewayReason } from '../edge/exchange.ts';
 import type { Address } from '../upstream/address.ts';
-import { wasRefused } from '../upstream/relay.ts';
+import { wasCut, wasRefused } from '../upstream/relay.ts';
 import { type CheckBatcher, CheckQueueFull, checkBatcher } from './check-batcher.ts';
 
 export const IDENTITY = 'identity-and-oauth';
@@ -17,7 +17,7 @@ export interface Unanswered {
 }
 
 export interface IdentityChecks {
-  /** Asks the first of the candidates, and the next when one refuses the connection. */
+  /** Asks the first of the candidates, and the next when one refuses the connection or ends it. */
   check(check: CredentialCheck, candidates: readonly Address[]): Promise<CheckAnswer | Unanswered>;
   close(): Promise<void>;
 }
@@ -88,7 +88,9 @@ const ask = async ({ batcher }: Line, check: CredentialCheck): Promise<CheckAnsw
   }
 };
 
-const mayAskAnother = ({ reason, error }: Unanswered): boolean => reason === 'breaker' || (isDomainError(error) && wasRefused(error.cause));
+/** A check that was asked twice counts twice at most, and lets nobody in. */
+const mayAskAnother = ({ reason, error }: Unanswered): boolean =>
+  reason === 'breaker' || (isDomainError(error) && (wasRefused(error.cause) || wasCut(error.cause)));
 
 const reasonOf = (error: unknown): GatewayReason => {
   if (error instanceof CheckQueueFull) return 'overload';

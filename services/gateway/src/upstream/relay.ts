@@ -24,6 +24,9 @@ const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 /** Nothing was sent: any request may go to another replica. */
 export const wasRefused = (error: unknown): boolean => REFUSED.has(errorCode(error) ?? '');
 
+/** The connection broke before there was an answer: something may have been sent. */
+export const wasCut = (error: unknown): boolean => RESET.has(errorCode(error) ?? '');
+
 /** Sends a request to a service and its answer to the client. Resolves when the service's part is over, whatever its end. */
 export const relay = async (exchange: Exchange, plan: RelayPlan, budget: RetryBudget): Promise<void> => {
   budget.earn();
@@ -59,7 +62,7 @@ const giveUp = (exchange: Exchange, failure: Failure | null, closed: GatewayReas
 
 /** Something may have been sent: only what changes nothing goes again, once, and never after a time limit. */
 const mayRepeat = ({ timedOut, error }: Failure, repeats: { left: number }, budget: RetryBudget): boolean => {
-  if (timedOut || repeats.left === 0 || !RESET.has(errorCode(error) ?? '')) return false;
+  if (timedOut || repeats.left === 0 || !wasCut(error)) return false;
   repeats.left -= 1;
   return budget.spend();
 };
