@@ -90,7 +90,7 @@ broker_environment() {
   export HOME="$folder" RABBITMQ_NODENAME="bubbles$amqp_port@localhost" RABBITMQ_DIST_PORT="$dist_port"
   export ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PORT="$epmd_port"
   export RABBITMQ_MNESIA_BASE="$folder/data" RABBITMQ_LOG_BASE="$folder/log" RABBITMQ_PID_FILE="$folder/node.pid"
-  export RABBITMQ_CONFIG_FILE="$folder/rabbitmq.conf" RABBITMQ_CONF_ENV_FILE="$folder/none" RABBITMQ_ENABLED_PLUGINS_FILE="$folder/plugins"
+  export ERL_CRASH_DUMP="$folder/erl_crash.dump" RABBITMQ_CONFIG_FILE="$folder/rabbitmq.conf" RABBITMQ_CONF_ENV_FILE="$folder/none" RABBITMQ_ENABLED_PLUGINS_FILE="$folder/plugins"
   [ -f "$folder/.erlang.cookie" ] || { echo "COOKIE$RANDOM$RANDOM" >"$folder/.erlang.cookie" && chmod 400 "$folder/.erlang.cookie"; }
   echo '[].' >"$folder/plugins"
   printf '%s\n' "listeners.tcp.1 = 127.0.0.1:$amqp_port" 'disk_free_limit.absolute = 50MB' 'log.file.level = warning' >"$folder/rabbitmq.conf"

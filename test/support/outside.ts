@@ -13,6 +13,7 @@ import { type Actions, actions } from '../../deploy/sandbox/src/control/actions.
 import type { IdentityAdmin } from '../../deploy/sandbox/src/control/identity.ts';
 import { identityAdmin } from '../../deploy/sandbox/src/control/identity-http.ts';
 import type { PipelineComment, PipelineThread } from '../../deploy/sandbox/src/pipeline/comments.ts';
+import type { Directory } from '../../deploy/sandbox/src/pipeline/people.ts';
 import { startPipeline } from '../../deploy/sandbox/src/pipeline/pipeline.ts';
 import type { PipelineBubble } from '../../deploy/sandbox/src/pipeline/recordings.ts';
 
@@ -20,6 +21,8 @@ export interface OutsideOptions {
   readonly amqpUrl: string;
   readonly identityUrls: readonly string[];
   readonly operatorKeyFile: string;
+  /** Who knows the people that recordings name; identity when absent. */
+  readonly directory?: Directory;
 }
 
 /** What is outside of the product when it runs as processes: the operator, and the recording pipeline with a store of its own. */
@@ -39,7 +42,7 @@ export interface Stated {
   readonly comments: Collection<Stored<PipelineComment>>;
 }
 
-export const openOutside = async ({ amqpUrl, identityUrls, operatorKeyFile }: OutsideOptions): Promise<Outside> => {
+export const openOutside = async ({ amqpUrl, identityUrls, operatorKeyFile, directory }: OutsideOptions): Promise<Outside> => {
   const [clock, ids, log] = [systemClock(), systemIds(), SILENT_LOG];
   const tokens = serviceTokens({ caller: 'operator', key: createPrivateKey(readFileSync(operatorKeyFile)), clock });
   const operator = internalClient({ callee: 'identity-and-oauth', baseUrls: identityUrls, tokens });
@@ -47,7 +50,7 @@ export const openOutside = async ({ amqpUrl, identityUrls, operatorKeyFile }: Ou
   const bus = amqpBus({ url: amqpUrl, service: 'recording-pipeline', clock, log });
   const store = openEmbedded({ path: ':memory:', log });
   const database = store.database('recording-pipeline');
-  const pipeline = await startPipeline({ clock, ids, log, bus, database }, identity);
+  const pipeline = await startPipeline({ clock, ids, log, bus, database }, directory ?? identity);
   return {
     identity,
     actions: actions({ ...pipeline, identity, ids }),

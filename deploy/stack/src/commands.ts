@@ -43,7 +43,7 @@ const up: Command = (options) =>
 
 const prepare = async ({ environment, port }: CommandOptions): Promise<StackState> => {
   const ownEngines = !(await enginesRun(environment));
-  const layout = { port, databasePrefix: '', replicas: USUAL_REPLICAS, drainNotice: DRAIN_NOTICE };
+  const layout = { port, databasePrefix: '', replicas: USUAL_REPLICAS, drainNotice: DRAIN_NOTICE, shedding: true };
   return { layout: { ...layout, ...(await enginesUp(environment)) }, ownEngines };
 };
 

@@ -15,6 +15,8 @@ export const StackLayout = z.object({
   replicas: z.record(z.enum(SERVICES), z.int()),
   /** How long a process that is told to end goes on serving those who have not noticed. */
   drainNotice: z.string(),
+  /** Whether a process that cannot keep up refuses. */
+  shedding: z.boolean(),
 });
 export type StackLayout = z.infer<typeof StackLayout>;
 

@@ -62,6 +62,7 @@ const planOf = ({ layout, keys, service, place: { name, port, url } }: PlanParts
     OPS_HOST: LOOPBACK,
     OPS_PORT: String(port + OPS_OFFSET),
     DRAIN_NOTICE: layout.drainNotice,
+    SHEDDING: String(layout.shedding),
     ...ENVIRONMENTS[service](layout, keys),
   },
 });

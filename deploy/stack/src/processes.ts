@@ -10,8 +10,8 @@ export interface Processes {
   /** In the background; answers before the process serves. */
   start(plan: ProcessPlan): void;
   isRunning(plan: ProcessPlan): boolean;
-  /** Sends a signal and answers when the process has ended; nothing when it does not run. */
-  end(plan: ProcessPlan, signal: NodeJS.Signals): Promise<void>;
+  /** Sends a signal and resolves when the process has ended; at once when it does not run. Its exit code, when it is known: that of a child. */
+  end(plan: ProcessPlan, signal: NodeJS.Signals): Promise<number | null>;
   /** Without waiting for what comes of it. */
   signal(plan: ProcessPlan, signal: NodeJS.Signals): void;
   logFile(plan: ProcessPlan): string;
@@ -27,6 +27,7 @@ export const openProcesses = (home: string): Processes => {
   for (const folder of [pids, logs]) mkdirSync(folder, { recursive: true });
   const pidFile = ({ name }: ProcessPlan) => join(pids, `${name}.pid`);
   const logFile = ({ name }: ProcessPlan) => join(logs, `${name}.log`);
+  const exits = new Map<string, Promise<number | null>>();
   const runningPid = (plan: ProcessPlan): number | null => {
     const pid = readPid(pidFile(plan));
     return pid !== null && isAlive(pid) && isOf(pid, plan) ? pid : null;
@@ -49,6 +50,7 @@ export const openProcesses = (home: string): Processes => {
         detached: true,
       });
       closeSync(log);
+      exits.set(plan.name, new Promise((resolve) => child.once('exit', resolve)));
       child.unref();
       writeFileSync(pidFile(plan), String(child.pid));
     },
@@ -60,6 +62,7 @@ export const openProcesses = (home: string): Processes => {
         await pause(LOOK_EVERY_MS);
       }
       rmSync(pidFile(plan), { force: true });
+      return (await exits.get(plan.name)) ?? null;
     },
   };
 };

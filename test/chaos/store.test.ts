@@ -1,0 +1,101 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { systemClock } from '@bubbles/shared/clock.ts';
+import type { Database } from '@bubbles/shared/store/collection.ts';
+import { openMongo } from '@bubbles/shared/store/mongo.ts';
+import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { isReady } from '../../deploy/stack/src/readiness.ts';
+import { type Outside, openOutside } from '../support/outside.ts';
+import { readModel } from '../support/read-model.ts';
+import { type ChaosStack, chaosStack } from './support/chaos-stack.ts';
+import { type FrailEngines, frailEngines } from './support/engines.ts';
+import { awaitFacts, stateFacts } from './support/facts-load.ts';
+import { underHttpLoad } from './support/http-load.ts';
+import { directoryOf, makePeople } from './support/people.ts';
+import { report, scaled } from './support/scale.ts';
+
+const START_LIMIT_MS = 120_000;
+const LIMIT_MS = scaled({ short: 120_000, long: 15 * 60_000 });
+const BUBBLES = scaled({ short: 96, long: 640 });
+const RESTARTS = scaled({ short: 1, long: 3 });
+const PACE_MS = 1000;
+const PEOPLE = 60;
+const PER_SECOND = 40;
+const AWAY_MS = 1500;
+const RECOVERY_LIMIT_MS = 5000;
+
+let engines: FrailEngines;
+let stack: ChaosStack;
+let outside: Outside;
+let database: Database;
+let people: Awaited<ReturnType<typeof makePeople>>;
+
+beforeAll(async () => {
+  engines = await frailEngines({ mongoKeeps: true });
+  stack = await chaosStack(engines);
+  const identityUrls = stack.plansOf('identity-and-oauth').map(({ url }) => url);
+  const access = { amqpUrl: engines.amqpUrl, operatorKeyFile: stack.operatorKeyFile, identityUrls };
+  const founder = await openOutside(access);
+  people = await makePeople(founder, PEOPLE);
+  await founder.close();
+  outside = await openOutside({ ...access, directory: directoryOf(people) });
+  database = openMongo({ url: engines.mongoUrl, name: 'bubbles_query', log: SILENT_LOG, clock: systemClock() });
+}, START_LIMIT_MS);
+
+afterAll(async () => {
+  await outside?.close();
+  await database?.close();
+  await stack?.close();
+  await engines?.close();
+}, START_LIMIT_MS);
+
+const untilReady = async (wanted: boolean): Promise<number> => {
+  const began = performance.now();
+  const withStore = [...stack.plansOf('identity-and-oauth'), ...stack.plansOf('bubbles-query')];
+  while ((await Promise.all(withStore.map(isReady))).some((ready) => ready !== wanted)) await pause(20);
+  return performance.now() - began;
+};
+
+describe('a restart of the store under load', () => {
+  it(
+    '[DLV-05] [ERR-05] refuses with Retry-After while it is away, loses nothing, and serves again by itself',
+    async () => {
+      const gateways = stack.plansOf('gateway');
+      const tokens = people.map(({ pat }) => pat);
+      const back: number[] = [];
+      let events = 0;
+      const served = await underHttpLoad({ gateways, tokens, paths: ['/v1/me', '/v1/bubbles'], perSecond: PER_SECOND }, async () => {
+        const participants = people.slice(0, 3).map(({ id }) => id);
+        const stating = stateFacts(outside, { count: BUBBLES, participants, paceMs: PACE_MS });
+        for (let n = 0; n < RESTARTS; n++) back.push(await restart());
+        const facts = await stating;
+        await awaitFacts(outside, readModel(database), facts);
+        events = facts.events;
+      });
+      const failed = served.filter(({ status }) => status !== 200);
+      for (const refusal of failed) expect(refusal).toMatchObject({ status: 500, type: 'internal_error', retryAfter: expect.any(String) });
+      const after = Math.max(...back);
+      const lastFailure = Math.max(0, ...failed.map(({ at, tookMs }) => at + tookMs)) - after;
+      report('store restarted', {
+        events,
+        requests: served.length,
+        refused: failed.length,
+        'last refusal after it was back ms': lastFailure,
+      });
+      expect(lastFailure).toBeLessThan(RECOVERY_LIMIT_MS);
+    },
+    LIMIT_MS,
+  );
+
+  /** Answers when it was back. */
+  const restart = async (): Promise<number> => {
+    await pause(1500);
+    await engines.stop('mongo');
+    const noticedMs = await untilReady(false);
+    await pause(AWAY_MS);
+    await engines.revive();
+    const at = performance.now();
+    report('store away', { 'unready after ms': noticedMs, 'ready again after ms': await untilReady(true) });
+    return at;
+  };
+});

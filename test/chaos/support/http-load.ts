@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ProcessPlan } from '../../../deploy/stack/src/plan.ts';
+import { isReady } from '../../../deploy/stack/src/readiness.ts';
+
+export interface Served {
+  readonly path: string;
+  /** Null when there was no answer. */
+  readonly status: number | null;
+  readonly retryAfter: string | null;
+  /** Why the gateway refused by itself, null when it did not. */
+  readonly reason: string | null;
+  /** The type of the error, null when there is none. */
+  readonly type: string | null;
+  readonly tookMs: number;
+  /** When it was sent. */
+  readonly at: number;
+}
+
+export interface HttpLoadOptions {
+  readonly gateways: readonly ProcessPlan[];
+  /** Taken in turn, so that none exceeds its rate. */
+  readonly tokens: readonly string[];
+  readonly paths: readonly string[];
+  readonly perSecond: number;
+}
+
+const WATCH_EVERY_MS = 100;
+const ANSWER_LIMIT_MS = 30_000;
+
+/** Requests at a steady rate while the work is done, through a balancer, which sends to the gateways that say they are ready; answers what came of each. */
+export const underHttpLoad = async (options: HttpLoadOptions, work: () => Promise<void>): Promise<readonly Served[]> => {
+  const load = startLoad(options);
+  try {
+    await work();
+  } finally {
+    await load.stop();
+  }
+  return load.stop();
+};
+
+const startLoad = ({ gateways, tokens, paths, perSecond }: HttpLoadOptions) => {
+  const ended = new AbortController();
+  const watched = watchReadiness(gateways, ended.signal);
+  const requests: Promise<Served>[] = [];
+  const run = async () => {
+    const began = performance.now();
+    for (let n = 0; !ended.signal.aborted; n++) {
+      const due = began + (n * 1000) / perSecond;
+      if (due > performance.now()) await pause(due - performance.now());
+      const gateway = watched.pick(n);
+      const path = paths[n % paths.length] ?? '/';
+      requests.push(ask(`${gateway.url}${path}`, tokens[n % tokens.length] ?? ''));
+    }
+  };
+  const running = run();
+  return {
+    async stop(): Promise<readonly Served[]> {
+      ended.abort();
+      await running;
+      return Promise.all(requests);
+    },
+  };
+};
+
+const watchReadiness = (gateways: readonly ProcessPlan[], ended: AbortSignal) => {
+  let ready = gateways;
+  const watch = async () => {
+    while (!ended.aborted) {
+      const states = await Promise.all(gateways.map(async (gateway) => ((await isReady(gateway)) ? [gateway] : [])));
+      if (states.flat().length > 0) ready = states.flat();
+      await pause(WATCH_EVERY_MS);
+    }
+  };
+  void watch();
+  return {
+    pick(n: number): ProcessPlan {
+      const gateway = ready[n % ready.length];
+      if (gateway === undefined) throw new Error('there is no gateway');
+      return gateway;
+    },
+  };
+};
+
+/** One request; whatever comes of it is an answer. */
+export const ask = async (url: string, token: string): Promise<Served> => {
+  const at = performance.now();
+  const told = { path: new URL(url).pathname, at };
+  try {
+    const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` }, signal });
+    const text = await answer.text();
+    const type = answer.ok ? null : errorTypeOf(text);
+    const [retryAfter, reason] = [answer.headers.get('retry-after'), answer.headers.get('x-gateway-reason')];
+    return { ...told, status: answer.status, retryAfter, reason, type, tookMs: performance.now() - at };
+  } catch (error) {
+    const type = Error.isError(error) ? `${error.message} ${String(error.cause)}` : String(error);
+    return { ...told, status: null, retryAfter: null, reason: null, type, tookMs: performance.now() - at };
+  }
+};
+
+const errorTypeOf = (text: string): string => {
+  try {
+    return JSON.parse(text).error.type;
+  } catch {
+    return text.slice(0, 100);
+  }
+};
+
+export const percentile = (values: readonly number[], share: number): number =>
+  values.toSorted((left, right) => left - right)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
