@@ -7,8 +7,8 @@ export interface Exchanged {
   readonly text: string;
 }
 
-/** Nothing may hang. */
-const PATIENCE_MS = 5000;
+/** Nothing may hang: longer than the gateway's own limit for an answer to begin. */
+const PATIENCE_MS = 15_000;
 
 /** One connection for all, on which targets and headers go out as they are. */
 export function exchanger(baseUrl: string): { send(what: FuzzRequest): Promise<Exchanged>; close(): void } {

@@ -127,7 +127,9 @@ describe('requests made of the served document', () => {
         fc.asyncProperty(requests, async (what) => {
           sent += 1;
           if (sent % REQUESTS_A_MINUTE === 0) await control(sandbox.url, 'POST /clock', { advance_seconds: 60 });
-          const answer = await exchange(what);
+          // Where the machine is busy with others, the second for the check of a credential may pass; asked again, the answer must come.
+          const first = await exchange(what);
+          const answer = first.headers['x-gateway-reason'] === 'upstream-timeout' ? await exchange(what) : first;
           expect({ faults: faultsOf(what, answer), answer: answer.text.slice(0, 300) }).toMatchObject({ faults: [] });
           harvest(what, answer);
           const counted = tally.get(what.operation.id) ?? { good: 0, refused: 0 };
