@@ -83,9 +83,9 @@ export const readModel = (database: Database): ReadModel => {
       for (const { _id, bubbleId } of told.values()) {
         if (purged.get(bubbleId)?.removed === true) continue;
         const comment = stored.get(_id);
-        const thread = comment === undefined ? null : await stated.threads.findOne({ _id: comment.threadId });
-        const isJoined = comment !== undefined && thread !== null && comment.threadRevision >= thread.revision;
-        if (!isJoined) late.push(`comment ${_id}`);
+        const thread = comment && (await stated.threads.findOne({ _id: comment.threadId }));
+        if (!comment) late.push(`comment ${_id}`);
+        else if (!thread || comment.threadRevision < thread.revision) late.push(`thread ${comment.threadId} of comment ${_id}`);
       }
       for (const bubbleId of bubbleIds) {
         const shown = await comments.count({ bubbleId, shown: true, threadShown: true });

@@ -89,7 +89,8 @@ export const awaitFacts = async (outside: Outside, model: ReadModel, { bubbleIds
     const late = [...(await missingOf(bubbleIds, (ids) => model.missing(ids, outside.stated)))];
     late.push(...(await missingOf(commentIds, (ids) => model.missingComments(ids, outside.stated))));
     if (late.length === 0) return performance.now() - began;
-    if (performance.now() - began > ARRIVAL_LIMIT_MS) throw new Error(`${late.length} not there: ${late.slice(0, 5).join(', ')}`);
+    if (performance.now() - began > ARRIVAL_LIMIT_MS)
+      throw new Error(`${late.length} not there: ${late.slice(0, 5).join(', ')}; ${await waitingIn(outside)}`);
     await pause(SLOW_LOOK_MS);
   }
 };
@@ -97,6 +98,14 @@ export const awaitFacts = async (outside: Outside, model: ReadModel, { bubbleIds
 const ARRIVAL_LIMIT_MS = scaled({ short: 60_000, long: 10 * 60_000 });
 const SLOW_LOOK_MS = 250;
 const IDS_A_LOOK = 200;
+
+/** What never left the pipeline. */
+const waitingIn = async ({ stated }: Outside): Promise<string> => {
+  const counts = await Promise.all(
+    Object.entries(stated).map(async ([name, docs]) => `${name} ${await docs.count({ outboxAt: { $exists: true } })}`),
+  );
+  return `in outboxes: ${counts.join(', ')}`;
+};
 
 const missingOf = async (ids: readonly string[], look: (ids: readonly string[]) => Promise<readonly string[]>): Promise<string[]> => {
   const late: string[] = [];
