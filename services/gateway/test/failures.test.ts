@@ -164,6 +164,22 @@ describe('breaker and bulkhead', () => {
     expect((await world.fetch('/v1/bubbles/open')).status).toBe(200);
   });
 
+  it('[ERR-05] a replica that is spared is asked all the same when the other one has gone', async () => {
+    const replicas = [await startFakeService(BUBBLES_FRAGMENT), await startFakeService(BUBBLES_FRAGMENT)] as const;
+    const identities = [await startFakeIdentity(IDENTITY_FRAGMENT), await startFakeIdentity(IDENTITY_FRAGMENT)] as const;
+    const upstreams = { 'bubbles-query': replicas.map(({ url }) => url), 'identity-and-oauth': identities.map(({ url }) => url) };
+    const several = await startWorld({ limits: QUICK, config: { upstreams } });
+    const ask = async (index: number) =>
+      (await several.fetch('/v1/bubbles/42', { headers: { authorization: `Bearer svc_pat_${index}` } })).status;
+    await Promise.all([replicas[0].stop(), identities[0].stop()]);
+    for (let index = 0; index < 60; index += 1) expect(await ask(index)).toBe(200);
+    others.push(await startFakeService(BUBBLES_FRAGMENT, undefined, replicas[0].port));
+    others.push(await startFakeIdentity(IDENTITY_FRAGMENT, identities[0].port));
+    await Promise.all([replicas[1].stop(), identities[1].stop()]);
+    for (let index = 0; index < 12; index += 1) expect(await ask(index)).toBe(200);
+    await several.stop();
+  });
+
   it('[ERR-05] answers of any status do not count against a service', async () => {
     world.bubbles.handle = (_, res) => void res.writeHead(500).end('{"error":{"type":"internal_error","message":"No."}}');
     for (let index = 0; index < 30; index += 1) expect((await world.fetch('/v1/bubbles/open')).headers.get('x-gateway-reason')).toBeNull();

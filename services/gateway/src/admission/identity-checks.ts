@@ -31,6 +31,8 @@ interface IdentityChecksOptions {
 interface Line {
   readonly client: InternalClient;
   readonly batcher: CheckBatcher;
+  /** For those who insist. */
+  readonly insisting: CheckBatcher;
 }
 
 export const identityChecks = ({ tokens, deadlineMs, onBatch }: IdentityChecksOptions): IdentityChecks => {
@@ -40,7 +42,11 @@ export const identityChecks = ({ tokens, deadlineMs, onBatch }: IdentityChecksOp
     const known = lines.get(origin);
     if (known !== undefined) return known;
     const client = internalClient({ callee: IDENTITY, baseUrls: [origin], tokens, deadlineMs });
-    const line = { client, batcher: checkBatcher({ send: (checks) => callAt(address, client, checks), onBatch }) };
+    const line = {
+      client,
+      batcher: checkBatcher({ send: (checks) => callUnlessSpared(address, client, checks), onBatch }),
+      insisting: checkBatcher({ send: (checks) => call(address, client, checks), onBatch }),
+    };
     lines.set(origin, line);
     return line;
   };
@@ -48,7 +54,9 @@ export const identityChecks = ({ tokens, deadlineMs, onBatch }: IdentityChecksOp
     check: async (check, candidates) => {
       let last: Unanswered = { outcome: 'unanswered', reason: 'upstream-down', error: null };
       for (const address of candidates) {
-        const answer = await ask(lineTo(address), check);
+        const { batcher, insisting } = lineTo(address);
+        // One replica has gone just now: one that was spared may be back.
+        const answer = await ask(hasGone(last) && !address.isReady() ? insisting : batcher, check);
         if (answer.outcome !== 'unanswered') return answer;
         last = answer;
         if (!mayAskAnother(answer)) break;
@@ -67,9 +75,11 @@ class BreakerOpen extends DomainError {
   }
 }
 
+const callUnlessSpared = (address: Address, client: InternalClient, checks: readonly CredentialCheck[]): Promise<readonly CheckAnswer[]> =>
+  address.admits() ? call(address, client, checks) : Promise.reject(new BreakerOpen());
+
 /** One call, one outcome for the breaker, however many checks it carries. */
-const callAt = async (address: Address, client: InternalClient, checks: readonly CredentialCheck[]): Promise<readonly CheckAnswer[]> => {
-  if (!address.admits()) throw new BreakerOpen();
+const call = async (address: Address, client: InternalClient, checks: readonly CredentialCheck[]): Promise<readonly CheckAnswer[]> => {
   try {
     const { answers } = await client.post('/internal/v1/checks', { schema: ChecksResponse, body: { checks } });
     address.record('answered');
@@ -80,13 +90,15 @@ const callAt = async (address: Address, client: InternalClient, checks: readonly
   }
 };
 
-const ask = async ({ batcher }: Line, check: CredentialCheck): Promise<CheckAnswer | Unanswered> => {
+const ask = async (batcher: CheckBatcher, check: CredentialCheck): Promise<CheckAnswer | Unanswered> => {
   try {
     return await batcher.submit(check);
   } catch (error) {
     return { outcome: 'unanswered', reason: reasonOf(error), error };
   }
 };
+
+const hasGone = ({ error }: Unanswered): boolean => isDomainError(error) && wasRefused(error.cause);
 
 /** A check that was asked twice counts twice at most, and lets nobody in. */
 const mayAskAnother = ({ reason, error }: Unanswered): boolean =>

@@ -23,8 +23,8 @@ export interface Address {
   breakerState(): BreakerState;
   /** Would it take a request now, as far as the breaker knows? */
   isReady(): boolean;
-  /** Null and a place taken, or why not; a place is given back by `release`. */
-  enter(): 'breaker' | 'overload' | null;
+  /** Null and a place taken, or why not; a place is given back by `release`. Who insists is not kept away by the breaker. */
+  enter(insists: boolean): 'breaker' | 'overload' | null;
   release(outcome: Outcome): void;
   /** For calls that need no place: may one be made (it may be the breaker's probe)? Its outcome is told by `record`. */
   admits(): boolean;
@@ -58,9 +58,9 @@ export const openAddress = (origin: string, clock: Clock, limits: PoolLimits): A
     active: () => active,
     breakerState: () => breaker.state(),
     isReady: () => breaker.mayAdmit(clock.monotonic()),
-    enter: () => {
+    enter: (insists) => {
       if (active >= limits.connections + limits.queued) return 'overload';
-      if (!admits()) return 'breaker';
+      if (!admits() && !insists) return 'breaker';
       active += 1;
       return null;
     },

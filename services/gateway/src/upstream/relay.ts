@@ -37,7 +37,8 @@ export const relay = async (exchange: Exchange, plan: RelayPlan, budget: RetryBu
   let closed: GatewayReason = 'upstream-down';
   let failure: Failure | null = null;
   for (let address = untried.shift(); address !== undefined; address = untried.shift()) {
-    const refusal = address.enter();
+    // One replica has gone just now: one that was spared may be back.
+    const refusal = address.enter(failure !== null && wasRefused(failure.error));
     if (refusal !== null) {
       closed = refusal;
       continue;
