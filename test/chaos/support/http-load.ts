@@ -105,3 +105,6 @@ const errorTypeOf = (text: string): string => {
     return text.slice(0, 100);
   }
 };
+
+export const percentile = (values: readonly number[], share: number): number =>
+  values.toSorted((left, right) => left - right)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;

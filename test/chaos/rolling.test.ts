@@ -1,0 +1,119 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ProcessPlan } from '../../deploy/stack/src/plan.ts';
+import { type Outside, openOutside } from '../support/outside.ts';
+import { type ChaosStack, chaosStack } from './support/chaos-stack.ts';
+import { type FrailEngines, frailEngines } from './support/engines.ts';
+import { ask, percentile, type Served, underHttpLoad } from './support/http-load.ts';
+import { makePeople } from './support/people.ts';
+import { report, scaled } from './support/scale.ts';
+
+const START_LIMIT_MS = 120_000;
+const LIMIT_MS = scaled({ short: 90_000, long: 10 * 60_000 });
+/** So many that none comes near its 120 requests a minute. */
+const PEOPLE = scaled({ short: 160, long: 240 });
+const PER_SECOND = scaled({ short: 100, long: 200 });
+const PATHS = ['/v1/me', '/v1/bubbles?limit=5', '/v1/teams', '/v1/bubbles/search?q=recording'];
+const RECOVERY_LIMIT_MS = 2000;
+
+let engines: FrailEngines;
+let stack: ChaosStack;
+let outside: Outside;
+let tokens: readonly string[];
+
+beforeAll(async () => {
+  engines = await frailEngines();
+  stack = await chaosStack(engines);
+  const identityUrls = stack.plansOf('identity-and-oauth').map(({ url }) => url);
+  outside = await openOutside({ amqpUrl: engines.amqpUrl, operatorKeyFile: stack.operatorKeyFile, identityUrls });
+  const people = await makePeople(outside, PEOPLE);
+  tokens = people.map(({ pat }) => pat);
+  for (const { id } of people.slice(0, 20))
+    await outside.actions.createBubble({ type: 'screen_recording', participant_ids: [id], stage: 'ready' });
+}, START_LIMIT_MS);
+
+afterAll(async () => {
+  await outside?.close();
+  await stack?.close();
+  await engines?.close();
+}, START_LIMIT_MS);
+
+const loaded = (work: () => Promise<void>) =>
+  underHttpLoad({ gateways: stack.plansOf('gateway'), tokens, paths: PATHS, perSecond: PER_SECOND }, work);
+const failed = (served: readonly Served[]) => served.filter(({ status }) => status !== 200);
+const timesOf = (served: readonly Served[]) => served.map(({ tookMs }) => tookMs);
+const figures = (served: readonly Served[]) => ({
+  requests: served.length,
+  failed: failed(served).length,
+  'p50 ms': percentile(timesOf(served), 0.5),
+  'p99 ms': percentile(timesOf(served), 0.99),
+});
+
+describe('a restart of everything under load', () => {
+  it(
+    '[F9] process after process, in good order: no request fails, and each ends by itself',
+    async () => {
+      const ends: number[] = [];
+      const served = await loaded(async () => {
+        await pause(1000);
+        for (const plan of stack.plans) ends.push(await restart(plan));
+        await pause(1000);
+      });
+      report('rolling restart', { ...figures(served), 'slowest end ms': Math.max(...ends) });
+      expect(failed(served).slice(0, 5)).toEqual([]);
+      expect(served.length).toBeGreaterThan(PER_SECOND * stack.plans.length);
+    },
+    LIMIT_MS,
+  );
+
+  const restart = async (plan: ProcessPlan): Promise<number> => {
+    const began = performance.now();
+    expect(await stack.processes.end(plan, 'SIGTERM')).toBe(0);
+    const tookMs = performance.now() - began;
+    await stack.start(plan);
+    return tookMs;
+  };
+});
+
+describe('identity', () => {
+  const askOne = (n: number) => ask(`${stack.plansOf('gateway')[0]?.url}/v1/me`, tokens[n] ?? '');
+
+  it(
+    'one replica killed: the path goes on',
+    async () => {
+      const [first] = stack.plansOf('identity-and-oauth');
+      if (first === undefined) throw new Error('there is no identity');
+      const served = await loaded(async () => {
+        await pause(1000);
+        await stack.kill(first);
+        await pause(2000);
+        await stack.start(first);
+        await pause(500);
+      });
+      report('one identity killed', figures(served));
+      expect(failed(served).slice(0, 5)).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    '[ERR-05] [F20] all of it gone: requests are refused as 500 with Retry-After and never let in; it is back within two seconds',
+    async () => {
+      const replicas = stack.plansOf('identity-and-oauth');
+      await Promise.all(replicas.map((plan) => stack.kill(plan)));
+      const refused: Served[] = [];
+      for (let n = 0; n < 30; n++) refused.push(await askOne(n));
+      for (const answer of refused)
+        expect(answer).toMatchObject({ status: 500, type: 'internal_error', retryAfter: expect.stringMatching(/^[1-9]\d*$/) });
+      expect(Math.max(...timesOf(refused))).toBeLessThan(RECOVERY_LIMIT_MS);
+      await Promise.all(replicas.map((plan) => stack.start(plan)));
+      const began = performance.now();
+      let answer = await askOne(0);
+      while (answer.status !== 200 && performance.now() - began < 10_000) answer = await askOne(0);
+      const recoveryMs = performance.now() - began;
+      report('identity gone', { 'slowest refusal ms': Math.max(...timesOf(refused)), 'served again after ms': recoveryMs });
+      expect(recoveryMs).toBeLessThan(RECOVERY_LIMIT_MS);
+    },
+    LIMIT_MS,
+  );
+});
