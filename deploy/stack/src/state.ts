@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { StartRefused } from '@bubbles/shared/run-process.ts';
 import { z } from 'zod';
 import { StackLayout } from './layout.ts';
 
@@ -13,8 +14,15 @@ export type StackState = z.infer<typeof State>;
 const fileIn = (home: string): string => join(home, 'state.json');
 
 /** What the last `up` made; null when there was none since the last `down`. */
-export const readState = (home: string): StackState | null =>
-  existsSync(fileIn(home)) ? State.parse(JSON.parse(readFileSync(fileIn(home), 'utf8'))) : null;
+export const readState = (home: string): StackState | null => {
+  const path = fileIn(home);
+  if (!existsSync(path)) return null;
+  try {
+    return State.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    throw new StartRefused(`${path} is of another version: end the processes that ${join(home, 'pids')} names, and delete it`, error);
+  }
+};
 
 /** The URLs may hold passwords. */
 export const keepState = (home: string, state: StackState): void =>
