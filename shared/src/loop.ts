@@ -62,7 +62,7 @@ export function startLoop(options: LoopOptions): Loop {
   };
   const wake = () => {
     poked = true;
-    alarm.abort();
+    if (asleepUntil !== null) alarm.abort();
   };
   const hasCome = (atMs: number) => atMs <= clock.now().getTime();
 

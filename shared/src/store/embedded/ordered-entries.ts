@@ -38,12 +38,14 @@ interface Span {
 
 const MAX_CHUNK = 512;
 
-/** The first position in `length` from which on `isBefore` is false. */
-const bisect = (length: number, isBefore: (at: number) => boolean): number => {
-  let [low, high] = [0, length];
+/** The first position from which on `isBefore` is false. */
+const bisect = <T>(items: readonly T[], isBefore: (item: T) => boolean): number => {
+  let low = 0;
+  let high = items.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (isBefore(middle)) low = middle + 1;
+    const item = items[middle];
+    if (item !== undefined && isBefore(item)) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -81,18 +83,11 @@ export function orderedEntries<R extends { readonly id: string }>(directions: re
   };
 
   const placeOf = (isBefore: (entry: Entry<R>) => boolean): Place => {
-    const chunk = bisect(chunks.length, (at) => {
-      const last = chunks[at]?.at(-1);
+    const chunk = bisect(chunks, (entries) => {
+      const last = entries[entries.length - 1];
       return last !== undefined && isBefore(last);
     });
-    const entries = chunks[chunk] ?? [];
-    return {
-      chunk,
-      at: bisect(entries.length, (at) => {
-        const entry = entries[at];
-        return entry !== undefined && isBefore(entry);
-      }),
-    };
+    return { chunk, at: bisect(chunks[chunk] ?? [], isBefore) };
   };
 
   const splitFull = (chunk: number, entries: Entry<R>[]) => {

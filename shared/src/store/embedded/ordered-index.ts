@@ -2,7 +2,7 @@ import type { IndexSpec } from '../collection.ts';
 import type { Fields } from '../plain-data.ts';
 import { storeRefusal } from '../store-errors.ts';
 import { type Entry, orderedEntries, type Range } from './ordered-entries.ts';
-import { indexedReader } from './paths.ts';
+import { indexedReader, rootOf } from './paths.ts';
 import { compareValues, equalValues } from './value-order.ts';
 
 /** A document in its place; `number` is its row in the data file. */
@@ -21,6 +21,8 @@ export interface OrderedIndex {
   /** Whether some document had an array there: then one document has several entries, and two bounds need not hold for the same element. */
   isMultikey(path: string): boolean;
   keysOf(doc: Fields): readonly Key[];
+  /** False when both documents share what the keys are made of. */
+  isTouched(before: Fields, after: Fields): boolean;
   /** Whether one of the keys is taken by another row of a unique index. */
   isTaken(keys: readonly Key[], by: Row | null): boolean;
   add(row: Row, keys: readonly Key[]): void;
@@ -38,8 +40,22 @@ const distinct = (values: readonly unknown[]): readonly unknown[] => {
   return [...values].sort(compareValues).filter((value, at, sorted) => at === 0 || !equalValues(value, sorted[at - 1]));
 };
 
-const keyReader = (spec: IndexSpec, readers: readonly ((doc: Fields) => unknown[])[]) => {
+/** The key when every path is a field of the document that holds no array, which is the rule; null otherwise. */
+const plainKey = (paths: readonly string[], doc: Fields): unknown[] | null => {
+  const key: unknown[] = [];
+  for (const path of paths) {
+    const value = Object.hasOwn(doc, path) ? doc[path] : undefined;
+    if (value === undefined || Array.isArray(value)) return null;
+    key.push(value);
+  }
+  return key;
+};
+
+const keyReader = (spec: IndexSpec, paths: readonly string[]) => {
+  const readers = paths.map(indexedReader);
   return (doc: Fields): readonly Key[] => {
+    const plain = plainKey(paths, doc);
+    if (plain) return [plain];
     const components = readers.map((read) => distinct(read(doc)));
     const absent = components.every((values) => values.every((value) => value === undefined));
     if (spec.sparse && absent) return [];
@@ -53,10 +69,10 @@ const whole = (key: Key): Range => ({ from: { values: key, rank: null, after: fa
 
 export function orderedIndex(spec: IndexSpec): OrderedIndex {
   const paths = Object.keys(spec.keys);
-  const readers = paths.map(indexedReader);
+  const roots = [...new Set(paths.map(rootOf))];
   const entries = orderedEntries<Row>(Object.values(spec.keys));
   const multikey = new Set<string>();
-  const keysOf = keyReader(spec, readers);
+  const keysOf = keyReader(spec, paths);
 
   const notice = (keys: readonly Key[]) => {
     if (keys.length < 2) return;
@@ -68,6 +84,7 @@ export function orderedIndex(spec: IndexSpec): OrderedIndex {
     paths,
     isMultikey: (path) => multikey.has(path),
     keysOf,
+    isTouched: (before, after) => roots.some((root) => before[root] !== after[root]),
     isTaken(keys, by) {
       if (!spec.unique) return false;
       return keys.some((key) => entries.walk(whole(key), false).some((entry) => entry.row !== by));

@@ -3,6 +3,12 @@ import { compareValues, EMPTY_ARRAY } from './value-order.ts';
 
 export const isArrayIndex = (segment: string): boolean => /^(0|[1-9]\d*)$/.test(segment);
 
+/** The first segment of a path. */
+export const rootOf = (path: string): string => {
+  const dot = path.indexOf('.');
+  return dot === -1 ? path : path.slice(0, dot);
+};
+
 /** Hands over each value that stands at the path, going into the elements of arrays on the way; `undefined` where there is none. */
 const visit = (value: unknown, segments: readonly string[], leaf: (value: unknown) => void): void => {
   const [segment, ...rest] = segments;

@@ -25,6 +25,13 @@ const ID_INDEX: IndexSpec = { name: '_id_', keys: { _id: 1 } };
 
 const idOf = (doc: Fields): string => String(doc['_id']);
 
+/** Where the document has to leave its place. */
+const movesOf = (indexes: readonly OrderedIndex[], from: Fields, to: Fields) =>
+  indexes
+    .filter((index) => index.isTouched(from, to))
+    .map((index) => ({ index, before: index.keysOf(from), after: index.keysOf(to) }))
+    .filter(({ before, after }) => !equalKeys(before, after));
+
 export function table(nextNumber: () => number, loaded: readonly { readonly number: number; readonly doc: Fields }[]): Table {
   const rows = new Map<string, Row>(loaded.map(({ number, doc }) => [idOf(doc), { id: idOf(doc), number, doc }]));
   const indexes: OrderedIndex[] = [];
@@ -54,9 +61,7 @@ export function table(nextNumber: () => number, loaded: readonly { readonly numb
       return row;
     },
     replace(row, doc) {
-      const moves = indexes
-        .map((index) => ({ index, before: index.keysOf(row.doc), after: index.keysOf(doc) }))
-        .filter(({ before, after }) => !equalKeys(before, after));
+      const moves = movesOf(indexes, row.doc, doc);
       if (moves.some(({ index, after }) => index.isTaken(after, row))) return false;
       for (const { index, before, after } of moves) {
         index.remove(row, before);

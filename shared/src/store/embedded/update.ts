@@ -1,6 +1,7 @@
 import { cloneData, type Fields, isPlainObject } from '../plain-data.ts';
 import { storeRefusal } from '../store-errors.ts';
 import { equalities } from './conditions.ts';
+import { rootOf } from './paths.ts';
 import { UPDATE_OPERATORS, type UpdateOperator } from './update-operators.ts';
 import { slotAt } from './update-slot.ts';
 import { equalValues } from './value-order.ts';
@@ -51,11 +52,12 @@ const applyChange = (doc: Fields, { operator, path, operand }: Change) => {
   else slot.put(value);
 };
 
-/** The document after the update; the one that is given is left as it is. */
+/** The document after the update; the one that is given is left as it is, and shares with the new one what lies below fields that are not named. */
 export const updated = (doc: Fields, changes: Changes): Fields => {
-  // A copy of an object is an object.
-  const next = cloneData(doc) as Fields;
-  for (const change of changes) if (change.name !== '$setOnInsert') applyChange(next, change);
+  const next = { ...doc };
+  const applied = changes.filter(({ name }) => name !== '$setOnInsert');
+  for (const root of new Set(applied.map(({ path }) => rootOf(path)))) if (Object.hasOwn(doc, root)) next[root] = cloneData(doc[root]);
+  for (const change of applied) applyChange(next, change);
   if (!equalValues(next['_id'], doc['_id'])) throw storeRefusal('The _id of a document cannot be changed.');
   return next;
 };

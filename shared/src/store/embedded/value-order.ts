@@ -100,10 +100,12 @@ export const compareValues = (a: unknown, b: unknown): number => {
   if (a === b) return 0;
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b);
   if (typeof a === 'number' && typeof b === 'number') return compareNumbers(a, b);
+  if (a instanceof Date && b instanceof Date) return a.getTime() - b.getTime();
   const [left, right] = [typeRank(a), typeRank(b)];
   if (left !== right) return left - right;
   if (left === RANK.null || left === RANK.emptyArray) return 0;
   return compareSameType(a, b);
 };
 
-export const equalValues = (a: unknown, b: unknown): boolean => compareValues(a, b) === 0;
+export const equalValues = (a: unknown, b: unknown): boolean =>
+  a === b || (!(typeof a === 'string' && typeof b === 'string') && compareValues(a, b) === 0);
