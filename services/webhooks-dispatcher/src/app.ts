@@ -4,7 +4,7 @@ import type { Log } from '@bubbles/shared/log.ts';
 import type { Seal } from '@bubbles/shared/seal.ts';
 import type { ReceiverPolicy } from './domain/receiver-url.ts';
 import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, Receiver, SubscriptionStore } from './ports.ts';
-import { attemptAll } from './use-cases/attempt.ts';
+import { prepareAttempts } from './use-cases/attempt.ts';
 import { listDeliveries, redeliver, testSubscription } from './use-cases/deliveries.ts';
 import { type DispatchLimits, dispatcher } from './use-cases/dispatch.ts';
 import { fanOut } from './use-cases/fan-out.ts';
@@ -51,7 +51,7 @@ export const createApp = (ports: AppPorts) => ({
   redeliver: redeliver(ports),
 
   fanOut: fanOut(ports),
-  dispatcher: dispatcher({ ...ports, attemptAll: attemptAll(ports) }),
+  dispatcher: dispatcher({ ...ports, prepare: prepareAttempts(ports) }),
   sweepDeliveries: sweepDeliveries(ports),
 });
 export type App = ReturnType<typeof createApp>;

@@ -14,7 +14,7 @@ export interface SubscriptionStore {
   update(ownerId: string, id: string, change: (before: Subscription) => SubscriptionChange): Promise<Subscription | null>;
   /** False when there was no such subscription of the owner. */
   delete(ownerId: string, id: string): Promise<boolean>;
-  /** A success of the life `epoch` ends the streak of failures. */
+  /** A success of the life `epoch` ends the streak of failures; when the last one was is kept to a second. */
   succeeded(result: { readonly id: string; readonly epoch: number; readonly at: Date }): Promise<void>;
   /** A failure counts once under its key, and the twentieth in a row disables. True when this one did. */
   failed(result: { readonly id: string; readonly epoch: number; readonly at: Date; readonly key: string }): Promise<boolean>;
@@ -31,17 +31,20 @@ export interface ClaimRequest {
   readonly ids: readonly string[];
 }
 export type Candidate = Pick<Delivery, 'id' | 'subscriptionId' | 'origin' | 'attempt'>;
-/** Whose deliveries are left alone: they have as many attempts in flight as they may. */
-export interface Saturated {
-  readonly subscriptionIds: readonly string[];
-  readonly origins: readonly string[];
+export interface DueQuery {
+  readonly now: Date;
+  /** Only what was never tried. */
+  readonly firstOnly: boolean;
+  readonly limit: number;
 }
 
 export interface DeliveryStore {
   /** False when there is one of this id, or of this subscription and event, already. */
   insert(delivery: Delivery): Promise<boolean>;
-  /** The longest due first. */
-  due(query: { readonly now: Date; readonly firstOnly: boolean; readonly not: Saturated; readonly limit: number }): Promise<Candidate[]>;
+  /** What fell due at `since` or later, the longest due first, without the deliveries of the subscriptions `not`. */
+  due(query: DueQuery & { readonly since: Date; readonly not: readonly string[] }): Promise<Candidate[]>;
+  /** What is due of one subscription, the longest due first. */
+  dueOf(subscriptionId: string, query: DueQuery): Promise<Candidate[]>;
   /** Those of `ids` that were still due and are this worker's now. */
   claim(request: ClaimRequest): Promise<Delivery[]>;
   /** Gives a claim back, uncounted, until a service can be asked again. */

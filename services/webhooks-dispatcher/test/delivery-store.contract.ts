@@ -17,9 +17,8 @@ const filled = async (make: Make, ...deliveries: readonly Delivery[]): Promise<D
   for (const delivery of deliveries) await store.insert(delivery);
   return store;
 };
-const NOT_SATURATED = { subscriptionIds: [], origins: [] };
 const dueAt = async (store: DeliveryStore, query: Partial<Parameters<DeliveryStore['due']>[0]> = {}) =>
-  (await store.due({ now: later(0), firstOnly: false, not: NOT_SATURATED, limit: 10, ...query })).map(({ id }) => id);
+  (await store.due({ since: new Date(0), now: later(0), firstOnly: false, not: [], limit: 10, ...query })).map(({ id }) => id);
 const claim = (store: DeliveryStore, ids: readonly string[], leaseToken = 'lease', now = later(0)) =>
   store.claim({ now, leaseUntil: new Date(now.getTime() + 60_000), leaseToken, ids });
 const recorded = (delivery: Delivery, result = FAILED): Recorded => record(delivery, result, { startedAt: later(1), endedAt: later(2) });
@@ -59,19 +58,32 @@ const describeDue = (make: Make) =>
       expect(await store.nextDueAfter(later(-9))).toBeNull();
     });
 
-    it('[DLV-06] leaves out saturated subscriptions and origins, and on demand what was tried before', async () => {
+    it('[DLV-06] leaves out subscriptions, and on demand what was tried before or fell due before', async () => {
       const store = await filled(
         make,
         numbered(1),
         numbered(2, { subscriptionId: 'wh_2', attempt: 1 }),
-        numbered(3, { subscriptionId: 'wh_3', origin: 'https://slow.example.com' }),
+        numbered(3, { subscriptionId: 'wh_3', claimableAt: later(-5) }),
       );
-      expect(await dueAt(store, { not: { subscriptionIds: ['wh_1'], origins: [] } })).toEqual(['dlv_2', 'dlv_3']);
-      expect(await dueAt(store, { not: { subscriptionIds: [], origins: ['https://slow.example.com'] } })).toEqual(['dlv_1', 'dlv_2']);
-      expect(await dueAt(store, { firstOnly: true })).toEqual(['dlv_1', 'dlv_3']);
-      expect(await dueAt(store, { firstOnly: true, not: { subscriptionIds: ['wh_1'], origins: ['https://slow.example.com'] } })).toEqual(
-        [],
+      expect(await dueAt(store, { not: ['wh_1'] })).toEqual(['dlv_3', 'dlv_2']);
+      expect(await dueAt(store, { firstOnly: true })).toEqual(['dlv_3', 'dlv_1']);
+      expect(await dueAt(store, { firstOnly: true, not: ['wh_1', 'wh_3'] })).toEqual([]);
+      expect(await dueAt(store, { since: later(0), firstOnly: true })).toEqual(['dlv_1']);
+    });
+
+    it('[DLV-06] is found of one subscription by itself', async () => {
+      const store = await filled(
+        make,
+        ...[3, 1, 2].map((n) => numbered(n, { claimableAt: later(n - 3), attempt: n % 2 })),
+        numbered(4, { claimableAt: later(1) }),
+        numbered(5, { subscriptionId: 'wh_2' }),
+        numbered(6, { status: 'succeeded' }),
       );
+      const query = { now: later(0), firstOnly: false, limit: 10 };
+      const idsOf = async (fields: Partial<typeof query> = {}) => (await store.dueOf('wh_1', { ...query, ...fields })).map(({ id }) => id);
+      expect(await idsOf()).toEqual(['dlv_1', 'dlv_2', 'dlv_3']);
+      expect(await idsOf({ limit: 2 })).toEqual(['dlv_1', 'dlv_2']);
+      expect(await idsOf({ firstOnly: true })).toEqual(['dlv_2']);
     });
 
     it('says when the next falls due, those put off aside', async () => {

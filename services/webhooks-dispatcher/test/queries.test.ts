@@ -11,9 +11,6 @@ import { memoryDatabase } from './stores.ts';
 const BY_ID = { name: '_id', keys: { _id: 1 } } as const;
 const INDEXES = { subscriptions: SUBSCRIPTION_INDEXES, events: EVENT_INDEXES, deliveries: DELIVERY_INDEXES };
 
-/** What narrows the look for due deliveries as the moment has it; both are at the end of its indexes. */
-const SATURATED = /, (origin|subscriptionId)(?=.* by claimableAt$)/g;
-
 /** Every query that the stores make, by the paths of its filter and sort, and the index that serves it. */
 const SERVED: Readonly<Record<string, string>> = {
   'subscriptions: _id': '_id',
@@ -31,7 +28,8 @@ const SERVED: Readonly<Record<string, string>> = {
   'deliveries: claimableAt, status by claimableAt': 'due',
   'deliveries: claimableAt, putOff, status by claimableAt': 'due',
   'deliveries: claimableAt, leaseToken, status': 'due',
-  'deliveries: attempt, claimableAt, status by claimableAt': 'first_due',
+  'deliveries: claimableAt, status, subscriptionId by claimableAt': 'due_of',
+  'deliveries: attempt, claimableAt, status, subscriptionId by claimableAt': 'due_of',
   'deliveries: _id, claimableAt, status': '_id',
   'deliveries: _id, leaseToken': '_id',
   'deliveries: _id, subscriptionId': '_id',
@@ -52,7 +50,7 @@ const overheard = () => {
   const hear = (name: string, [filter, ...options]: readonly unknown[]) => {
     const sort = options.flatMap((one) => (typeof one === 'object' && one !== null && 'sort' in one ? pathsOf(one.sort) : []));
     const shape = `${name}: ${pathsOf(filter).toSorted().join(', ')}${sort.length === 0 ? '' : ` by ${sort.join(', ')}`}`;
-    shapes.add(shape.replaceAll(SATURATED, ''));
+    shapes.add(shape);
   };
   const listening: Database = {
     ...database,

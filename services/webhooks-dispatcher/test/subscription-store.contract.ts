@@ -155,6 +155,18 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
       expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ lastSuccessAt: later(5), lastFailureAt: later(6) });
     });
 
+    it('[HOOK-09] successes in quick succession are one: the time is kept to a second', async () => {
+      const store = await make();
+      await store.insert(aSubscription());
+      for (const seconds of [1, 1.4, 2.2]) await store.succeeded(result(seconds));
+      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ lastSuccessAt: later(2.2) });
+      await store.succeeded(result(3.1));
+      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ lastSuccessAt: later(2.2) });
+      await store.failed({ ...result(3.2), key: 'k' });
+      await store.succeeded(result(3.1));
+      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ lastSuccessAt: later(3.1), fails: 0, streak: [] });
+    });
+
     it('[HOOK-08] results of another life change nothing', async () => {
       const store = await make();
       await store.insert(aSubscription({ epoch: 2, fails: 19 }));

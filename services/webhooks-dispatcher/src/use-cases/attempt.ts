@@ -83,23 +83,16 @@ export interface BatchListener {
   away(): void;
 }
 
-/** Makes the attempts of one batch of claimed deliveries, each to its recorded end. */
-export const attemptAll = (ports: Ports) => {
+/** Makes the attempts that were prepared, each to its recorded end; never rejects. They begin in the turn in which it is called. */
+export type Prepared = () => Promise<void>;
+
+/** Learns for a batch of claimed deliveries all that must be known before their attempts. Never rejects. */
+export const prepareAttempts = (ports: Ports) => {
   const { deliveries, subscriptions, timing, clock, log } = ports;
   const recording = recorder(ports);
-  const send = post(ports);
 
   const putOff = (delivery: Delivery): Promise<void> =>
     deliveries.putOff(delivery.id, leaseOf(delivery), new Date(clock.now().getTime() + PUT_OFF_MS));
-
-  const attempt = async (delivery: Delivery, subscription: Subscription | undefined, body: Uint8Array): Promise<void> => {
-    const startedAt = clock.now();
-    if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return putOff(delivery);
-    if (subscription === undefined) return recording.cancelled(delivery, 'subscription_deleted');
-    const reason = subscriptionRefusal(delivery, subscription);
-    if (reason !== null) return recording.cancelled(delivery, reason);
-    await recording.attempted(delivery, await send(delivery, subscription, body), startedAt);
-  };
 
   /** A fault of ours never ends a delivery: it is put off, or its lease runs out. */
   const guarded = async (delivery: Delivery, work: () => Promise<void>): Promise<void> => {
@@ -113,28 +106,38 @@ export const attemptAll = (ports: Ports) => {
     }
   };
 
-  return async (claimed: readonly Delivery[], { done, away }: BatchListener): Promise<void> => {
+  /** Read last before the POSTs: none begins after the DELETE of its subscription has returned. Null when they could not be read. */
+  const readSubscriptions = (going: readonly Delivery[]) =>
+    subscriptions.byIds([...new Set(going.map(({ subscriptionId }) => subscriptionId))]).catch((error: unknown) => {
+      log.warn('subscriptions could not be read', { count: going.length, error });
+      return null;
+    });
+
+  return async (claimed: readonly Delivery[], { done, away }: BatchListener): Promise<Prepared> => {
     const answers = await askLive(ports, claimed, (error) => {
       log.warn('deliveries are put off', { count: claimed.length, error });
       away();
     });
-    /** Read once for all and last before the POSTs, which begin in the same turn: none begins after the DELETE of its subscription has returned. */
-    const reading = once(() => subscriptions.byIds([...new Set(claimed.map(({ subscriptionId }) => subscriptionId))]));
-    const work = async (delivery: Delivery): Promise<void> => {
+    const found = await readSubscriptions(claimed.filter(({ id }) => answers.get(id)?.refusal === null));
+    const send = post(ports);
+
+    const attempt = async (delivery: Delivery, subscription: Subscription | undefined, body: Uint8Array): Promise<void> => {
+      const startedAt = clock.now();
+      if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return putOff(delivery);
+      if (subscription === undefined) return recording.cancelled(delivery, 'subscription_deleted');
+      const reason = subscriptionRefusal(delivery, subscription);
+      if (reason !== null) return recording.cancelled(delivery, reason);
+      await recording.attempted(delivery, await send(delivery, subscription, body), startedAt);
+    };
+    const work = (delivery: Delivery): Promise<void> => {
       const asked = answers.get(delivery.id);
       if (wasLostTooOften(delivery)) return recording.attempted(delivery, LOST, clock.now());
-      if (asked === undefined) return putOff(delivery);
+      if (asked === undefined || found === null) return putOff(delivery);
       if (asked.refusal !== null) return recording.cancelled(delivery, asked.refusal);
-      return attempt(delivery, (await reading()).get(delivery.subscriptionId), asked.body);
+      return attempt(delivery, found.get(delivery.subscriptionId), asked.body);
     };
-    await Promise.all(claimed.map((delivery) => guarded(delivery, () => work(delivery)).then(() => done(delivery))));
-  };
-};
-
-const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
-  let made: Promise<T> | null = null;
-  return () => {
-    made ??= make();
-    return made;
+    return async () => {
+      await Promise.all(claimed.map((delivery) => guarded(delivery, () => work(delivery)).then(() => done(delivery))));
+    };
   };
 };

@@ -1,18 +1,12 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
 import type { Delivery } from '../domain/delivery.ts';
-import type { Candidate, DeliveryStore, Saturated } from '../ports.ts';
-import { type BatchListener, PUT_OFF_MS } from './attempt.ts';
+import type { Candidate, DeliveryStore } from '../ports.ts';
+import { type BatchListener, type Prepared, PUT_OFF_MS } from './attempt.ts';
+import { lookOut } from './look-out.ts';
+import { type SlotLimits, slots } from './slots.ts';
 
-export interface DispatchLimits {
-  /** Attempts in flight at one subscription. */
-  readonly perSubscription: number;
-  /** Attempts in flight at one origin, however many subscriptions lead there. */
-  readonly perOrigin: number;
-  /** Attempts in flight in this process. */
-  readonly perProcess: number;
-  /** Of those, kept for deliveries that were never tried. */
-  readonly reservedForFirst: number;
+export interface DispatchLimits extends SlotLimits {
   /** How long a claim keeps others away, milliseconds; longer than an attempt can take. */
   readonly leaseMs: number;
 }
@@ -22,8 +16,7 @@ interface Ports {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly limits: DispatchLimits;
-  /** Makes the attempts of one batch. Never rejects. */
-  readonly attemptAll: (claimed: readonly Delivery[], listener: BatchListener) => Promise<void>;
+  readonly prepare: (claimed: readonly Delivery[], listener: BatchListener) => Promise<Prepared>;
   /** There is room again. */
   readonly wake: () => void;
 }
@@ -36,65 +29,25 @@ export interface Dispatcher {
   inFlight(): { readonly attempts: number; readonly saturated: number };
 }
 
-const CANDIDATES_A_READ = 64;
-
-type Place = Pick<Candidate, 'subscriptionId' | 'origin'>;
-
-/** Room for so many at each of a kind. */
-function room(limit: number) {
-  const busy = new Map<string, number>();
-  return {
-    has: (key: string) => (busy.get(key) ?? 0) < limit,
-    saturated: () => [...busy].filter(([, count]) => count >= limit).map(([key]) => key),
-    take: (key: string) => busy.set(key, (busy.get(key) ?? 0) + 1),
-    free(key: string) {
-      const left = (busy.get(key) ?? 1) - 1;
-      if (left === 0) busy.delete(key);
-      else busy.set(key, left);
-    },
-  };
-}
-
-/** Who is on the wire now. */
-function slots({ perSubscription, perOrigin, perProcess, reservedForFirst }: DispatchLimits) {
-  const subscriptions = room(perSubscription);
-  const origins = room(perOrigin);
-  let total = 0;
-  /** Room for a delivery; those tried before leave the reserved slots alone. */
-  const fits = (attempt: number) => total < (attempt === 0 ? perProcess : perProcess - reservedForFirst);
-  return {
-    total: () => total,
-    fits,
-    saturated: (): Saturated => ({ subscriptionIds: subscriptions.saturated(), origins: origins.saturated() }),
-    take({ subscriptionId, origin, attempt }: Candidate): boolean {
-      if (!fits(attempt) || !subscriptions.has(subscriptionId) || !origins.has(origin)) return false;
-      subscriptions.take(subscriptionId);
-      origins.take(origin);
-      total += 1;
-      return true;
-    },
-    free({ subscriptionId, origin }: Place): void {
-      subscriptions.free(subscriptionId);
-      origins.free(origin);
-      total -= 1;
-    },
-  };
-}
-
 /** Claims what is due under leases and keeps one slow receiver from holding up the others. */
-export function dispatcher({ deliveries, clock, ids, limits, attemptAll, wake }: Ports): Dispatcher {
+export function dispatcher({ deliveries, clock, ids, limits, prepare, wake }: Ports): Dispatcher {
   const slot = slots(limits);
+  const look = lookOut({ deliveries, clock, slot });
   const batches = new Set<Promise<void>>();
   /** While somebody is away a few batches find out every few seconds, not the whole backlog again and again. */
   let pausedUntil = new Date(0);
 
-  const lease = async (taken: readonly Candidate[], now: Date): Promise<readonly Delivery[]> => {
+  const lease = async (taken: readonly Candidate[]): Promise<readonly Delivery[]> => {
+    const now = clock.now();
     const leaseUntil = new Date(now.getTime() + limits.leaseMs);
     let mine = new Set<string>();
     try {
       const claimed = await deliveries.claim({ now, leaseUntil, leaseToken: ids.uuid(), ids: taken.map(({ id }) => id) });
       mine = new Set(claimed.map(({ id }) => id));
       return claimed;
+    } catch (error) {
+      look.forget();
+      throw error;
     } finally {
       for (const candidate of taken) if (!mine.has(candidate.id)) slot.free(candidate);
     }
@@ -102,11 +55,10 @@ export function dispatcher({ deliveries, clock, ids, limits, attemptAll, wake }:
 
   /** Empty when nothing is due that fits. */
   const claim = async (): Promise<readonly Delivery[]> => {
-    for (let now = clock.now(); slot.fits(0) && now >= pausedUntil; now = clock.now()) {
-      const candidates = await deliveries.due({ now, firstOnly: !slot.fits(1), not: slot.saturated(), limit: CANDIDATES_A_READ });
-      const taken = candidates.filter(slot.take);
+    while (clock.now() >= pausedUntil) {
+      const taken = await look.find();
       if (taken.length === 0) return [];
-      const claimed = await lease(taken, now);
+      const claimed = await lease(taken);
       if (claimed.length > 0) return claimed;
     }
     return [];
@@ -121,8 +73,8 @@ export function dispatcher({ deliveries, clock, ids, limits, attemptAll, wake }:
       pausedUntil = new Date(clock.now().getTime() + PUT_OFF_MS);
     },
   };
-  const start = (claimed: readonly Delivery[]) => {
-    const batch = attemptAll(claimed, listener).then(() => {
+  const start = (attempts: Prepared) => {
+    const batch = attempts().then(() => {
       batches.delete(batch);
     });
     batches.add(batch);
@@ -130,15 +82,13 @@ export function dispatcher({ deliveries, clock, ids, limits, attemptAll, wake }:
 
   return {
     async run() {
-      for (let claimed = await claim(); claimed.length > 0; claimed = await claim()) start(claimed);
+      // One batch is prepared at a time: what ends meanwhile makes room for the next one to be large.
+      for (let claimed = await claim(); claimed.length > 0; claimed = await claim()) start(await prepare(claimed, listener));
       return deliveries.nextDueAfter(clock.now());
     },
     async drained() {
       while (batches.size > 0) await Promise.all(batches);
     },
-    inFlight() {
-      const { subscriptionIds, origins } = slot.saturated();
-      return { attempts: slot.total(), saturated: subscriptionIds.length + origins.length };
-    },
+    inFlight: () => ({ attempts: slot.total(), saturated: slot.saturated() }),
   };
 }

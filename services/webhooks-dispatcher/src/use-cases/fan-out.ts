@@ -19,6 +19,8 @@ interface Ports {
 type Ready = z.infer<typeof BubbleReadyV1.schema>;
 
 const OWNERS_A_READ = 500;
+/** Of one message; connections to the store are shared with others. */
+const INSERTS_AT_ONCE = 16;
 
 const readyBubble = ({ bubble, author_id, team_id, channel_id }: Ready): ReadyBubble => ({
   id: bubble.id,
@@ -43,6 +45,13 @@ export const fanOut = ({ subscriptions, events, deliveries, clock, wake }: Ports
       found.push(...(await subscriptions.activeOf(participants.slice(n, n + OWNERS_A_READ))));
     return found.filter((subscription) => covers(subscription, bubble));
   };
+  /** Each falls due at the moment it is written, however many there are. */
+  const queueAll = async (event: WebhookEvent, wanted: readonly Subscription[]): Promise<void> => {
+    for (let n = 0; n < wanted.length; n += INSERTS_AT_ONCE) {
+      const at = clock.now();
+      await Promise.all(wanted.slice(n, n + INSERTS_AT_ONCE).map((subscription) => deliveries.insert(queued(event, subscription, at))));
+    }
+  };
   return async (ready: Ready): Promise<void> => {
     const bubble = readyBubble(ready);
     const matching = await interested(ready.participant_user_ids, bubble);
@@ -50,10 +59,9 @@ export const fanOut = ({ subscriptions, events, deliveries, clock, wake }: Ports
       const wanted = matching.filter((subscription) => subscription.events.includes(type));
       if (wanted.length === 0) continue;
       const id = eventId(bubble.id, type);
-      const at = clock.now();
-      const event: WebhookEvent = { id, type, bubble, body: payload(id, type, ready), createdAt: at };
+      const event: WebhookEvent = { id, type, bubble, body: payload(id, type, ready), createdAt: clock.now() };
       await events.insert(event);
-      await Promise.all(wanted.map((subscription) => deliveries.insert(queued(event, subscription, at))));
+      await queueAll(event, wanted);
     }
     if (matching.length > 0) wake();
   };

@@ -30,19 +30,30 @@ function target(url: string, policy: ReceiverPolicy): URL | null {
   }
 }
 
-/** One POST of the frozen bytes, signed now. */
-export const post =
-  ({ receiver, receivers, seal, clock, headerName, userAgent }: PostPorts) =>
-  (delivery: Delivery, { id, url, secretSealed }: Subscription, body: Uint8Array): Promise<AttemptResult> => {
+interface Addressed {
+  readonly to: URL;
+  readonly secret: string;
+}
+
+/** POSTs of the frozen bytes, each signed at its moment. A subscription's URL and secret are read once and kept as long as the function: for one batch. */
+export const post = ({ receiver, receivers, seal, clock, headerName, userAgent }: PostPorts) => {
+  const own = `x-${headerName}`.toLowerCase();
+  const known = new Map<string, Addressed | null>();
+  const addressed = ({ id, url, secretSealed }: Subscription): Addressed | null => {
     const to = target(url, receivers);
-    if (to === null) return Promise.resolve(BLOCKED);
-    const own = `x-${headerName}`.toLowerCase();
+    return to && { to, secret: seal.open(secretSealed, id).toString() };
+  };
+  return (delivery: Delivery, subscription: Subscription, body: Uint8Array): Promise<AttemptResult> => {
+    const address = known.has(subscription.id) ? known.get(subscription.id) : addressed(subscription);
+    known.set(subscription.id, address ?? null);
+    if (!address) return Promise.resolve(BLOCKED);
     const headers = {
       'content-type': 'application/json',
       'user-agent': userAgent,
       [`${own}-event`]: delivery.type,
       [`${own}-delivery`]: delivery.id,
-      [`${own}-signature`]: signature(seal.open(secretSealed, id).toString(), body, clock.now()),
+      [`${own}-signature`]: signature(address.secret, body, clock.now()),
     };
-    return receiver.post({ url: to, headers, body });
+    return receiver.post({ url: address.to, headers, body });
   };
+};

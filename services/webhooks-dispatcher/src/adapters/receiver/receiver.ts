@@ -1,6 +1,7 @@
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent } from 'undici';
 import { type AttemptResult, type Outcome, outcomeOf } from '../../domain/outcome.ts';
 import type { Receiver } from '../../ports.ts';
+import { exchange } from './exchange.ts';
 import { type DiedInUse, type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts';
 
 const KEEP_ALIVE_MS = 20_000;
@@ -52,27 +53,8 @@ const diedIdle = (error: unknown, died: DiedInUse): boolean => {
   return (socket?.bytesRead ?? 0) > 0 || (Error.isError(error) && died.has(error));
 };
 
-/** At most the first 16 KiB, as they come, never decompressed and never past the deadline; what is wrong with the body changes no outcome. */
-async function previewOf(body: Dispatcher.ResponseData['body'], signal: AbortSignal): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const stop = () => body.destroy();
-  body.on('error', () => null);
-  signal.addEventListener('abort', stop);
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes >= MAX_ANSWER_BYTES) break;
-    }
-  } catch {
-    // A body cut short is as much of a preview as there is.
-  } finally {
-    signal.removeEventListener('abort', stop);
-    if (!body.readableEnded) body.destroy();
-  }
-  return Buffer.concat(chunks).toString('utf8').slice(0, PREVIEW_CHARACTERS).replaceAll(/\p{C}/gu, ' ');
-}
+/** Never decompressed. */
+const previewOf = (body: Buffer): string => body.toString('utf8').slice(0, PREVIEW_CHARACTERS).replaceAll(/\p{C}/gu, ' ');
 
 /** Posts to receivers over shared keep-alive connections, with the address guard at every connect. Redirects are answers like others. */
 export function receiver({ deadlineMs, elapsed, connections, ...guard }: ReceiverOptions): Receiver {
@@ -95,8 +77,9 @@ export function receiver({ deadlineMs, elapsed, connections, ...guard }: Receive
   return {
     async post({ url, headers, body }): Promise<AttemptResult> {
       const startedAt = elapsed();
-      const signal = AbortSignal.timeout(deadlineMs);
-      const send = (dispatcher: Agent) => request(url, { method: 'POST', headers, body, dispatcher, signal });
+      const deadline = new AbortController();
+      const timer = setTimeout(() => deadline.abort(), deadlineMs);
+      const send = (agent: Agent) => exchange(agent, { url, headers, body, maxBytes: MAX_ANSWER_BYTES, signal: deadline.signal });
       const answer = (outcome: Outcome, status: number | null, preview: string | null) => ({
         outcome,
         status,
@@ -104,10 +87,12 @@ export function receiver({ deadlineMs, elapsed, connections, ...guard }: Receive
         tookMs: Math.round(elapsed() - startedAt),
       });
       try {
-        const response = await send(pooled).catch((error) => (diedIdle(error, died) ? send(fresh) : Promise.reject(error)));
-        return answer(outcomeOf(response.statusCode), response.statusCode, await previewOf(response.body, signal));
+        const { status, body: text } = await send(pooled).catch((error) => (diedIdle(error, died) ? send(fresh) : Promise.reject(error)));
+        return answer(outcomeOf(status), status, previewOf(text));
       } catch (error) {
         return answer(outcomeOfFault(error), null, null);
+      } finally {
+        clearTimeout(timer);
       }
     },
     async close() {

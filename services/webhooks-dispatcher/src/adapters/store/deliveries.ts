@@ -1,6 +1,6 @@
 import type { Collection, Filter, IndexSpec } from '@bubbles/shared/store/collection.ts';
 import type { Delivery } from '../../domain/delivery.ts';
-import type { DeliveryStore } from '../../ports.ts';
+import type { Candidate, DeliveryStore } from '../../ports.ts';
 import { sweepSlices } from './sweep-slices.ts';
 
 export interface DeliveryDoc extends Omit<Delivery, 'id'> {
@@ -11,8 +11,8 @@ export interface DeliveryDoc extends Omit<Delivery, 'id'> {
 
 export const DELIVERY_INDEXES: readonly IndexSpec[] = [
   { name: 'once', keys: { subscriptionId: 1, eventId: 1 }, unique: true },
-  { name: 'due', keys: { status: 1, claimableAt: 1, subscriptionId: 1, origin: 1 } },
-  { name: 'first_due', keys: { status: 1, attempt: 1, claimableAt: 1, subscriptionId: 1, origin: 1 } },
+  { name: 'due', keys: { status: 1, claimableAt: 1, subscriptionId: 1, attempt: 1 } },
+  { name: 'due_of', keys: { subscriptionId: 1, status: 1, claimableAt: 1, attempt: 1 } },
   { name: 'log', keys: { subscriptionId: 1, createdAt: -1, _id: -1 } },
   { name: 'log_by_status', keys: { subscriptionId: 1, status: 1, createdAt: -1, _id: -1 } },
   { name: 'made', keys: { createdAt: 1 } },
@@ -28,23 +28,28 @@ export const deliveryStore = (collection: Collection<DeliveryDoc>): DeliveryStor
 
 type Queue = Pick<
   DeliveryStore,
-  'insert' | 'due' | 'claim' | 'putOff' | 'finish' | 'cancel' | 'nextDueAfter' | 'releaseLeases' | 'countDue'
+  'insert' | 'due' | 'dueOf' | 'claim' | 'putOff' | 'finish' | 'cancel' | 'nextDueAfter' | 'releaseLeases' | 'countDue'
 >;
 
 function queueOf(collection: Collection<DeliveryDoc>): Queue {
+  const candidates = async (filter: Filter<DeliveryDoc>, limit: number): Promise<Candidate[]> => {
+    const docs = await collection.find(filter, { sort: { claimableAt: 1 }, limit, projection: CANDIDATE });
+    return docs.map(({ _id, subscriptionId, origin, attempt }) => ({ id: _id, subscriptionId, origin, attempt }));
+  };
   return {
     insert: ({ id, ...delivery }) => collection.insert({ _id: id, putOff: false, ...delivery }),
-    async due({ now, firstOnly, not, limit }) {
-      const filter: Filter<DeliveryDoc> = {
-        status: 'pending',
-        claimableAt: { $lte: now },
-        ...(firstOnly && { attempt: 0 }),
-        ...(not.subscriptionIds.length > 0 && { subscriptionId: { $nin: [...not.subscriptionIds] } }),
-        ...(not.origins.length > 0 && { origin: { $nin: [...not.origins] } }),
-      };
-      const docs = await collection.find(filter, { sort: { claimableAt: 1 }, limit, projection: CANDIDATE });
-      return docs.map(({ _id, subscriptionId, origin, attempt }) => ({ id: _id, subscriptionId, origin, attempt }));
-    },
+    due: ({ since, now, firstOnly, not, limit }) =>
+      candidates(
+        {
+          status: 'pending',
+          claimableAt: { $gte: since, $lte: now },
+          ...(firstOnly && { attempt: 0 }),
+          subscriptionId: { $nin: [...not] },
+        },
+        limit,
+      ),
+    dueOf: (subscriptionId, { now, firstOnly, limit }) =>
+      candidates({ subscriptionId, status: 'pending', claimableAt: { $lte: now }, ...(firstOnly && { attempt: 0 }) }, limit),
     async claim({ now, leaseUntil, leaseToken, ids }) {
       const due: Filter<DeliveryDoc> = { _id: { $in: [...ids] }, status: 'pending', claimableAt: { $lte: now } };
       await collection.updateMany(due, { $set: { claimableAt: leaseUntil, leaseToken, putOff: false }, $inc: { claims: 1 } });

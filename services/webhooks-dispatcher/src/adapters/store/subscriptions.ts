@@ -1,4 +1,4 @@
-import type { Collection, IndexSpec } from '@bubbles/shared/store/collection.ts';
+import type { Collection, Filter, IndexSpec } from '@bubbles/shared/store/collection.ts';
 import { DISABLED_BY_FAILURES, MAX_CONSECUTIVE_FAILURES, type Subscription } from '../../domain/subscription.ts';
 import type { SubscriptionStore } from '../../ports.ts';
 
@@ -9,6 +9,9 @@ export interface SubscriptionDoc extends Omit<Subscription, 'id'> {
 }
 
 export const SUBSCRIPTION_INDEXES: readonly IndexSpec[] = [{ name: 'owner', keys: { ownerId: 1, createdAt: -1, _id: -1 } }];
+
+/** Successes that follow so closely change nothing: a busy receiver costs a write a second, not one for each delivery. */
+const SUCCESS_PRECISION_MS = 1000;
 
 const toSubscription = ({ _id, revision, ...rest }: SubscriptionDoc): Subscription => ({ id: _id, ...rest });
 
@@ -40,7 +43,12 @@ export function subscriptionStore(collection: Collection<SubscriptionDoc>): Subs
     },
     delete: async (ownerId, id) => (await collection.deleteOne({ _id: id, ownerId })) > 0,
     async succeeded({ id, epoch, at }) {
-      await collection.updateOne({ _id: id, epoch }, { $set: { fails: 0, streak: [] }, $max: { lastSuccessAt: at } });
+      const news: Filter<SubscriptionDoc>[] = [
+        { fails: { $gt: 0 } },
+        { lastSuccessAt: null },
+        { lastSuccessAt: { $lt: new Date(at.getTime() - SUCCESS_PRECISION_MS) } },
+      ];
+      await collection.updateOne({ _id: id, epoch, $or: news }, { $set: { fails: 0, streak: [] }, $max: { lastSuccessAt: at } });
     },
     async failed({ id, epoch, at, key }) {
       await collection.updateOne(

@@ -1,0 +1,63 @@
+import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Candidate, DeliveryStore } from '../ports.ts';
+import type { Lane, Slots } from './slots.ts';
+
+interface Ports {
+  readonly deliveries: DeliveryStore;
+  readonly clock: Clock;
+  readonly slot: Slots;
+}
+
+/** Subscriptions with deliveries that are due and had no room. They take turns. */
+export interface Lanes {
+  queueUp(lane: Lane): void;
+  subscriptionIds(): readonly string[];
+  /** Deliveries of those that have room now; they have their slots. */
+  take(): Promise<readonly Candidate[]>;
+}
+
+const LANES_A_LOOK = 32;
+
+export function lanes({ deliveries, clock, slot }: Ports): Lanes {
+  const originOf = new Map<string, string>();
+
+  /** At the end. */
+  const queueUp = ({ subscriptionId, origin }: Lane) => {
+    originOf.delete(subscriptionId);
+    originOf.set(subscriptionId, origin);
+  };
+
+  /** Lanes with room, each with its part of it: what one gets of an origin the others do not. */
+  const open = (): readonly (readonly [Lane, number])[] => {
+    const given = new Map<string, number>();
+    const found: (readonly [Lane, number])[] = [];
+    for (const [subscriptionId, origin] of originOf) {
+      if (found.length === LANES_A_LOOK) break;
+      const lane = { subscriptionId, origin };
+      const share = slot.roomOf(lane, given.get(origin));
+      if (share <= 0) continue;
+      given.set(origin, (given.get(origin) ?? 0) + share);
+      found.push([lane, share]);
+    }
+    return found;
+  };
+
+  const takeOf = async (lane: Lane, limit: number): Promise<readonly Candidate[]> => {
+    const firstOnly = !slot.fits(1);
+    const found = await deliveries.dueOf(lane.subscriptionId, { now: clock.now(), firstOnly, limit });
+    const taken = found.filter(slot.take);
+    const isEmpty = !firstOnly && found.length < limit && taken.length === found.length;
+    if (isEmpty) originOf.delete(lane.subscriptionId);
+    else queueUp(lane);
+    return taken;
+  };
+
+  return {
+    queueUp,
+    subscriptionIds: () => [...originOf.keys()],
+    async take() {
+      if (!slot.fits(0)) return [];
+      return (await Promise.all(open().map(([lane, share]) => takeOf(lane, share)))).flat();
+    },
+  };
+}

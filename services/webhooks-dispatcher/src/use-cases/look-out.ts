@@ -1,0 +1,112 @@
+import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Candidate, DeliveryStore } from '../ports.ts';
+import { type Lanes, lanes } from './lanes.ts';
+import type { Slots } from './slots.ts';
+
+interface Ports {
+  readonly deliveries: DeliveryStore;
+  readonly clock: Clock;
+  readonly slot: Slots;
+}
+
+export interface LookOut {
+  /** Deliveries that are due and have their slots now; none when there is nothing for which there is room. */
+  find(): Promise<readonly Candidate[]>;
+  /** What was found was not taken on after all: looks from the beginning again. */
+  forget(): void;
+}
+
+const CANDIDATES_A_READ = 64;
+/**
+ * A delivery may come to light after it fell due: by the time that its write took, by as much as clocks differ, or whenever a store says so. The further
+ * back, the rarer that is and the more there is to read over.
+ */
+const LOOKS_BACK = [
+  { everyMs: 60_000, byMs: Number.POSITIVE_INFINITY },
+  { everyMs: 5000, byMs: 60_000 },
+  { everyMs: 0, byMs: 500 },
+] as const;
+
+/** From when on to look: everything before was seen, and was taken or waits in a lane. */
+function position() {
+  let seenAt = 0;
+  let looking: { readonly since: Date } | null = null;
+  const begunAt = LOOKS_BACK.map(() => Number.NEGATIVE_INFINITY);
+  const begin = (now: number): { readonly since: Date } => {
+    // A clock that was set back is as good a reason as time that has passed.
+    const depth = LOOKS_BACK.findIndex(({ everyMs }, at) => Math.abs(now - (begunAt[at] ?? 0)) >= everyMs);
+    for (let at = depth; at < begunAt.length; at += 1) begunAt[at] = now;
+    return { since: new Date(Math.max(0, Math.min(seenAt, now) - (LOOKS_BACK[depth]?.byMs ?? 0))) };
+  };
+  return {
+    since(now: Date): Date {
+      looking ??= begin(now.getTime());
+      return looking.since;
+    },
+    allSeen(now: Date): void {
+      seenAt = now.getTime();
+      looking = null;
+    },
+  };
+}
+
+const fromTheBeginning = () => ({ all: position(), firstOnly: position() });
+
+/** Reads what falls due in order of time, and each piece once. */
+function ahead({ deliveries, clock, slot }: Ports, waiting: Lanes) {
+  let positions = fromTheBeginning();
+
+  /** Takes those that fit; true when the others wait in lanes. */
+  const takeOrQueueUp = (candidates: readonly Candidate[], taken: Candidate[]): boolean => {
+    let allKnown = true;
+    for (const candidate of candidates) {
+      if (slot.take(candidate)) taken.push(candidate);
+      else if (slot.roomOf(candidate) <= 0) waiting.queueUp(candidate);
+      else allKnown = false;
+    }
+    return allKnown;
+  };
+
+  /** True when there may be more that fits. */
+  const read = async (taken: Candidate[]): Promise<boolean> => {
+    const now = clock.now();
+    const firstOnly = !slot.fits(1);
+    const place = firstOnly ? positions.firstOnly : positions.all;
+    const query = { since: place.since(now), now, firstOnly, not: waiting.subscriptionIds(), limit: CANDIDATES_A_READ };
+    const found = await deliveries.due(query);
+    const allKnown = takeOrQueueUp(found, taken);
+    if (found.length === CANDIDATES_A_READ) return true;
+    if (allKnown) place.allSeen(now);
+    return !allKnown && !firstOnly;
+  };
+
+  return {
+    async take(): Promise<readonly Candidate[]> {
+      const taken: Candidate[] = [];
+      for (let more = true; more && taken.length === 0 && slot.fits(0); ) more = await read(taken);
+      return taken;
+    },
+    forget() {
+      positions = fromTheBeginning();
+    },
+  };
+}
+
+/**
+ * Finds deliveries for which there is room. A subscription without room is remembered as a lane and looked at by itself when there is room again, so that
+ * the long queue of one costs the others nothing.
+ */
+export function lookOut(ports: Ports): LookOut {
+  const waiting = lanes(ports);
+  const reader = ahead(ports, waiting);
+  let lanesFirst = false;
+  return {
+    async find() {
+      lanesFirst = !lanesFirst;
+      const [first, second] = lanesFirst ? [waiting.take, reader.take] : [reader.take, waiting.take];
+      const taken = await first();
+      return taken.length > 0 ? taken : second();
+    },
+    forget: reader.forget,
+  };
+}

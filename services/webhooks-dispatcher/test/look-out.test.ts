@@ -1,0 +1,129 @@
+import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { describe, expect, it } from '@jest/globals';
+import { stores } from '../src/adapters/store/stores.ts';
+import type { Delivery } from '../src/domain/delivery.ts';
+import { lookOut } from '../src/use-cases/look-out.ts';
+import { slots } from '../src/use-cases/slots.ts';
+import { aDelivery, NOON } from './builders.ts';
+import { memoryDatabase } from './stores.ts';
+
+const LIMITS = { perSubscription: 2, perOrigin: 64, perProcess: 100, reservedForFirst: 10 };
+
+const scene = async (limits: Partial<typeof LIMITS> = {}) => {
+  const { deliveries, ensureIndexes } = stores(memoryDatabase());
+  await ensureIndexes();
+  const clock = fakeClock(NOON);
+  const slot = slots({ ...LIMITS, ...limits });
+  const look = lookOut({ deliveries, clock, slot });
+  const leased: Delivery[] = [];
+  let count = 0;
+  return {
+    clock,
+    slot,
+    look,
+    /** Due so many seconds before now. */
+    async queue(subscriptionId: string, { ago = 0, times = 1, ...fields }: { ago?: number; times?: number } & Partial<Delivery> = {}) {
+      for (let n = 0; n < times; n += 1) {
+        count += 1;
+        const claimableAt = new Date(clock.now().getTime() - ago * 1000);
+        await deliveries.insert(
+          aDelivery({ id: `dlv_${count}`, eventId: `evt_${count}`, subscriptionId, claims: 0, claimableAt, ...fields }),
+        );
+      }
+    },
+    /** Takes what is found, as the dispatcher does; answers of whom it was. */
+    async take(): Promise<readonly string[]> {
+      const found = await look.find();
+      const now = clock.now();
+      const leaseUntil = new Date(now.getTime() + 3_600_000);
+      leased.push(...(await deliveries.claim({ now, leaseUntil, leaseToken: 'lease', ids: found.map(({ id }) => id) })));
+      return found.map(({ subscriptionId }) => subscriptionId);
+    },
+    /** Ends what is on the wire. */
+    async finish() {
+      for (const delivery of leased.splice(0)) {
+        slot.free(delivery);
+        await deliveries.cancel(delivery.id, 'lease', { reason: 'plan_required', at: clock.now() });
+      }
+    },
+  };
+};
+
+describe('the look-out for due deliveries', () => {
+  it('[DLV-06] takes the longest due first, as many as there is room for at their subscription', async () => {
+    const { queue, take, finish } = await scene();
+    await queue('wh_new');
+    await queue('wh_old', { ago: 60, times: 5 });
+    expect(await take()).toEqual(['wh_old', 'wh_old', 'wh_new']);
+    expect(await take()).toEqual([]);
+    await finish();
+    expect(await take()).toEqual(['wh_old', 'wh_old']);
+    await finish();
+    expect(await take()).toEqual(['wh_old']);
+    await finish();
+    expect(await take()).toEqual([]);
+  });
+
+  it('[DLV-06] a queue longer than a read hides nobody behind it', async () => {
+    const { queue, take } = await scene();
+    await queue('wh_long', { ago: 60, times: 200 });
+    await queue('wh_behind');
+    expect(await take()).toEqual(['wh_long', 'wh_long']);
+    expect(await take()).toEqual(['wh_behind']);
+  });
+
+  it('[DLV-06] what one subscription gets of an origin its neighbour does not', async () => {
+    const { queue, take, finish } = await scene({ perOrigin: 3 });
+    for (const id of ['wh_1', 'wh_2', 'wh_3']) await queue(id, { times: 3 });
+    for (let round = 0; round < 3; round += 1) {
+      const taken = [...(await take()), ...(await take()), ...(await take())];
+      expect(taken).toHaveLength(3);
+      await finish();
+    }
+    expect(await take()).toEqual([]);
+  });
+
+  it('[DLV-06] keeps the reserved slots for first attempts, also in a lane', async () => {
+    const { queue, take, finish } = await scene({ perSubscription: 4, perProcess: 4, reservedForFirst: 2 });
+    await queue('wh_1', { ago: 60, times: 6, attempt: 1 });
+    await queue('wh_1', { times: 2 });
+    expect(await take()).toHaveLength(4);
+    await finish();
+    expect(await take()).toHaveLength(2);
+    await queue('wh_1', { times: 2 });
+    expect(await take()).toHaveLength(2);
+    expect(await take()).toEqual([]);
+  });
+
+  it.each([
+    [0.4, 0],
+    [30, 5],
+    [3600, 60],
+  ])('a delivery that comes to light %s s after it fell due is found within %s s', async (ago, within) => {
+    const { queue, take, clock } = await scene();
+    await take();
+    await clock.advance(1000);
+    await queue('wh_late', { ago });
+    const found = await take();
+    await clock.advance(within * 1000);
+    expect([...found, ...(await take())]).toEqual(['wh_late']);
+  });
+
+  it('a clock that is set back hides nothing', async () => {
+    const { queue, take, clock } = await scene();
+    await queue('wh_1');
+    await take();
+    await clock.set(new Date(NOON.getTime() - 3_600_000));
+    await queue('wh_2');
+    expect(await take()).toEqual(['wh_2']);
+  });
+
+  it('what was found and not taken on is found again', async () => {
+    const { queue, look, slot, clock, take } = await scene();
+    await queue('wh_1');
+    await clock.advance(2000);
+    for (const candidate of await look.find()) slot.free(candidate);
+    look.forget();
+    expect(await take()).toEqual(['wh_1']);
+  });
+});
