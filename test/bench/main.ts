@@ -9,6 +9,7 @@ const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
   sandbox: async () => (await import('./parts/sandbox.ts')).sandboxPart,
   gateway: async () => (await import('./parts/gateway.ts')).gatewayPart,
   search: async () => (await import('./parts/search.ts')).searchPart,
+  webhooks: async () => (await import('./parts/webhooks.ts')).webhooks,
   'open-loop': async () => (await import('./parts/open-loop.ts')).openLoop,
   endurance: async () => (await import('./parts/endurance.ts')).endurance,
 };

@@ -1,0 +1,158 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pauseMs } from 'node:timers/promises';
+import { type Child, startChild } from '../harness/children.ts';
+import type { Cell, Part, Verdict } from '../harness/part.ts';
+import { median, pairedRatio, percentile } from '../harness/statistics.ts';
+import type { Done, Task, Teller } from '../processes/dispatcher.ts';
+import type { Received } from '../processes/webhook-receiver.ts';
+
+/** POSTs on the wire at once, of the dispatcher to one origin and of the bare client. */
+const AT_ONCE = 64;
+const WARM_SECONDS = 1;
+/** For what was told last. */
+const LAST_MS = 500;
+const AN_HOUR_MS = 3_600_000;
+
+interface Plan {
+  readonly rounds: number;
+  readonly deliveries: number;
+  readonly seconds: number;
+  readonly pending: number;
+}
+
+interface Dispatcher {
+  perform(task: Task): Promise<Done>;
+  memoryMb(): number;
+  stop(): Promise<void>;
+}
+
+/** One process on a store of its own. */
+const startDispatcher = async (): Promise<Dispatcher> => {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-webhooks-'));
+  const url = process.env['MONGODB_URL'];
+  const store = url === undefined ? { path: join(folder, 'data.db') } : { url, name: `bench_webhooks_${process.pid}_${Date.now()}` };
+  const child = await startChild({ module: 'processes/dispatcher.ts', settings: { store }, core: 'measured' });
+  return {
+    perform: (task) => child.ask<Done>(task),
+    memoryMb: () => child.memory().rssMb,
+    async stop() {
+      await child.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+type Receiver = Child<{ readonly url: string }>;
+const received = (receiver: Receiver) => receiver.ask<Received>('figures');
+
+interface Rate {
+  readonly perSecond: number;
+  readonly cpuUs: number;
+}
+const rateOf = ({ ms, cpuMs }: Done, count: number): Rate => ({ perSecond: (count * 1000) / ms, cpuUs: (cpuMs * 1000) / count });
+
+/** A backlog worked off, beside the same POSTs by a bare client in the same process, which signs and records nothing. */
+const throughput = async (receiver: Receiver, { rounds, deliveries: count }: Plan) => {
+  const dispatcher = await startDispatcher();
+  const { url } = receiver.ready;
+  const bare: Rate[] = [];
+  const own: Rate[] = [];
+  for (let round = -1; round < rounds; round += 1) {
+    await dispatcher.perform({ task: 'queue', owner: `round-${round}`, url, count, dueInMs: 0 });
+    await received(receiver);
+    const mine = rateOf(await dispatcher.perform({ task: 'work-off' }), count);
+    const { answered } = await received(receiver);
+    if (answered !== count) throw new Error(`${answered} of ${count} deliveries came`);
+    const theirs = rateOf(await dispatcher.perform({ task: 'bare', url, count, atOnce: AT_ONCE }), count);
+    if (round < 0) continue;
+    own.push(mine);
+    bare.push(theirs);
+  }
+  await dispatcher.stop();
+  return { own, bare };
+};
+
+const perSecondOf = (rates: readonly Rate[]) => rates.map(({ perSecond }) => perSecond);
+const cpuOf = (rates: readonly Rate[]) => rates.map(({ cpuUs }) => cpuUs);
+
+/** Milliseconds from the moment that a dispatcher of its own is told of a bubble of `tellers` to the POST, of those that are answered. */
+const lags = async (receiver: Receiver, tellers: readonly (Teller & { readonly path: string })[], seconds: number) => {
+  const dispatcher = await startDispatcher();
+  for (const { owner, path } of tellers)
+    await dispatcher.perform({ task: 'subscribe', owner, url: `${receiver.ready.url}${path}`, count: 1 });
+  await dispatcher.perform({ task: 'tell', tellers: tellers.slice(0, 1), seconds: WARM_SECONDS });
+  await received(receiver);
+  await dispatcher.perform({ task: 'tell', tellers, seconds });
+  await pauseMs(LAST_MS);
+  const { lags: all } = await received(receiver);
+  await dispatcher.stop();
+  return { count: all.length, p50: median(all), p95: percentile(all, 0.95), p99: percentile(all, 0.99) };
+};
+
+const BUSY = { owner: 'busy', path: '', perSecond: 500 };
+const HEALTHY = { owner: 'healthy', path: '', perSecond: 50 };
+const HANGING = { owner: 'hanging', path: '/silent', perSecond: 20 * HEALTHY.perSecond };
+
+/** Resident memory as deliveries wait for their time. The embedded store keeps them in this process. */
+const memory = async (receiver: Receiver, { pending }: Plan) => {
+  const dispatcher = await startDispatcher();
+  await dispatcher.perform({ task: 'work-off' });
+  const before = dispatcher.memoryMb();
+  await dispatcher.perform({ task: 'queue', owner: 'ada', url: receiver.ready.url, count: pending, dueInMs: AN_HOUR_MS });
+  const after = dispatcher.memoryMb();
+  await dispatcher.stop();
+  return { before, after };
+};
+
+const least = (what: string, figure: number, limit: number): Verdict => ({ target: 'W1', what, figure, limit, wanted: 'least' });
+
+/** One dispatcher process on the embedded store, or on the engine of MONGODB_URL, before a receiver that costs next to nothing. */
+export const webhooks: Part = async ({ quick }) => {
+  const plan: Plan = quick
+    ? { rounds: 1, deliveries: 2000, seconds: 2, pending: 10_000 }
+    : { rounds: 5, deliveries: 6000, seconds: 5, pending: 100_000 };
+  const receiver: Receiver = await startChild({ module: 'processes/webhook-receiver.ts', core: 'rest' });
+  const { own, bare } = await throughput(receiver, plan);
+  const lagRow = async (name: string, tellers: Parameters<typeof lags>[1]) => {
+    const { count, p50, p95, p99 } = await lags(receiver, tellers, plan.seconds);
+    return { p95, row: [name, count, p50, p95, p99] satisfies readonly Cell[] };
+  };
+  const busy = await lagRow(`${BUSY.perSecond} a second`, [BUSY]);
+  const alone = await lagRow(`${HEALTHY.perSecond} a second`, [HEALTHY]);
+  const beside = await lagRow(`the same beside ${HANGING.perSecond} a second for one that never answers`, [HEALTHY, HANGING]);
+  const { before, after } = await memory(receiver, plan);
+  await receiver.stop();
+  const ratio = pairedRatio(perSecondOf(own), perSecondOf(bare));
+  return {
+    tables: [
+      {
+        title: `A backlog, ${AT_ONCE} POSTs of 2 KiB at once`,
+        columns: ['of', 'a second', 'x bare', 'CPU us'],
+        rows: [
+          ['bare undici.request', median(perSecondOf(bare)), 1, median(cpuOf(bare))],
+          ['dispatcher', median(perSecondOf(own)), ratio, median(cpuOf(own))],
+        ],
+      },
+      {
+        title: 'From ready to the first attempt',
+        columns: ['load', 'deliveries', 'p50 ms', 'p95 ms', 'p99 ms'],
+        rows: [busy.row, alone.row, beside.row],
+      },
+      {
+        title: 'Memory',
+        columns: ['deliveries that wait', 'RSS MB', 'KB each'],
+        rows: [
+          [0, before, null],
+          [plan.pending, after, ((after - before) * 1024) / plan.pending],
+        ],
+      },
+    ],
+    verdicts: [
+      least('deliveries a second x bare undici.request', ratio, 0.5),
+      { target: 'W2', what: 'p95 beside one that hangs / alone', figure: beside.p95 / alone.p95, limit: 2, wanted: 'most' },
+    ],
+    notes: [],
+  };
+};

@@ -1,0 +1,55 @@
+import { createServer, type Socket } from 'node:net';
+import { serveParent, settings, tellParent } from '../harness/in-child.ts';
+
+/** Milliseconds that all processes of this machine share, with fractions. */
+const nowMs = () => performance.timeOrigin + performance.now();
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+const YES = Buffer.from('HTTP/1.1 204 No Content\r\n\r\n');
+const SENT_AT = /"title":"([\d.]+)"/;
+const SILENT = /^POST \/silent/;
+
+/** What has come since it was asked last. */
+export interface Received {
+  readonly answered: number;
+  /** Milliseconds from the telling of a bubble to its POST. */
+  readonly lags: readonly number[];
+}
+
+settings<object>();
+let answered = 0;
+let lags: number[] = [];
+
+/** One request: when its bubble was told of is its title. */
+const take = (socket: Socket, head: string, body: Buffer): void => {
+  if (SILENT.test(head)) return;
+  answered += 1;
+  const [, sentAt] = SENT_AT.exec(body.toString('latin1')) ?? [];
+  if (sentAt !== undefined) lags.push(nowMs() - Number(sentAt));
+  socket.write(YES);
+};
+
+/** Takes POSTs for next to no CPU: what is measured is who sends them. */
+const server = createServer({ noDelay: true }, (socket) => {
+  let rest: Buffer = Buffer.alloc(0);
+  socket.on('data', (chunk: Buffer) => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    for (let end = rest.indexOf(HEAD_END); end !== -1; end = rest.indexOf(HEAD_END)) {
+      const head = rest.toString('latin1', 0, end);
+      const whole = end + HEAD_END.length + Number(/content-length: (\d+)/i.exec(head)?.[1]);
+      if (rest.length < whole) return;
+      take(socket, head, rest.subarray(end + HEAD_END.length, whole));
+      rest = rest.subarray(whole);
+    }
+  });
+  socket.on('error', () => socket.destroy());
+});
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  tellParent({ url: typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : '' });
+});
+serveParent((): Received => {
+  const figures = { answered, lags };
+  [answered, lags] = [0, []];
+  return figures;
+});
