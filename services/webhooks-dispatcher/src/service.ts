@@ -89,11 +89,12 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
     },
     async settle() {
       loop?.poke();
-      do {
-        await loop?.idle();
-        await app.dispatcher.drained();
-      } while (app.dispatcher.inFlight().attempts > 0);
       await loop?.idle();
+      // What ends makes room for more, which the loop takes on before it is idle.
+      while (app.dispatcher.inFlight().attempts > 0) {
+        await app.dispatcher.drained();
+        await loop?.idle();
+      }
     },
     async stop() {
       await loop?.stop();

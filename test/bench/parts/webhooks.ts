@@ -14,6 +14,7 @@ const WARM_SECONDS = 1;
 /** For what was told last. */
 const LAST_MS = 500;
 const AN_HOUR_MS = 3_600_000;
+const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 
 interface Plan {
   readonly rounds: number;
@@ -33,7 +34,7 @@ const startDispatcher = async (): Promise<Dispatcher> => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-webhooks-'));
   const url = process.env['MONGODB_URL'];
   const store = url === undefined ? { path: join(folder, 'data.db') } : { url, name: `bench_webhooks_${process.pid}_${Date.now()}` };
-  const child = await startChild({ module: 'processes/dispatcher.ts', settings: { store }, core: 'measured' });
+  const child = await startChild({ module: 'processes/dispatcher.ts', settings: { store, secret: SECRET }, core: 'measured' });
   return {
     perform: (task) => child.ask<Done>(task),
     memoryMb: () => child.memory().rssMb,
@@ -77,6 +78,15 @@ const throughput = async (receiver: Receiver, { rounds, deliveries: count }: Pla
 const perSecondOf = (rates: readonly Rate[]) => rates.map(({ perSecond }) => perSecond);
 const cpuOf = (rates: readonly Rate[]) => rates.map(({ cpuUs }) => cpuUs);
 
+const backlog = (name: string, { own, bare }: Awaited<ReturnType<typeof throughput>>) => {
+  const ratio = pairedRatio(perSecondOf(own), perSecondOf(bare));
+  const rows: readonly (readonly Cell[])[] = [
+    [name, 'bare undici.request', median(perSecondOf(bare)), 1, median(cpuOf(bare))],
+    [name, 'dispatcher', median(perSecondOf(own)), ratio, median(cpuOf(own))],
+  ];
+  return { ratio, rows };
+};
+
 /** Milliseconds from the moment that a dispatcher of its own is told of a bubble of `tellers` to the POST, of those that are answered. */
 const lags = async (receiver: Receiver, tellers: readonly (Teller & { readonly path: string })[], seconds: number) => {
   const dispatcher = await startDispatcher();
@@ -114,7 +124,10 @@ export const webhooks: Part = async ({ quick }) => {
     ? { rounds: 1, deliveries: 2000, seconds: 2, pending: 10_000 }
     : { rounds: 5, deliveries: 6000, seconds: 5, pending: 100_000 };
   const receiver: Receiver = await startChild({ module: 'processes/webhook-receiver.ts', core: 'rest' });
-  const { own, bare } = await throughput(receiver, plan);
+  const verifying: Receiver = await startChild({ module: 'processes/verifying-receiver.ts', settings: { secret: SECRET }, core: 'rest' });
+  const raw = backlog('bare socket', await throughput(receiver, plan));
+  const verified = backlog('node:http that verifies', await throughput(verifying, plan));
+  await verifying.stop();
   const lagRow = async (name: string, tellers: Parameters<typeof lags>[1]) => {
     const { count, p50, p95, p99 } = await lags(receiver, tellers, plan.seconds);
     return { p95, row: [name, count, p50, p95, p99] satisfies readonly Cell[] };
@@ -124,16 +137,12 @@ export const webhooks: Part = async ({ quick }) => {
   const beside = await lagRow(`the same beside ${HANGING.perSecond} a second for one that never answers`, [HEALTHY, HANGING]);
   const { before, after } = await memory(receiver, plan);
   await receiver.stop();
-  const ratio = pairedRatio(perSecondOf(own), perSecondOf(bare));
   return {
     tables: [
       {
         title: `A backlog, ${AT_ONCE} POSTs of 2 KiB at once`,
-        columns: ['of', 'a second', 'x bare', 'CPU us'],
-        rows: [
-          ['bare undici.request', median(perSecondOf(bare)), 1, median(cpuOf(bare))],
-          ['dispatcher', median(perSecondOf(own)), ratio, median(cpuOf(own))],
-        ],
+        columns: ['receiver', 'of', 'a second', 'x bare', 'CPU us'],
+        rows: [...raw.rows, ...verified.rows],
       },
       {
         title: 'From ready to the first attempt',
@@ -150,7 +159,8 @@ export const webhooks: Part = async ({ quick }) => {
       },
     ],
     verdicts: [
-      least('deliveries a second x bare undici.request', ratio, 0.5),
+      least('deliveries a second x bare, receiver that verifies', verified.ratio, 0.5),
+      least('deliveries a second x bare, receiver that costs nothing', raw.ratio, 0.5),
       { target: 'W2', what: 'p95 beside one that hangs / alone', figure: beside.p95 / alone.p95, limit: 2, wanted: 'most' },
     ],
     notes: [],

@@ -21,6 +21,8 @@ import { serveParent, settings, tellParent } from '../harness/in-child.ts';
 
 export interface BenchDispatcherSettings {
   readonly store: { readonly path: string } | { readonly url: string; readonly name: string };
+  /** Of every subscription. */
+  readonly secret: string;
 }
 
 /** Bubbles of this owner get ready at this pace. */
@@ -42,7 +44,6 @@ export interface Done {
 }
 
 const SEAL_KEYS = [{ id: 'k1', key: Buffer.alloc(32, 1) }];
-const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 /** Makes a body of 2 KiB. */
 const SUMMARY = 'x'.repeat(1024);
 const QUEUED_AT_ONCE = 200;
@@ -51,7 +52,7 @@ const SLICE_MS = 5;
 const nowMs = () => performance.timeOrigin + performance.now();
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const { store } = settings<BenchDispatcherSettings>();
+const { store, secret } = settings<BenchDispatcherSettings>();
 const clock = systemClock();
 const database: Database =
   'path' in store
@@ -87,7 +88,7 @@ const next = (): number => {
 const subscriptionFor = (owner: string, url: string) => {
   peers.user(owner);
   const id = `wh_${next()}`;
-  return aSubscription({ id, ownerId: owner, url, secretSealed: seal.close(Buffer.from(SECRET), id) });
+  return aSubscription({ id, ownerId: owner, url, secretSealed: seal.close(Buffer.from(secret), id) });
 };
 const bodyOf = (id: string) =>
   Buffer.from(JSON.stringify({ id, type: 'bubble.ready', created_at: clock.now(), data: { bubble: aBubble({ id, summary: SUMMARY }) } }));

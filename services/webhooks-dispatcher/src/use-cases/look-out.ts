@@ -24,7 +24,8 @@ const CANDIDATES_A_READ = 64;
 const LOOKS_BACK = [
   { everyMs: 60_000, byMs: Number.POSITIVE_INFINITY },
   { everyMs: 5000, byMs: 60_000 },
-  { everyMs: 0, byMs: 500 },
+  { everyMs: 500, byMs: 5000 },
+  { everyMs: 0, byMs: 50 },
 ] as const;
 
 /** From when on to look: everything before was seen, and was taken or waits in a lane. */
