@@ -26,6 +26,8 @@ export interface LoopOptions {
 
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
+/** Why a sleep ends; one for all, since a loop may be woken thousands of times a second. */
+const AWAKE = 'awake';
 
 type Attempt = { readonly failed: false; readonly next: Date | null } | { readonly failed: true; readonly retryAfterMs: number };
 
@@ -62,7 +64,7 @@ export function startLoop(options: LoopOptions): Loop {
   };
   const wake = () => {
     poked = true;
-    if (asleepUntil !== null) alarm.abort();
+    if (asleepUntil !== null) alarm.abort(AWAKE);
   };
   const hasCome = (atMs: number) => atMs <= clock.now().getTime();
 
@@ -77,7 +79,7 @@ export function startLoop(options: LoopOptions): Loop {
     if (dueAt) sleeps.push(clock.sleepUntil(dueAt, 'due', alarm.signal));
     await Promise.race(sleeps);
     asleepUntil = null;
-    alarm.abort();
+    alarm.abort(AWAKE);
   };
 
   const turn = async () => {

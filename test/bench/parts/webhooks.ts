@@ -102,7 +102,7 @@ const lags = async (receiver: Receiver, tellers: readonly (Teller & { readonly p
 };
 
 const BUSY = { owner: 'busy', path: '', perSecond: 500 };
-const HEALTHY = { owner: 'healthy', path: '', perSecond: 50 };
+const HEALTHY = { owner: 'healthy', path: '', perSecond: 25 };
 const HANGING = { owner: 'hanging', path: '/silent', perSecond: 20 * HEALTHY.perSecond };
 
 /** Resident memory as deliveries wait for their time. The embedded store keeps them in this process. */
