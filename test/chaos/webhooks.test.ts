@@ -4,114 +4,132 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { DispatcherSettings } from './support/dispatcher-process.ts';
-import { type Dispatchers, startDispatchers } from './support/dispatchers.ts';
-import { report, scaled } from './support/scale.ts';
-import { startVerifyingReceiver, type VerifyingReceiver } from './support/verifying-receiver.ts';
+import type { DispatcherSettings } from './support/dispatcher-orders.ts';
+import { scaled } from './support/scale.ts';
+import { expectKept } from './support/webhooks-expectations.ts';
+import { openTrial, type Trial, type TrialOptions } from './support/webhooks-trial.ts';
 
 const SUBSCRIPTIONS = 10;
-const DELIVERIES = scaled({ short: 600, long: 6000 });
-const BUBBLES = DELIVERIES / SUBSCRIPTIONS;
+const BUBBLES = scaled({ short: 60, long: 600 });
 const KILLS = scaled({ short: 3, long: 20 });
-/** On the wire at one moment: all that a killed process can have sent and not recorded. */
-const IN_FLIGHT = SUBSCRIPTIONS * 4;
-const AT_ONCE = 8;
-const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
-const LOOK_EVERY_MS = 50;
-
-const mongoUrl = process.env['MONGODB_URL'];
+const LEASE_MS = 5000;
+/** When a process is killed, of a POST on the wire: unanswered, or so soon after its answer that it is hardly recorded. */
+const MOMENTS = [null, 0, 2] as const;
+const LOOK_MS = 5;
 
 let folder: string;
-let receiver: VerifyingReceiver;
-let dispatchers: Dispatchers;
-beforeEach(async () => {
+let trial: Trial | null;
+beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'webhooks-'));
-  receiver = await startVerifyingReceiver(SECRET);
+  trial = null;
 });
 afterEach(async () => {
-  await dispatchers.stop();
-  await receiver.close();
+  await trial?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
+const mongoUrl = process.env['MONGODB_URL'];
 type Store = DispatcherSettings['store'];
 const dataFile = (): Store => ({ file: join(folder, 'data.db') });
-const mongo = (url: string): Store => ({ url, name: `webhooks_chaos_${randomUUID().slice(0, 8)}` });
+const mongo = (): Store => ({ url: mongoUrl ?? '', name: `webhooks_chaos_${randomUUID().slice(0, 8)}` });
 
-const start = async (store: Store, count: number) => {
-  dispatchers = await startDispatchers({ store, receiverUrl: receiver.url, subscriptions: SUBSCRIPTIONS, secret: SECRET }, count);
+const open = async (options: Pick<TrialOptions, 'store' | 'processes'> & Partial<TrialOptions>): Promise<Trial> => {
+  trial = await openTrial({ amqpUrl: null, leaseMs: LEASE_MS, subscriptions: SUBSCRIPTIONS, bubbles: BUBBLES, ...options });
+  return trial;
 };
+const killsOf = ({ killSender }: Trial, count: number) =>
+  Array.from({ length: count }, (_, n) => killSender(MOMENTS[n % MOMENTS.length] ?? null));
 
-/** Tells of every bubble, some at a time. */
-const tellAll = async () => {
-  const bubbles = Array.from({ length: BUBBLES }, (_, n) => `bubble-${n}`);
-  const teller = async () => {
-    for (let bubble = bubbles.pop(); bubble !== undefined; bubble = bubbles.pop()) await dispatchers.tell(bubble);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, teller));
-};
-const allDone = async () => {
-  while ((await dispatchers.open()) > 0) await pause(LOOK_EVERY_MS);
-};
-/** Kills one after the other, each when some more deliveries have come. */
-const killAround = async (count: number, kills: number) => {
-  for (let kill = 0; kill < kills; kill += 1) {
-    const next = ((kill + 0.5) * DELIVERIES) / kills;
-    while (receiver.posts.size < next) await pause(1);
-    await dispatchers.replace(kill % count);
-  }
-};
-interface Outcome {
-  readonly deliveries: number;
-  readonly repeated: number;
-  /** How often the one came that came most often. */
-  readonly most: number;
-}
-const outcome = (): Outcome => ({
-  deliveries: receiver.posts.size,
-  repeated: [...receiver.posts.values()].reduce((sum, count) => sum + count - 1, 0),
-  most: Math.max(...receiver.posts.values()),
+const stores = [{ kind: 'a data file', store: dataFile, processes: [1] }];
+if (mongoUrl !== undefined) stores.push({ kind: 'MongoDB', store: mongo, processes: [1, 2, 3] });
+const settings = stores.flatMap(({ kind, store, processes }) => processes.map((count) => ({ kind, store, processes: count })));
+/** Of each store, or in the short form of the last, so many as share the work. */
+const shared = stores
+  .slice(scaled({ short: -1, long: 0 }))
+  .map(({ processes, ...of }) => ({ ...of, processes: Math.min(2, processes.length) }));
+
+describe('kill -9 of a dispatcher with POSTs on the wire', () => {
+  it.each(settings)(
+    '[DLV-05] $processes on $kind: every delivery arrives, under one id, and only what was on the wire again',
+    async ({ store, processes }) => {
+      const run = await open({ store: store(), processes });
+      await run.load(killsOf(run, KILLS));
+      await run.done();
+      const { ledger, standing } = await run.result();
+      expectKept(run, ledger);
+      expect(standing.deliveries.filter(({ status }) => status !== 'succeeded')).toEqual([]);
+      expect(ledger.repeated).toBeGreaterThan(0);
+    },
+  );
+
+  it.each(settings.filter(({ processes }) => processes > 1))(
+    '[DLV-05] $processes on $kind of which none is killed share the work: nothing is sent twice',
+    async ({ store, processes }) => {
+      const run = await open({ store: store(), processes });
+      await run.load([]);
+      await run.done();
+      const { ledger } = await run.result();
+      expectKept(run, ledger);
+      expect(run.receiver.arrivals).toHaveLength(run.deliveries);
+      expect(new Set(run.receiver.arrivals.map(({ sender }) => sender)).size).toBe(processes);
+    },
+  );
 });
 
-const run = async (store: Store, count: number, kills: number): Promise<Outcome> => {
-  const began = performance.now();
-  await start(store, count);
-  await Promise.all([tellAll(), killAround(count, kills)]);
-  await allDone();
-  const { deliveries, repeated, most } = outcome();
-  report(`${count} processes, ${kills} kills`, { deliveries, repeated, seconds: (performance.now() - began) / 1000 });
-  return { deliveries, repeated, most };
-};
-/** A kill repeats what was on the wire, each under its id. */
-const expectAll = ({ deliveries, repeated, most }: Outcome, kills: number) => {
-  expect(deliveries).toBe(DELIVERIES);
-  expect(repeated).toBeLessThanOrEqual(kills * IN_FLIGHT);
-  expect(most).toBeLessThanOrEqual(kills + 1);
-  expect(receiver.forged()).toBe(0);
-};
-
-describe('kill -9 of a dispatcher', () => {
-  it('[DLV-05] on a data file: every delivery arrives, repeats come under the same id', async () => {
-    const done = await run(dataFile(), 1, KILLS);
-    expectAll(done, KILLS);
-    expect(done.deliveries).toBe(DELIVERIES);
-  });
+describe('kill -9 of a dispatcher while identity is away', () => {
+  it.each(shared)(
+    '[DLV-05] $processes on $kind: nothing is sent before identity answers, and everything once after',
+    async ({ store, processes }) => {
+      const run = await open({ store: store(), processes });
+      const { dispatchers } = run;
+      const untilAsking = async (name: string) => {
+        while ((await dispatchers.asking(name)) === 0) await pause(LOOK_MS);
+      };
+      await dispatchers.become({ identity: 'silent' });
+      await Promise.all([...run.bubbles.map(dispatchers.tell), ...dispatchers.alive.map(untilAsking)]);
+      for (const name of dispatchers.alive) {
+        await dispatchers.kill(name);
+        await dispatchers.start();
+      }
+      await Promise.all(dispatchers.alive.map(untilAsking));
+      expect(run.receiver.arrivals).toEqual([]);
+      await dispatchers.become({ identity: 'up' });
+      await run.done();
+      const { ledger, standing } = await run.result();
+      expectKept(run, ledger);
+      expect(ledger.repeated).toBe(0);
+      expect(standing.deliveries.filter(({ outcomes }) => outcomes.join() !== '2xx')).toEqual([]);
+    },
+  );
 });
 
-if (mongoUrl !== undefined)
-  describe('dispatchers on one MongoDB', () => {
-    it.each([
-      [1, KILLS],
-      [2, KILLS],
-      [3, KILLS],
-      [2, 0],
-      [3, 0],
-    ])(
-      '[DLV-05] %i of them, killed %i times: every delivery arrives, nothing is sent twice that was not on the wire',
-      async (count, kills) => {
-        const done = await run(mongo(mongoUrl), count, kills);
-        expectAll(done, kills);
-        expect(done.deliveries).toBe(DELIVERIES);
-      },
+describe('kill -9 of a dispatcher whose receiver fails for a while', () => {
+  /** Fewer a subscription than disable it. */
+  const BUBBLES_OF_EACH = 15;
+  const MANY = scaled({ short: 30, long: 90 });
+  const FIRST_RETRY_MS = 60_000;
+
+  it.each(shared)('[DLV-05] [HOOK-08] $processes on $kind: as many attempts are recorded as were made', async ({ store, processes }) => {
+    const run = await open({ store: store(), processes, subscriptions: MANY, bubbles: BUBBLES_OF_EACH });
+    const { receiver, dispatchers } = run;
+    receiver.answerWith(500);
+    await run.load(killsOf(run, KILLS));
+    await run.until(
+      async () => (await dispatchers.standing()).deliveries.filter(({ outcomes }) => outcomes.length > 0).length === run.deliveries,
     );
+    const failed = await run.result();
+    expectKept(run, failed.ledger);
+    expect(failed.standing.deliveries.filter(({ outcomes }) => outcomes.join() !== '5xx')).toEqual([]);
+    expect(failed.standing.subscriptions.filter(({ status, fails }) => status !== 'active' || fails !== BUBBLES_OF_EACH)).toEqual([]);
+
+    receiver.answerWith(204);
+    const caught = receiver.holdAfter(run.deliveries / 2);
+    await dispatchers.become({ aheadMs: FIRST_RETRY_MS });
+    await run.killSender(null)(await caught);
+    await run.done();
+    const { ledger, standing } = await run.result();
+    expectKept(run, ledger);
+    expect(standing.deliveries.filter(({ outcomes }) => outcomes.join() !== '5xx,2xx')).toEqual([]);
+    expect(standing.subscriptions.filter(({ fails }) => fails !== 0)).toEqual([]);
   });
+});

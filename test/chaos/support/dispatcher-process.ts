@@ -1,88 +1,134 @@
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
-import { outgoing, stamp } from '@bubbles/shared/bus/outgoing.ts';
+import { amqpBus } from '@bubbles/shared/bus/amqp.ts';
+import { type Bus, BusUnavailable } from '@bubbles/shared/bus/bus.ts';
+import { memoryBus } from '@bubbles/shared/bus/memory.ts';
 import { systemClock } from '@bubbles/shared/clock.ts';
+import { isDomainError } from '@bubbles/shared/errors.ts';
 import { systemIds } from '@bubbles/shared/ids.ts';
+import { createLog } from '@bubbles/shared/log.ts';
 import { masterKeySeal } from '@bubbles/shared/seal.ts';
+import type { Service } from '@bubbles/shared/service.ts';
 import type { Database } from '@bubbles/shared/store/collection.ts';
 import { openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
 import { openMongo } from '@bubbles/shared/store/mongo.ts';
-import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
-import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
-import { stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
-import type { Config } from '@bubbles/webhooks-dispatcher/config.ts';
+import { type Stores, stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
+import { type Config, PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
 import { createWebhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
 import { Registry } from 'prom-client';
-import { aBubble, aSubscription, readyEvent } from '../../../services/webhooks-dispatcher/test/builders.ts';
-import { fakePeers } from '../../../services/webhooks-dispatcher/test/fake-peers.ts';
+import { aSubscription } from '../../../services/webhooks-dispatcher/test/builders.ts';
+import type { Answers, DispatcherSettings, Order, Report, Standing, StandingDelivery, Task } from './dispatcher-orders.ts';
+import { dispatcherWorld } from './dispatcher-world.ts';
+import { OWNER, readyOf } from './ready-bubbles.ts';
 
-/** What a dispatcher of the test is told at its start. */
-export interface DispatcherSettings {
-  /** A data file, or a database of a MongoDB. */
-  readonly store: { readonly file: string } | { readonly url: string; readonly name: string };
-  readonly receiverUrl: string;
-  readonly subscriptions: number;
-  readonly secret: string;
-}
+// A dispatcher as a process of its own that is there to be killed. Its broker is a RabbitMQ, or the test, which tells of a bubble until that was taken.
 
-export type Order = { readonly bubble: string } | { readonly count: true };
-export type Report = { readonly ready: true } | { readonly taken: string } | { readonly open: number };
-
-const OWNER = 'ada';
 const SEAL_KEYS = [{ id: 'k1', key: Buffer.alloc(32, 1) }];
-/** Short, so that what a killed process held is soon due again. */
-const CONFIG: Config = {
+const START_AGAIN_MS = 100;
+const DELIVERIES_A_READ = 500;
+const END_OF_TIME = new Date('2999-01-01T00:00:00.000Z');
+
+const configOf = ({ name, leaseMs }: DispatcherSettings): Config => ({
   headerName: 'Service',
-  userAgent: 'chaos/1',
+  userAgent: name,
   sealKeys: SEAL_KEYS,
   cursorKeys: { current: Buffer.alloc(32, 2), previous: null },
   receivers: { allow: [], deny: [], http: false, loopback: true, extraCa: [] },
-  timing: { deadlineMs: 2000, connectMs: 1000, pollMs: 200 },
-  limits: { perSubscription: 4, perOrigin: 64, perProcess: 256, reservedForFirst: 64, leaseMs: 4000 },
+  timing: { ...PRODUCTION_TIMING, deadlineMs: leaseMs / 2, connectMs: leaseMs / 2, pollMs: 200 },
+  limits: { ...PRODUCTION_LIMITS, leaseMs },
   releaseLeasesAtStart: false,
-};
-const END_OF_TIME = new Date('2999-01-01T00:00:00.000Z');
+});
 
-const tell = (report: Report) => process.send?.(report);
+process.on('disconnect', () => process.exit(0));
+const say = (report: Report) => process.send?.(report);
 
-const openStore = (store: DispatcherSettings['store']): Database =>
-  'file' in store
-    ? openEmbedded({ path: store.file, log: SILENT_LOG }).database('bubbles_webhooks')
-    : openMongo({ ...store, log: SILENT_LOG, clock: systemClock() });
+const [settings]: DispatcherSettings[] = await once(process, 'message');
+if (settings === undefined) throw new Error('a dispatcher was not told what it is');
+const { store, amqpUrl } = settings;
+const log = createLog({ name: settings.name, level: 'error' });
+const ids = systemIds();
+const machine = { clock: systemClock(), log };
+const world = dispatcherWorld(settings.world);
+const database: Database =
+  'file' in store ? openEmbedded({ path: store.file, log }).database('bubbles_webhooks') : openMongo({ ...store, ...machine });
+const kept: Stores = stores(database);
+const memory = memoryBus(machine);
+const bus: Bus = amqpUrl === null ? memory : amqpBus({ ...machine, url: amqpUrl, service: 'webhooks-dispatcher' });
+const service: Service = createWebhooksDispatcher(
+  configOf(settings),
+  { clock: world.clock, ids, log, database, bus },
+  { ...world.peers, registry: new Registry() },
+);
 
-const subscribe = async (database: Database, { subscriptions, receiverUrl, secret }: DispatcherSettings) => {
-  const store = stores(database).subscriptions;
-  const seal = masterKeySeal(SEAL_KEYS, systemIds().bytes);
-  for (let n = 0; n < subscriptions; n += 1) {
+const isRefusal = (error: unknown): boolean => error instanceof BusUnavailable || (isDomainError(error) && error.kind === 'unavailable');
+
+const subscribe = async (): Promise<void> => {
+  const seal = masterKeySeal(SEAL_KEYS, ids.bytes);
+  const there = new Set((await kept.subscriptions.listOf(OWNER)).map(({ id }) => id));
+  for (let n = 0; n < settings.subscriptions; n += 1) {
     const id = `wh_${n}`;
-    const secretSealed = seal.close(Buffer.from(secret), id);
-    if ((await store.byIds([id])).size === 0) await store.insert(aSubscription({ id, ownerId: OWNER, url: receiverUrl, secretSealed }));
+    const secretSealed = seal.close(Buffer.from(settings.secret), id);
+    const url = `${settings.receiverUrl}/${id}`;
+    if (!there.has(id)) await kept.subscriptions.insert(aSubscription({ id, ownerId: OWNER, url, secretSealed }));
   }
 };
 
-/** A dispatcher as a process of its own that is there to be killed. The parent is its broker: it tells of a bubble until that was taken. */
-const serve = async (settings: DispatcherSettings) => {
-  const database = openStore(settings.store);
-  const peers = fakePeers();
-  peers.user(OWNER);
-  peers.team('team');
-  const infra = { clock: systemClock(), ids: systemIds(), log: SILENT_LOG, database, bus: recordingBus() };
-  const service = createWebhooksDispatcher(CONFIG, infra, { ...peers, registry: new Registry() });
-  await service.start();
-  await subscribe(database, settings);
-  const [fanOut] = service.subscriptions;
-  process.on('message', async (order: Order) => {
-    if ('count' in order) {
-      tell({ open: (await stores(database).deliveries.countDue(END_OF_TIME)).due });
-      return;
+/** As its host does: again while the store cannot be reached, and then on the bus. */
+const start = async (): Promise<void> => {
+  for (;;) {
+    try {
+      await service.start();
+      await subscribe();
+      break;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      await pause(START_AGAIN_MS);
     }
-    const data = readyEvent({ bubble: aBubble({ id: order.bubble }), participant_user_ids: [OWNER] });
-    await fanOut?.handle(data, stamp(outgoing(BubbleReadyV1, data), { ...infra, source: BubbleReadyV1.publisher }));
-    tell({ taken: order.bubble });
-  });
-  process.on('disconnect', () => process.exit(0));
-  tell({ ready: true });
+  }
+  for (const subscription of service.subscriptions) await bus.subscribe(subscription);
 };
 
-const [settings] = await once(process, 'message');
-await serve(settings);
+const take = async (bubble: string): Promise<true> => {
+  await memory.publish(BubbleReadyV1, readyOf(bubble));
+  const [dead] = memory.deadLetters();
+  if (dead) throw new Error(`a message was buried: ${dead.reason}`);
+  return true;
+};
+
+const deliveriesOf = async (subscriptionId: string): Promise<StandingDelivery[]> => {
+  const found: StandingDelivery[] = [];
+  for (let position: { readonly createdAt: Date; readonly id: string } | null = null; ; ) {
+    const page = await kept.deliveries.page({ subscriptionId, status: null, position, limit: DELIVERIES_A_READ });
+    found.push(...page.map(({ id, status, log: lines }) => ({ id, status, outcomes: lines.map(({ outcome }) => outcome) })));
+    position = page.at(-1) ?? null;
+    if (position === null) return found;
+  }
+};
+const look = async (): Promise<Standing> => {
+  const subscriptions = await kept.subscriptions.listOf(OWNER);
+  const deliveries: StandingDelivery[] = [];
+  for (const { id } of subscriptions) deliveries.push(...(await deliveriesOf(id)));
+  return { deliveries, subscriptions: subscriptions.map(({ id, status, fails }) => ({ id, status, fails })) };
+};
+
+const perform = async (task: Task): Promise<Answers[Task['task']]> => {
+  if (task.task === 'take') return take(task.bubble);
+  if (task.task === 'count-open') return (await kept.deliveries.countDue(END_OF_TIME)).due;
+  if (task.task === 'look') return look();
+  if (task.task === 'count-asking') return world.asking();
+  if (task.task === 'settle') await service.settle();
+  else world.become(task.world);
+  return true;
+};
+
+process.on('message', async ({ number, task }: Order) => {
+  try {
+    say({ number, refused: false, answer: await perform(task) });
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    say({ number, refused: true });
+  }
+});
+await start();
+say({ ready: true });

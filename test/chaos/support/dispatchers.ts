@@ -1,82 +1,138 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { DispatcherSettings, Order, Report } from './dispatcher-process.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Answers, DispatcherSettings, Order, Reply, Report, Standing, Task, World } from './dispatcher-orders.ts';
 
-/** Dispatchers on one store, and their broker. */
+/** Dispatchers on one store, and their broker where they have no other. */
 export interface Dispatchers {
-  /** Tells of a bubble, again and again and whoever lives, until it was taken. */
+  /** Tells of a bubble, again and whoever lives, until it was taken. */
   tell(bubble: string): Promise<void>;
-  /** Ends one where it stands and starts another in its place. */
-  replace(index: number): Promise<void>;
+  /** Ends one where it stands. */
+  kill(name: string): Promise<void>;
+  /** One more. */
+  start(): Promise<void>;
+  readonly alive: readonly string[];
+  readonly killed: ReadonlySet<string>;
   /** How many deliveries are not finished. */
   open(): Promise<number>;
+  standing(): Promise<Standing>;
+  /** How many questions of this one identity has not answered. */
+  asking(name: string): Promise<number>;
+  /** For all there are and will be. */
+  become(change: Partial<World>): Promise<void>;
+  /** Resolves when none has a POST on the wire. */
+  settle(): Promise<void>;
   stop(): Promise<void>;
 }
 
+/** One process, which may be gone at any moment. */
+interface Dispatcher {
+  readonly name: string;
+  readonly ready: Promise<void>;
+  /** Null when it was refused, or the process ended over it. */
+  ask<T extends Task>(task: T): Promise<Answers[T['task']] | null>;
+  kill(): Promise<void>;
+}
+
 const MODULE = new URL('dispatcher-process.ts', import.meta.url).pathname;
-const TELL_AGAIN_MS = 1000;
+const ASK_AGAIN_MS = 50;
 
-type Hear = (report: Report) => void;
-
-const startOne = async (settings: DispatcherSettings, hear: Hear): Promise<ChildProcess> => {
+const launch = (settings: DispatcherSettings): Dispatcher => {
   const child = spawn(process.execPath, [MODULE], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  child.once('exit', () => reject(new Error('a dispatcher ended before it was ready')));
+  const asked = new Map<number, (reply: Reply) => void>();
+  const ready = Promise.withResolvers<void>();
+  let orders = 0;
+  child.once('exit', () => {
+    ready.reject(new Error(`${settings.name} ended before it was ready`));
+    for (const [number, hear] of asked) hear({ number, refused: true });
+  });
   // Both ends of the channel are ours.
   child.on('message', (message) => {
     const report = message as Report;
-    if ('ready' in report) resolve();
-    else hear(report);
+    if ('ready' in report) ready.resolve();
+    else asked.get(report.number)?.(report);
   });
   child.send({ ...settings });
-  await promise;
-  return child;
+  return {
+    name: settings.name,
+    ready: ready.promise,
+    async ask<T extends Task>(task: T) {
+      if (!child.connected) throw new Error(`${settings.name} ended by itself`);
+      const order: Order = { number: orders++, task };
+      const heard = Promise.withResolvers<Reply>();
+      asked.set(order.number, heard.resolve);
+      child.send(order, () => null);
+      const report = await heard.promise;
+      asked.delete(order.number);
+      // The process answers what the task asks.
+      return report.refused ? null : (report.answer as Answers[T['task']]);
+    },
+    kill: () => end(child),
+  };
 };
 
-const kill = async (child: ChildProcess) => {
+const end = async (child: ChildProcess): Promise<void> => {
   child.kill('SIGKILL');
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 };
 
-export const startDispatchers = async (settings: DispatcherSettings, count: number): Promise<Dispatchers> => {
-  const waiting = new Map<string, () => void>();
-  let counted: ((open: number) => void) | null = null;
-  const hear: Hear = (report) => {
-    if ('taken' in report) waiting.get(report.taken)?.();
-    if ('open' in report) counted?.(report.open);
-  };
-  const children: ChildProcess[] = [];
-  for (let n = 0; n < count; n += 1) children.push(await startOne(settings, hear));
+export type CommonSettings = Omit<DispatcherSettings, 'name' | 'world'>;
+
+export const openDispatchers = (settings: CommonSettings): Dispatchers => {
+  let world: World = { identity: 'up', aheadMs: 0 };
+  const launched: Dispatcher[] = [];
+  const running = new Map<string, Dispatcher>();
+  const killed = new Set<string>();
+  let started = 0;
   let turn = 0;
-  const order = (what: Order) => {
-    const alive = children.filter(({ connected }) => connected);
-    turn += 1;
-    alive[turn % alive.length]?.send(what, () => null);
+
+  /** The next in turn, until one has answered. */
+  const askAny = async <T extends Task>(task: T): Promise<Answers[T['task']]> => {
+    for (;;) {
+      const alive = [...running.values()];
+      turn += 1;
+      const answer = (await alive[turn % alive.length]?.ask(task)) ?? null;
+      if (answer !== null) return answer;
+      await pause(ASK_AGAIN_MS);
+    }
+  };
+
+  const askAll = async (task: Task): Promise<void> => {
+    await Promise.all([...running.values()].map((dispatcher) => dispatcher.ask(task)));
   };
 
   return {
+    killed,
+    get alive() {
+      return [...running.keys()];
+    },
     async tell(bubble) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      waiting.set(bubble, resolve);
-      order({ bubble });
-      const again = setInterval(() => order({ bubble }), TELL_AGAIN_MS);
-      await promise;
-      clearInterval(again);
-      waiting.delete(bubble);
+      await askAny({ task: 'take', bubble });
     },
-    async replace(index) {
-      const child = children[index];
-      if (child) await kill(child);
-      children[index] = await startOne(settings, hear);
+    async kill(name) {
+      const victim = running.get(name);
+      if (victim === undefined) throw new Error(`${name} does not run`);
+      running.delete(name);
+      killed.add(name);
+      await victim.kill();
     },
-    open() {
-      const { promise, resolve } = Promise.withResolvers<number>();
-      counted = resolve;
-      order({ count: true });
-      return promise;
+    async start() {
+      started += 1;
+      const dispatcher = launch({ ...settings, world, name: `dispatcher-${started}` });
+      launched.push(dispatcher);
+      await dispatcher.ready;
+      running.set(dispatcher.name, dispatcher);
     },
+    open: () => askAny({ task: 'count-open' }),
+    standing: () => askAny({ task: 'look' }),
+    asking: async (name) => (await running.get(name)?.ask({ task: 'count-asking' })) ?? 0,
+    async become(change) {
+      world = { ...world, ...change };
+      await askAll({ task: 'live-in', world });
+    },
+    settle: () => askAll({ task: 'settle' }),
     async stop() {
-      await Promise.all(children.map(kill));
+      await Promise.all(launched.map((dispatcher) => dispatcher.kill()));
     },
   };
 };

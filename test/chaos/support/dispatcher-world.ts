@@ -1,0 +1,56 @@
+import { type Clock, systemClock } from '@bubbles/shared/clock.ts';
+import { DomainError } from '@bubbles/shared/errors.ts';
+import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
+import { fakePeers } from '../../../services/webhooks-dispatcher/test/fake-peers.ts';
+import type { World } from './dispatcher-orders.ts';
+import { OWNER, TEAM } from './ready-bubbles.ts';
+
+/** What a dispatcher's process believes of the time and of the services that it asks. */
+export interface DispatcherWorld {
+  readonly clock: Clock;
+  readonly peers: { readonly identity: InternalClient; readonly bubblesQuery: InternalClient };
+  become(world: World): void;
+  /** Questions to identity that wait for an answer. */
+  asking(): number;
+}
+
+/** Who sleeps in it is not woken when it is put forward. */
+const movedClock = (aheadMs: () => number): Clock => {
+  const machine = systemClock();
+  const shifted = (at: Date, ms: number) => new Date(at.getTime() + ms);
+  return {
+    now: () => shifted(machine.now(), aheadMs()),
+    monotonic: machine.monotonic,
+    sleepUntil: (at, kind, signal) => machine.sleepUntil(shifted(at, -aheadMs()), kind, signal),
+  };
+};
+
+export const dispatcherWorld = (start: World): DispatcherWorld => {
+  let world = start;
+  let asking = 0;
+  let back = Promise.withResolvers<void>();
+  const { identity, bubblesQuery, ...peers } = fakePeers();
+  peers.user(OWNER);
+  peers.team(TEAM);
+
+  const turnedAway = async (): Promise<never> => {
+    asking += 1;
+    await back.promise;
+    asking -= 1;
+    throw new DomainError('unavailable', 'identity did not answer');
+  };
+  return {
+    clock: movedClock(() => world.aheadMs),
+    peers: {
+      identity: { ...identity, post: (path, call) => (world.identity === 'up' ? identity.post(path, call) : turnedAway()) },
+      bubblesQuery,
+    },
+    become(next) {
+      world = next;
+      if (next.identity === 'silent') return;
+      back.resolve();
+      back = Promise.withResolvers();
+    },
+    asking: () => asking,
+  };
+};

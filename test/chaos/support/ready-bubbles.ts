@@ -1,0 +1,31 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { type Bus, BusUnavailable, type CloudEvent } from '@bubbles/shared/bus/bus.ts';
+import { outgoing, stamp } from '@bubbles/shared/bus/outgoing.ts';
+import { systemClock } from '@bubbles/shared/clock.ts';
+import { systemIds } from '@bubbles/shared/ids.ts';
+import { aBubble, readyEvent } from '../../../services/webhooks-dispatcher/test/builders.ts';
+
+/** Takes part in every bubble, and has all subscriptions. */
+export const OWNER = 'ada';
+/** Every bubble's. */
+export const TEAM = 'team';
+
+const PUBLISH_AGAIN_MS = 50;
+const stamper = { clock: systemClock(), ids: systemIds(), source: BubbleReadyV1.publisher };
+
+/** The news that a bubble is ready. */
+export const readyOf = (id: string): CloudEvent =>
+  stamp(outgoing(BubbleReadyV1, readyEvent({ bubble: aBubble({ id }), participant_user_ids: [OWNER], team_id: TEAM })), stamper);
+
+/** As an outbox does: the same event again until the broker holds it. */
+export const publishReady = async (bus: Bus, bubble: string): Promise<void> => {
+  for (const event = readyOf(bubble); ; ) {
+    try {
+      return await bus.publish(BubbleReadyV1, event);
+    } catch (error) {
+      if (!(error instanceof BusUnavailable)) throw error;
+      await pause(PUBLISH_AGAIN_MS);
+    }
+  }
+};

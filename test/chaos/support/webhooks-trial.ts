@@ -1,0 +1,101 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { PRODUCTION_LIMITS } from '@bubbles/webhooks-dispatcher/config.ts';
+import { underCrashes } from './crash-load.ts';
+import { type Ledger, ledgerOf } from './deliveries-ledger.ts';
+import type { DispatcherSettings, Standing } from './dispatcher-orders.ts';
+import { type Dispatchers, openDispatchers } from './dispatchers.ts';
+import { report, scaled } from './scale.ts';
+import { startVerifyingReceiver, type VerifyingReceiver } from './verifying-receiver.ts';
+
+export interface TrialOptions extends Pick<DispatcherSettings, 'store' | 'amqpUrl' | 'leaseMs' | 'subscriptions'> {
+  readonly bubbles: number;
+  readonly processes: number;
+}
+
+/** Dispatchers before one receiver, and all that comes of some bubbles. */
+export interface Trial {
+  readonly receiver: VerifyingReceiver;
+  readonly dispatchers: Dispatchers;
+  readonly bubbles: readonly string[];
+  /** Of all bubbles. */
+  readonly deliveries: number;
+  /** All that one process can have sent and not recorded. */
+  readonly inFlight: number;
+  /** Hands out bubbles under these crashes. */
+  load(crashes: readonly ((sender: string) => Promise<void>)[], hand?: (bubble: string) => Promise<void>): Promise<void>;
+  /** Kills the sender: before it has its answer, or so many milliseconds after. Another takes its place. */
+  killSender(afterAnswerMs: number | null): (sender: string) => Promise<void>;
+  /** Looks until it is so, but no longer than is reasonable. */
+  until(isSo: () => Promise<boolean>): Promise<void>;
+  /** Until every delivery came and was finished. */
+  done(): Promise<void>;
+  result(crashes?: { readonly storeRestarts: number }): Promise<TrialResult>;
+  close(): Promise<void>;
+}
+export interface TrialResult {
+  readonly ledger: Ledger;
+  readonly standing: Standing;
+}
+
+const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
+const LOOK_MS = 50;
+const LIMIT_MS = scaled({ short: 60_000, long: 180_000 });
+
+const until = async (isSo: () => Promise<boolean>): Promise<void> => {
+  const deadline = performance.now() + LIMIT_MS;
+  while (performance.now() < deadline && !(await isSo())) await pause(LOOK_MS);
+};
+
+export const openTrial = async ({ processes, bubbles: count, ...options }: TrialOptions): Promise<Trial> => {
+  const receiver = await startVerifyingReceiver(SECRET);
+  const dispatchers = openDispatchers({ ...options, receiverUrl: receiver.url, secret: SECRET });
+  const close = async () => {
+    await dispatchers.stop();
+    await receiver.close();
+  };
+  try {
+    for (let n = 0; n < processes; n += 1) await dispatchers.start();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const bubbles = Array.from({ length: count }, (_, n) => `bubble-${n}`);
+  const deliveries = count * options.subscriptions;
+  const began = performance.now();
+  return {
+    receiver,
+    dispatchers,
+    bubbles,
+    deliveries,
+    inFlight: Math.min(options.subscriptions * PRODUCTION_LIMITS.perSubscription, PRODUCTION_LIMITS.perOrigin),
+    load: (crashes, hand = dispatchers.tell) => underCrashes({ receiver, bubbles, subscriptions: options.subscriptions, hand, crashes }),
+    killSender: (afterAnswerMs) => async (sender) => {
+      if (afterAnswerMs !== null) {
+        receiver.release();
+        await pause(afterAnswerMs);
+      }
+      await dispatchers.kill(sender);
+      receiver.release();
+      await dispatchers.start();
+    },
+    until,
+    done: () => until(async () => receiver.deliveries >= deliveries && (await dispatchers.open()) === 0),
+    async result({ storeRestarts } = { storeRestarts: 0 }) {
+      await dispatchers.settle();
+      const standing = await dispatchers.standing();
+      const { arrivals } = receiver;
+      const ledger = ledgerOf({ arrivals, standing, killed: dispatchers.killed, storeRestarts });
+      const seconds = (performance.now() - began) / 1000;
+      const figures = {
+        arrived: ledger.arrived,
+        posts: arrivals.length,
+        repeated: ledger.repeated,
+        killed: dispatchers.killed.size,
+        seconds,
+      };
+      report(`${processes} dispatchers`, figures);
+      return { ledger, standing };
+    },
+    close,
+  };
+};
