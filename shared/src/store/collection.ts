@@ -33,6 +33,8 @@ export interface Collection<T extends Doc> {
   /** How many documents matched (0 or 1). With `upsert`, a lost race on the key is reported as `duplicate`. */
   updateOne(filter: Filter<T>, update: UpdateFilter<T>, options?: { readonly upsert?: boolean }): Promise<UpdateOutcome>;
   updateMany(filter: Filter<T>, update: UpdateFilter<T>): Promise<number>;
+  /** Many updates of one document each in one round trip, in no order; how many of them matched. When one is refused, others may have happened. */
+  updateEach(updates: readonly UpdateOne<T>[]): Promise<number>;
   /** The document after (default) or before the change; null when none matched, or when a unique key stood against it and nothing was changed. */
   findOneAndUpdate(
     filter: Filter<T>,
@@ -50,6 +52,11 @@ export interface Collection<T extends Doc> {
   deleteMany(filter: Filter<T>): Promise<number>;
   count(filter: Filter<T>, options?: { readonly limit?: number }): Promise<number>;
   ensureIndexes(indexes: readonly IndexSpec[]): Promise<void>;
+}
+
+export interface UpdateOne<T extends Doc> {
+  readonly filter: Filter<T>;
+  readonly update: UpdateFilter<T>;
 }
 
 export type UpdateOutcome = 'updated' | 'inserted' | 'none' | 'duplicate';

@@ -71,7 +71,7 @@ const refuseForeignUpdate = (filter: object, update: object, upsert: boolean) =>
 };
 
 type Reads<T extends Doc> = Pick<Collection<T>, 'findOne' | 'find' | 'count'>;
-type Updates<T extends Doc> = Pick<Collection<T>, 'updateOne' | 'updateMany' | 'findOneAndUpdate'>;
+type Updates<T extends Doc> = Pick<Collection<T>, 'updateOne' | 'updateMany' | 'updateEach' | 'findOneAndUpdate'>;
 
 const reads = <T extends Doc>(collection: DriverCollection<T>, perform: Perform): Reads<T> => ({
   findOne: (filter, options) =>
@@ -106,6 +106,13 @@ const updates = <T extends Doc>(collection: DriverCollection<T>, perform: Perfor
     perform('updateMany', async (deadline) => {
       refuseForeignUpdate(filter, update, false);
       return (await collection.updateMany(filter, update, deadline)).matchedCount;
+    }),
+  updateEach: (all) =>
+    perform('updateEach', async (deadline) => {
+      if (all.length === 0) return 0;
+      for (const { filter, update } of all) refuseForeignUpdate(filter, update, false);
+      const operations = all.map(({ filter, update }) => ({ updateOne: { filter, update } }));
+      return (await collection.bulkWrite(operations, { ordered: false, ...deadline })).matchedCount;
     }),
   findOneAndUpdate: (filter, update, { upsert = false, ...options } = {}) =>
     perform('findOneAndUpdate', async (deadline) => {

@@ -81,6 +81,16 @@ const writeAll = (rows: Rows, filter: Fields, update: object): number => {
   return found.length;
 };
 
+const updateEach = (rows: Rows, all: readonly { readonly filter: object; readonly update: object }[]): number => {
+  let matched = 0;
+  for (const { filter, update } of all) {
+    const { outcome } = writeFirst(rows, { filter: asFields(filter) }, { update, upsert: false });
+    if (outcome === 'duplicate') throw storeRefusal('An update would repeat a unique key.');
+    if (outcome === 'updated') matched += 1;
+  }
+  return matched;
+};
+
 const replaceFirst = (rows: Rows, filter: Fields, { doc, upsert }: { readonly doc: Fields; readonly upsert: boolean }): boolean => {
   refuseUnstorableDocument(doc);
   const row = rows.first(filter);
@@ -121,6 +131,7 @@ export function embeddedCollection<T extends Doc>(parts: CollectionParts): Colle
     insert: (doc) => answer(() => rows.insert(copyOf(doc))),
     updateOne: (filter, update, { upsert = false } = {}) =>
       answer(() => writeFirst(rows, { filter: asFields(filter) }, { update, upsert }).outcome),
+    updateEach: (all) => answer(() => updateEach(rows, all)),
     updateMany: (filter, update) => answer(() => writeAll(rows, asFields(filter), update)),
     findOneAndUpdate: (filter, update, { sort, returnDocument = 'after', upsert = false } = {}) =>
       answer(() => shown(writeFirst(rows, { filter: asFields(filter), sort }, { update, upsert })[returnDocument])),

@@ -33,6 +33,7 @@ export const describeErrors = (make: MakeDatabase): void =>
       const things = await fresh(make, [BEFORE]);
       await expect(things.updateOne({ _id: 'a' }, update)).rejects.toMatchObject(REFUSED);
       await expect(things.findOneAndUpdate({ _id: 'a' }, update)).rejects.toMatchObject(REFUSED);
+      await expect(things.updateEach([{ filter: { _id: 'a' }, update }])).rejects.toMatchObject(REFUSED);
       expect(await things.findOne({ _id: 'a' })).toEqual(BEFORE);
     });
 

@@ -16,6 +16,7 @@ export interface Things extends Pick<Collection<Thing>, 'insert' | 'ensureIndexe
   find(filter: object, options?: FindOptions): Promise<Thing[]>;
   updateOne(filter: object, update: object, options?: Upsert): Promise<UpdateOutcome>;
   updateMany(filter: object, update: object): Promise<number>;
+  updateEach(updates: readonly { readonly filter: object; readonly update: object }[]): Promise<number>;
   findOneAndUpdate(
     filter: object,
     update: object,

@@ -54,6 +54,32 @@ export const describeWrites = (make: MakeDatabase): void =>
       expect(await things.updateOne({ group: 2 }, { $set: { seen: true } })).toBe('none');
     });
 
+    it('updateEach changes one document for each of its updates and counts those that matched', async () => {
+      const things = await fresh(make, [
+        { _id: 'a', n: 1 },
+        { _id: 'b', n: 1 },
+        { _id: 'c', n: 1 },
+      ]);
+      const updates = [
+        { filter: { _id: 'a' }, update: { $inc: { n: 1 } } },
+        { filter: { n: 1, _id: { $ne: 'a' } }, update: { $set: { n: 5 } } },
+        { filter: { _id: 'absent' }, update: { $set: { n: 9 } } },
+        { filter: { _id: 'a' }, update: { $inc: { n: 1 } } },
+      ];
+      expect(await things.updateEach(updates)).toBe(3);
+      const found = await things.find({}, { sort: { n: 1 } });
+      expect(found.map(({ n }) => n)).toEqual([1, 3, 5]);
+      expect(await things.updateEach([])).toBe(0);
+    });
+
+    it('of updateEach those that race for one document, one wins', async () => {
+      const things = await fresh(make, [{ _id: 'a', owner: null }]);
+      const claims = Array.from({ length: 8 }, (_, n) =>
+        things.updateEach([{ filter: { _id: 'a', owner: null }, update: { $set: { owner: `o${n}` } } }]),
+      );
+      expect((await Promise.all(claims)).toSorted()).toEqual([0, 0, 0, 0, 0, 0, 0, 1]);
+    });
+
     it('an update that leaves everything as it is has matched all the same', async () => {
       const things = await fresh(make, [{ _id: 'a', n: 1 }]);
       expect(await things.updateOne({ _id: 'a' }, { $set: { n: 1 } })).toBe('updated');
