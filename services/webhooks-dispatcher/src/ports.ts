@@ -14,10 +14,16 @@ export interface SubscriptionStore {
   update(ownerId: string, id: string, change: (before: Subscription) => SubscriptionChange): Promise<Subscription | null>;
   /** False when there was no such subscription of the owner. */
   delete(ownerId: string, id: string): Promise<boolean>;
-  /** A success of the life `epoch` ends the streak of failures; when the last one was is kept to a second. */
-  succeeded(result: { readonly id: string; readonly epoch: number; readonly at: Date }): Promise<void>;
+  /** Each success of the life `epoch` ends the streak of failures; when the last one was is kept to a second. */
+  succeeded(results: readonly AttemptEnd[]): Promise<void>;
   /** A failure counts once under its key, and the twentieth in a row disables. True when this one did. */
-  failed(result: { readonly id: string; readonly epoch: number; readonly at: Date; readonly key: string }): Promise<boolean>;
+  failed(result: AttemptEnd & { readonly key: string }): Promise<boolean>;
+}
+/** That an attempt at the subscription `id` ended. */
+export interface AttemptEnd {
+  readonly id: string;
+  readonly epoch: number;
+  readonly at: Date;
 }
 export type SubscriptionChange = Partial<
   Pick<Subscription, 'url' | 'events' | 'filters' | 'status' | 'disabledAt' | 'disabledReason' | 'fails' | 'streak' | 'epoch'>
@@ -47,11 +53,8 @@ export interface DeliveryStore {
   dueOf(subscriptionId: string, query: DueQuery): Promise<Candidate[]>;
   /** Those of `ids` that were still due and are this worker's now. */
   claim(request: ClaimRequest): Promise<Delivery[]>;
-  /** Gives a claim back, uncounted, until a service can be asked again. */
-  putOff(id: string, leaseToken: string, until: Date): Promise<void>;
-  /** False when the lease was lost: another worker has it. */
-  finish(id: string, leaseToken: string, recorded: Recorded): Promise<boolean>;
-  cancel(id: string, leaseToken: string, cancelled: { readonly reason: CancelReason; readonly at: Date }): Promise<boolean>;
+  /** Ends leases, each with what became of its delivery; how many there still were. What another worker has is left alone. */
+  release(ends: readonly LeaseEnd[]): Promise<number>;
   /** When the next delivery falls due after `now`, those put off aside. */
   nextDueAfter(now: Date): Promise<Date | null>;
   /** Newest first, from after `position`. */
@@ -64,6 +67,15 @@ export interface DeliveryStore {
   /** Forgets deliveries that were made before `before` and are finished. */
   sweep(before: Date): Promise<void>;
   countDue(now: Date): Promise<{ readonly due: number; readonly oldest: Date | null }>;
+}
+export interface LeaseEnd {
+  readonly id: string;
+  readonly leaseToken: string;
+  readonly as:
+    | { readonly kind: 'recorded'; readonly recorded: Recorded }
+    | { readonly kind: 'cancelled'; readonly reason: CancelReason; readonly at: Date }
+    /** The claim is given back, uncounted, until a service can be asked again. */
+    | { readonly kind: 'put off'; readonly until: Date };
 }
 export interface Requeue extends Pick<Delivery, 'epoch' | 'base' | 'budget'> {
   readonly at: Date;
@@ -128,5 +140,5 @@ export interface DispatchMetrics {
   cancelled(reason: CancelReason): void;
   exhausted(): void;
   disabled(): void;
-  leaseLost(): void;
+  leasesLost(count: number): void;
 }

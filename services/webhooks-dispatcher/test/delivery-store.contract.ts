@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Delivery, type Recorded, record } from '../src/domain/delivery.ts';
 import type { AttemptResult } from '../src/domain/outcome.ts';
-import type { DeliveryStore } from '../src/ports.ts';
+import type { DeliveryStore, LeaseEnd } from '../src/ports.ts';
 import { aDelivery, NOON } from './builders.ts';
 
 type Make = () => Promise<DeliveryStore>;
@@ -21,6 +21,9 @@ const dueAt = async (store: DeliveryStore, query: Partial<Parameters<DeliverySto
   (await store.due({ since: new Date(0), now: later(0), firstOnly: false, not: [], limit: 10, ...query })).map(({ id }) => id);
 const claim = (store: DeliveryStore, ids: readonly string[], leaseToken = 'lease', now = later(0)) =>
   store.claim({ now, leaseUntil: new Date(now.getTime() + 60_000), leaseToken, ids });
+/** Whether there was such a lease. */
+const release = async (store: DeliveryStore, id: string, leaseToken: string, as: LeaseEnd['as']) =>
+  (await store.release([{ id, leaseToken, as }])) === 1;
 const recorded = (delivery: Delivery, result = FAILED): Recorded => record(delivery, result, { startedAt: later(1), endedAt: later(2) });
 const logOf = async (store: DeliveryStore, query: Partial<Parameters<DeliveryStore['page']>[0]> = {}) =>
   (await store.page({ subscriptionId: 'wh_1', status: null, position: null, limit: 10, ...query })).map(({ id }) => id);
@@ -90,7 +93,7 @@ const describeDue = (make: Make) =>
       const store = await filled(make, numbered(1), numbered(2, { claimableAt: later(60) }), numbered(3, { claimableAt: later(30) }));
       expect(await store.nextDueAfter(later(0))).toEqual(later(30));
       await claim(store, ['dlv_3'], 'lease', later(30));
-      await store.putOff('dlv_3', 'lease', later(35));
+      await release(store, 'dlv_3', 'lease', { kind: 'put off', until: later(35) });
       expect(await store.nextDueAfter(later(0))).toEqual(later(60));
       expect(await dueAt(store, { now: later(35) })).toEqual(['dlv_1', 'dlv_3']);
     });
@@ -125,9 +128,9 @@ const describeClaim = (make: Make) =>
     it('that is given back is not counted', async () => {
       const store = await filled(make, numbered(1));
       await claim(store, ['dlv_1']);
-      await store.putOff('dlv_1', 'lease', later(5));
+      await release(store, 'dlv_1', 'lease', { kind: 'put off', until: later(5) });
       expect(await store.ofSubscription('wh_1', 'dlv_1')).toEqual(numbered(1, { claimableAt: later(5) }));
-      await store.putOff('dlv_1', 'lease', later(9));
+      await release(store, 'dlv_1', 'lease', { kind: 'put off', until: later(9) });
       expect((await store.ofSubscription('wh_1', 'dlv_1'))?.claimableAt).toEqual(later(5));
     });
 
@@ -146,7 +149,7 @@ const describeOutcomes = (make: Make) =>
       const store = await filled(make, numbered(1));
       const [claimed] = await claim(store, ['dlv_1']);
       const outcome = recorded(claimed ?? numbered(1));
-      expect(await store.finish('dlv_1', 'lease', outcome)).toBe(true);
+      expect(await release(store, 'dlv_1', 'lease', { kind: 'recorded', recorded: outcome })).toBe(true);
       expect(await store.ofSubscription('wh_1', 'dlv_1')).toEqual(
         numbered(1, { attempt: 1, claims: 1, claimableAt: later(62), log: [outcome.line] }),
       );
@@ -157,16 +160,16 @@ const describeOutcomes = (make: Make) =>
       await claim(store, ['dlv_1']);
       await claim(store, ['dlv_1'], 'other', later(60));
       const before = await store.ofSubscription('wh_1', 'dlv_1');
-      expect(await store.finish('dlv_1', 'lease', recorded(numbered(1)))).toBe(false);
-      expect(await store.cancel('dlv_1', 'lease', { reason: 'plan_required', at: later(61) })).toBe(false);
+      expect(await release(store, 'dlv_1', 'lease', { kind: 'recorded', recorded: recorded(numbered(1)) })).toBe(false);
+      expect(await release(store, 'dlv_1', 'lease', { kind: 'cancelled', reason: 'plan_required', at: later(61) })).toBe(false);
       expect(await store.ofSubscription('wh_1', 'dlv_1')).toEqual(before);
     });
 
     it('is recorded once: the lease ends with it', async () => {
       const store = await filled(make, numbered(1));
       await claim(store, ['dlv_1']);
-      expect(await store.cancel('dlv_1', 'lease', { reason: 'team_archived', at: later(3) })).toBe(true);
-      expect(await store.finish('dlv_1', 'lease', recorded(numbered(1)))).toBe(false);
+      expect(await release(store, 'dlv_1', 'lease', { kind: 'cancelled', reason: 'team_archived', at: later(3) })).toBe(true);
+      expect(await release(store, 'dlv_1', 'lease', { kind: 'recorded', recorded: recorded(numbered(1)) })).toBe(false);
       expect(await store.ofSubscription('wh_1', 'dlv_1')).toMatchObject({
         status: 'cancelled',
         reason: 'team_archived',
@@ -176,12 +179,29 @@ const describeOutcomes = (make: Make) =>
       });
     });
 
+    it('[DLV-05] comes with those of others in one write, which counts the leases that there were', async () => {
+      const store = await filled(make, numbered(1), numbered(2), numbered(3), numbered(4));
+      await claim(store, ['dlv_1', 'dlv_2', 'dlv_3']);
+      const ends: readonly LeaseEnd[] = [
+        { id: 'dlv_1', leaseToken: 'lease', as: { kind: 'recorded', recorded: recorded(numbered(1)) } },
+        { id: 'dlv_2', leaseToken: 'lease', as: { kind: 'cancelled', reason: 'plan_required', at: later(3) } },
+        { id: 'dlv_3', leaseToken: 'lease', as: { kind: 'put off', until: later(5) } },
+        { id: 'dlv_4', leaseToken: 'lease', as: { kind: 'put off', until: later(5) } },
+      ];
+      expect(await store.release(ends)).toBe(3);
+      expect(await store.ofSubscription('wh_1', 'dlv_1')).toMatchObject({ attempt: 1, claimableAt: later(62) });
+      expect(await store.ofSubscription('wh_1', 'dlv_2')).toMatchObject({ status: 'cancelled' });
+      expect(await store.ofSubscription('wh_1', 'dlv_3')).toMatchObject({ claims: 0, claimableAt: later(5) });
+      expect(await store.ofSubscription('wh_1', 'dlv_4')).toEqual(numbered(4));
+      expect(await store.release([])).toBe(0);
+    });
+
     it('of a delivery that is sent again and again leaves the latest lines', async () => {
       const store = await filled(make, numbered(1));
       for (let now = later(0), n = 0; n < 60; n += 1) {
         const [claimed = numbered(0)] = await claim(store, ['dlv_1'], `lease ${n}`, now);
         const outcome = record({ ...claimed, base: n, budget: 5 }, FAILED, { startedAt: now, endedAt: now });
-        await store.finish('dlv_1', `lease ${n}`, outcome);
+        await release(store, 'dlv_1', `lease ${n}`, { kind: 'recorded', recorded: outcome });
         now = outcome.claimableAt;
       }
       const delivery = await store.ofSubscription('wh_1', 'dlv_1');

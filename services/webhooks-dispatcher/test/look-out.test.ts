@@ -43,7 +43,8 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
     async finish() {
       for (const delivery of leased.splice(0)) {
         slot.free(delivery);
-        await deliveries.cancel(delivery.id, 'lease', { reason: 'plan_required', at: clock.now() });
+        const as = { kind: 'cancelled', reason: 'plan_required', at: clock.now() } as const;
+        await deliveries.release([{ id: delivery.id, leaseToken: 'lease', as }]);
       }
     },
   };

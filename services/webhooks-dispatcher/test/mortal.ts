@@ -1,7 +1,7 @@
 import type { Collection, Database, Doc } from '@bubbles/shared/store/collection.ts';
 import { type CrashPoints, crashPoints } from '@bubbles/shared/testing/crash-points.ts';
 
-const STORE_STEPS = ['findOne', 'find', 'insert', 'updateOne', 'updateMany', 'findOneAndUpdate', 'deleteOne'] as const;
+const STORE_STEPS = ['findOne', 'find', 'insert', 'updateOne', 'updateMany', 'updateEach', 'findOneAndUpdate', 'deleteOne'] as const;
 
 /** The same data as `database`, seen by a process that is told when to die. */
 export interface MortalDatabase extends Database {

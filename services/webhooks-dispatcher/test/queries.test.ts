@@ -43,6 +43,10 @@ const SERVED: Readonly<Record<string, string>> = {
 const pathsOf = (value: unknown): string[] =>
   Object.keys(typeof value === 'object' && value !== null ? value : {}).filter((path) => !path.startsWith('$'));
 
+/** Of the updates of one write. */
+const filtersOf = (updates: unknown): unknown[][] =>
+  Array.isArray(updates) ? updates.map((update: { readonly filter: unknown }) => [update.filter]) : [];
+
 /** The database, and the shapes of the queries that were made of it. */
 const overheard = () => {
   const shapes = new Set<string>();
@@ -60,7 +64,7 @@ const overheard = () => {
           const member: unknown = Reflect.get(target, method);
           if (typeof member !== 'function' || method === 'insert' || method === 'ensureIndexes') return member;
           return (...args: unknown[]) => {
-            hear(name, args);
+            for (const one of method === 'updateEach' ? filtersOf(args[0]) : [args]) hear(name, one);
             return member.apply(target, args);
           };
         },

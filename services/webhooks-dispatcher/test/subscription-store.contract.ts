@@ -136,7 +136,7 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
       const store = await make();
       await store.insert(aSubscription());
       for (const n of numbers(19)) await store.failed(result(n));
-      await store.succeeded(result(20));
+      await store.succeeded([result(20)]);
       expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({
         fails: 0,
         streak: [],
@@ -150,7 +150,7 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
     it('[HOOK-09] the times never go back, in whatever order results come', async () => {
       const store = await make();
       await store.insert(aSubscription());
-      for (const n of [5, 3]) await store.succeeded(result(n));
+      for (const n of [5, 3]) await store.succeeded([result(n)]);
       for (const n of [6, 4]) await store.failed(result(n));
       expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ lastSuccessAt: later(5), lastFailureAt: later(6) });
     });
@@ -158,26 +158,38 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
     it('[HOOK-09] successes in quick succession are one: the time is kept to a second', async () => {
       const store = await make();
       await store.insert(aSubscription());
-      for (const seconds of [1, 1.4, 2.2]) await store.succeeded(result(seconds));
+      for (const seconds of [1, 1.4, 2.2]) await store.succeeded([result(seconds)]);
       expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ lastSuccessAt: later(2.2) });
-      await store.succeeded(result(3.1));
+      await store.succeeded([result(3.1)]);
       expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ lastSuccessAt: later(2.2) });
       await store.failed({ ...result(3.2), key: 'k' });
-      await store.succeeded(result(3.1));
+      await store.succeeded([result(3.1)]);
       expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ lastSuccessAt: later(3.1), fails: 0, streak: [] });
+    });
+
+    it('[HOOK-09] of successes that come together each resets its own', async () => {
+      const store = await make();
+      for (const id of ['wh_1', 'wh_2']) await store.insert(aSubscription({ id }));
+      for (const id of ['wh_1', 'wh_2']) await store.failed({ ...result(1), id });
+      await store.succeeded([result(3), { ...result(2), epoch: 7 }, { ...result(2), id: 'wh_2' }, result(2)]);
+      const both = [...(await store.byIds(['wh_1', 'wh_2'])).values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      expect(both).toMatchObject([
+        { fails: 0, lastSuccessAt: later(3) },
+        { fails: 0, lastSuccessAt: later(2) },
+      ]);
     });
 
     it('[HOOK-08] results of another life change nothing', async () => {
       const store = await make();
       await store.insert(aSubscription({ epoch: 2, fails: 19 }));
       expect(await store.failed(result(1))).toBe(false);
-      await store.succeeded(result(2));
+      await store.succeeded([result(2)]);
       expect(await store.ownedBy('owner', 'wh_1')).toEqual(aSubscription({ epoch: 2, fails: 19 }));
     });
 
     it('results of one that was deleted make nothing', async () => {
       const store = await make();
-      await store.succeeded(result(1));
+      await store.succeeded([result(1)]);
       expect(await store.failed(result(2))).toBe(false);
       expect(await store.ownedBy('owner', 'wh_1')).toBeNull();
     });

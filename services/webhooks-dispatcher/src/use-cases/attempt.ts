@@ -4,8 +4,9 @@ import { type CancelReason, chargesReceiver, type Delivery, lateness, leaseLasts
 import { subscriptionRefusal } from '../domain/gate.ts';
 import type { AttemptResult } from '../domain/outcome.ts';
 import { failureKey, type Subscription } from '../domain/subscription.ts';
-import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, SubscriptionStore } from '../ports.ts';
+import type { Access, DeliveryStore, DispatchMetrics, EventStore, LeaseEnd, Readability, SubscriptionStore } from '../ports.ts';
 import { askLive } from './ask-live.ts';
+import { grouped } from './grouped.ts';
 import { type PostPorts, post } from './post.ts';
 
 interface Ports extends PostPorts {
@@ -25,15 +26,19 @@ export const PUT_OFF_MS = 5000;
 const RECORD_RETRY_MS = 250;
 const LOST: AttemptResult = { outcome: 'worker_lost', status: null, tookMs: 0, preview: null };
 
-const leaseOf = ({ leaseToken }: Delivery): string => leaseToken ?? '';
-
-/** Writes what became of a delivery. Outcomes wait in memory while the store is away, for as long as nobody else may claim it. */
+/** Writes what became of deliveries, many at a time. Outcomes wait in memory while the store is away, for as long as nobody else may claim them. */
 function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
-  const whileLeased = async (delivery: Delivery, write: () => Promise<boolean>): Promise<void> => {
+  const release = grouped<LeaseEnd>(async (ends) => {
+    const kept = await deliveries.release(ends);
+    if (kept < ends.length) metrics.leasesLost(ends.length - kept);
+  });
+  const succeeded = grouped(subscriptions.succeeded);
+
+  const end = ({ id, leaseToken }: Delivery, as: LeaseEnd['as']): Promise<void> => release({ id, leaseToken: leaseToken ?? '', as });
+  const whileLeased = async (delivery: Delivery, write: () => Promise<void>): Promise<void> => {
     for (;;) {
       try {
-        if (!(await write())) metrics.leaseLost();
-        return;
+        return await write();
       } catch (error) {
         if (clock.now() >= delivery.claimableAt) throw error;
         log.warn('an outcome could not be recorded yet', { delivery_id: delivery.id, error });
@@ -43,15 +48,15 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
   };
 
   return {
-    cancelled: (delivery: Delivery, reason: CancelReason) =>
-      whileLeased(delivery, async () => {
-        const done = await deliveries.cancel(delivery.id, leaseOf(delivery), { reason, at: clock.now() });
-        if (done) metrics.cancelled(reason);
-        return done;
-      }),
+    putOff: (delivery: Delivery): Promise<void> => end(delivery, { kind: 'put off', until: new Date(clock.now().getTime() + PUT_OFF_MS) }),
+
+    async cancelled(delivery: Delivery, reason: CancelReason): Promise<void> {
+      await whileLeased(delivery, () => end(delivery, { kind: 'cancelled', reason, at: clock.now() }));
+      metrics.cancelled(reason);
+    },
 
     /** The counter first: a crash between the two makes the attempt again, and its key keeps it from counting twice. */
-    attempted(delivery: Delivery, result: AttemptResult, startedAt: Date): Promise<void> {
+    async attempted(delivery: Delivery, result: AttemptResult, startedAt: Date): Promise<void> {
       const endedAt = clock.now();
       const recorded = record(delivery, result, { startedAt, endedAt });
       const life = { id: delivery.subscriptionId, epoch: delivery.epoch, at: endedAt };
@@ -61,16 +66,15 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
         first: delivery.attempt === 0,
         lateMs: lateness(delivery, startedAt),
       });
-      return whileLeased(delivery, async () => {
-        if (recorded.status === 'succeeded') await subscriptions.succeeded(life);
+      await whileLeased(delivery, async () => {
+        if (recorded.status === 'succeeded') await succeeded(life);
         else if (chargesReceiver(result.outcome)) {
           const key = failureKey(delivery.id, recorded.attempt);
           if (await subscriptions.failed({ ...life, key })) metrics.disabled();
         }
-        const finished = await deliveries.finish(delivery.id, leaseOf(delivery), recorded);
-        if (finished && recorded.status === 'exhausted') metrics.exhausted();
-        return finished;
+        await end(delivery, { kind: 'recorded', recorded });
       });
+      if (recorded.status === 'exhausted') metrics.exhausted();
     },
   };
 }
@@ -88,11 +92,8 @@ export type Prepared = () => Promise<void>;
 
 /** Learns for a batch of claimed deliveries all that must be known before their attempts. Never rejects. */
 export const prepareAttempts = (ports: Ports) => {
-  const { deliveries, subscriptions, timing, clock, log } = ports;
+  const { subscriptions, timing, clock, log } = ports;
   const recording = recorder(ports);
-
-  const putOff = (delivery: Delivery): Promise<void> =>
-    deliveries.putOff(delivery.id, leaseOf(delivery), new Date(clock.now().getTime() + PUT_OFF_MS));
 
   /** A fault of ours never ends a delivery: it is put off, or its lease runs out. */
   const guarded = async (delivery: Delivery, work: () => Promise<void>): Promise<void> => {
@@ -100,9 +101,9 @@ export const prepareAttempts = (ports: Ports) => {
       await work();
     } catch (error) {
       log.error('an attempt failed on our side', { delivery_id: delivery.id, error });
-      await putOff(delivery).catch((cause) =>
-        log.warn('a delivery waits for the end of its lease', { delivery_id: delivery.id, error: cause }),
-      );
+      await recording
+        .putOff(delivery)
+        .catch((cause) => log.warn('a delivery waits for the end of its lease', { delivery_id: delivery.id, error: cause }));
     }
   };
 
@@ -123,7 +124,7 @@ export const prepareAttempts = (ports: Ports) => {
 
     const attempt = async (delivery: Delivery, subscription: Subscription | undefined, body: Uint8Array): Promise<void> => {
       const startedAt = clock.now();
-      if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return putOff(delivery);
+      if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return recording.putOff(delivery);
       if (subscription === undefined) return recording.cancelled(delivery, 'subscription_deleted');
       const reason = subscriptionRefusal(delivery, subscription);
       if (reason !== null) return recording.cancelled(delivery, reason);
@@ -132,7 +133,7 @@ export const prepareAttempts = (ports: Ports) => {
     const work = (delivery: Delivery): Promise<void> => {
       const asked = answers.get(delivery.id);
       if (wasLostTooOften(delivery)) return recording.attempted(delivery, LOST, clock.now());
-      if (asked === undefined || found === null) return putOff(delivery);
+      if (asked === undefined || found === null) return recording.putOff(delivery);
       if (asked.refusal !== null) return recording.cancelled(delivery, asked.refusal);
       return attempt(delivery, found.get(delivery.subscriptionId), asked.body);
     };

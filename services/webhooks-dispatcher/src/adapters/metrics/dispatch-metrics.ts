@@ -48,7 +48,7 @@ export function dispatchMetrics({ registry }: Pick<Watched, 'registry'>): Dispat
     cancelled: (reason) => cancelled.inc({ reason }),
     exhausted: () => exhausted.inc(),
     disabled: () => disabled.inc(),
-    leaseLost: () => leasesLost.inc(),
+    leasesLost: (count) => leasesLost.inc(count),
   };
 }
 

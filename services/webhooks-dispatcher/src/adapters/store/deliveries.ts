@@ -1,6 +1,6 @@
-import type { Collection, Filter, IndexSpec } from '@bubbles/shared/store/collection.ts';
+import type { Collection, Filter, IndexSpec, UpdateFilter } from '@bubbles/shared/store/collection.ts';
 import type { Delivery } from '../../domain/delivery.ts';
-import type { Candidate, DeliveryStore } from '../../ports.ts';
+import type { Candidate, DeliveryStore, LeaseEnd } from '../../ports.ts';
 import { sweepSlices } from './sweep-slices.ts';
 
 export interface DeliveryDoc extends Omit<Delivery, 'id'> {
@@ -26,10 +26,14 @@ const toDelivery = ({ _id, putOff, ...rest }: DeliveryDoc): Delivery => ({ id: _
 
 export const deliveryStore = (collection: Collection<DeliveryDoc>): DeliveryStore => ({ ...queueOf(collection), ...logOf(collection) });
 
-type Queue = Pick<
-  DeliveryStore,
-  'insert' | 'due' | 'dueOf' | 'claim' | 'putOff' | 'finish' | 'cancel' | 'nextDueAfter' | 'releaseLeases' | 'countDue'
->;
+type Queue = Pick<DeliveryStore, 'insert' | 'due' | 'dueOf' | 'claim' | 'release' | 'nextDueAfter' | 'releaseLeases' | 'countDue'>;
+
+const updateOf = (end: LeaseEnd['as']): UpdateFilter<DeliveryDoc> => {
+  if (end.kind === 'put off') return { $set: { claimableAt: end.until, leaseToken: null, putOff: true }, $inc: { claims: -1 } };
+  if (end.kind === 'cancelled') return { $set: { status: 'cancelled', reason: end.reason, finishedAt: end.at, leaseToken: null } };
+  const { line, ...state } = end.recorded;
+  return { $set: { ...state, leaseToken: null }, $push: { log: { $each: [line], $slice: -MAX_LOG_LINES } } };
+};
 
 function queueOf(collection: Collection<DeliveryDoc>): Queue {
   const candidates = async (filter: Filter<DeliveryDoc>, limit: number): Promise<Candidate[]> => {
@@ -55,24 +59,8 @@ function queueOf(collection: Collection<DeliveryDoc>): Queue {
       await collection.updateMany(due, { $set: { claimableAt: leaseUntil, leaseToken, putOff: false }, $inc: { claims: 1 } });
       return (await collection.find({ _id: { $in: [...ids] }, leaseToken })).map(toDelivery);
     },
-    async putOff(id, leaseToken, until) {
-      await collection.updateOne(
-        { _id: id, leaseToken },
-        { $set: { claimableAt: until, leaseToken: null, putOff: true }, $inc: { claims: -1 } },
-      );
-    },
-    async finish(id, leaseToken, { line, ...state }) {
-      return (
-        (await collection.updateOne(
-          { _id: id, leaseToken },
-          { $set: { ...state, leaseToken: null }, $push: { log: { $each: [line], $slice: -MAX_LOG_LINES } } },
-        )) === 'updated'
-      );
-    },
-    async cancel(id, leaseToken, { reason, at }) {
-      const cancelled = { status: 'cancelled', reason, finishedAt: at, leaseToken: null } as const;
-      return (await collection.updateOne({ _id: id, leaseToken }, { $set: cancelled })) === 'updated';
-    },
+    release: (ends) =>
+      collection.updateEach(ends.map((end) => ({ filter: { _id: end.id, leaseToken: end.leaseToken }, update: updateOf(end.as) }))),
     async nextDueAfter(now) {
       const next = await collection.findOne(
         { status: 'pending', claimableAt: { $gt: now }, putOff: false },

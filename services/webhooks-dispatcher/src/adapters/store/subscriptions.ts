@@ -1,6 +1,6 @@
-import type { Collection, Filter, IndexSpec } from '@bubbles/shared/store/collection.ts';
+import type { Collection, IndexSpec, UpdateOne } from '@bubbles/shared/store/collection.ts';
 import { DISABLED_BY_FAILURES, MAX_CONSECUTIVE_FAILURES, type Subscription } from '../../domain/subscription.ts';
-import type { SubscriptionStore } from '../../ports.ts';
+import type { AttemptEnd, SubscriptionStore } from '../../ports.ts';
 
 export interface SubscriptionDoc extends Omit<Subscription, 'id'> {
   readonly _id: string;
@@ -12,6 +12,25 @@ export const SUBSCRIPTION_INDEXES: readonly IndexSpec[] = [{ name: 'owner', keys
 
 /** Successes that follow so closely change nothing: a busy receiver costs a write a second, not one for each delivery. */
 const SUCCESS_PRECISION_MS = 1000;
+
+/** Of each life of a subscription. */
+const latest = (results: readonly AttemptEnd[]): ReadonlyMap<string, AttemptEnd> => {
+  const found = new Map<string, AttemptEnd>();
+  for (const result of results) {
+    const life = `${result.id}#${result.epoch}`;
+    if (result.at >= (found.get(life)?.at ?? result.at)) found.set(life, result);
+  }
+  return found;
+};
+
+const success = ({ id, epoch, at }: AttemptEnd): UpdateOne<SubscriptionDoc> => ({
+  filter: {
+    _id: id,
+    epoch,
+    $or: [{ fails: { $gt: 0 } }, { lastSuccessAt: null }, { lastSuccessAt: { $lt: new Date(at.getTime() - SUCCESS_PRECISION_MS) } }],
+  },
+  update: { $set: { fails: 0, streak: [] }, $max: { lastSuccessAt: at } },
+});
 
 const toSubscription = ({ _id, revision, ...rest }: SubscriptionDoc): Subscription => ({ id: _id, ...rest });
 
@@ -42,13 +61,8 @@ export function subscriptionStore(collection: Collection<SubscriptionDoc>): Subs
       }
     },
     delete: async (ownerId, id) => (await collection.deleteOne({ _id: id, ownerId })) > 0,
-    async succeeded({ id, epoch, at }) {
-      const news: Filter<SubscriptionDoc>[] = [
-        { fails: { $gt: 0 } },
-        { lastSuccessAt: null },
-        { lastSuccessAt: { $lt: new Date(at.getTime() - SUCCESS_PRECISION_MS) } },
-      ];
-      await collection.updateOne({ _id: id, epoch, $or: news }, { $set: { fails: 0, streak: [] }, $max: { lastSuccessAt: at } });
+    async succeeded(results) {
+      await collection.updateEach([...latest(results).values()].map(success));
     },
     async failed({ id, epoch, at, key }) {
       await collection.updateOne(
