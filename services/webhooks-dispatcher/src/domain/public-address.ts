@@ -45,7 +45,8 @@ export function addressList(cidrs: readonly string[]): BlockList {
 
 const notPublic = addressList(NOT_PUBLIC);
 const global6 = addressList(GLOBAL_UNICAST_6);
-const loopback = addressList(['127.0.0.0/8', '::1/128']);
+/** Of each family by itself: an IPv4 block holds its IPv4-mapped addresses too. */
+const loopback = { ipv4: addressList(['127.0.0.0/8']), ipv6: addressList(['::1/128']) };
 
 const isPublicAddress = (address: string): boolean => {
   const kind = family(address);
@@ -53,7 +54,10 @@ const isPublicAddress = (address: string): boolean => {
 };
 
 /** A literal address without brackets. */
-export const isLoopbackAddress = (address: string): boolean => isIP(address) !== 0 && loopback.check(address, family(address));
+export const isLoopbackAddress = (address: string): boolean => {
+  const kind = family(address);
+  return isIP(address) !== 0 && loopback[kind].check(address, kind);
+};
 
 /** Which addresses may be dialled: those an operator denies never, those an operator allows always, else the public ones. */
 export interface AddressPolicy {

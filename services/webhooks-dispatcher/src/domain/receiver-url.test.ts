@@ -31,12 +31,43 @@ describe('HOOK-10 receiver addresses that are literal', () => {
     },
   );
 
+  it.each([
+    'https://home.arpa/',
+    'https://home.arpa./',
+    'https://CLUSTER.local/',
+    'https://kubernetes.default.svc./',
+    'https://example.com../',
+    'https://*.example.com/',
+    'https://$(id).example.com/',
+    'https://`id`.example.com/',
+    'https://a"b.example.com/',
+    'https://a;b.example.com/',
+    'https://①②⑦.0.0.1/',
+    'https://8.8.8.8./',
+    'https://example.com:000022/',
+    'https://example.com：443/',
+    'https://user＠example.com/',
+    'https://example.com／evil.example/',
+  ])('[HOOK-10] %s is no public host', (url) => expect(accepts(url)).toBe(false));
+
+  it.each([
+    'https://bücher.example.com/',
+    'https://пример.рф/',
+    'https://faß.de/',
+    'https://_hook.a--b.example.com./',
+    'https://example.com/🎈?x=ü',
+    'https://localhost.example.com/',
+    'https://mylocal.com/',
+    'https://[2606:4700:4700::1.1.1.1]/',
+    'https://example.com:0443/',
+  ])('[HOOK-10] %s is one', (url) => expect(accepts(url)).toBe(true));
+
   it('[HOOK-10] says one thing whatever the fault', () => {
     expect(() => receiverUrl('https://10.0.0.1/', strict)).toThrow('url: must be an absolute https URL of a public host.');
     expect(() => receiverUrl('nonsense', strict)).toThrow('url: must be an absolute https URL of a public host.');
   });
 
-  it.each(['http://localhost:9000/in', 'https://localhost/in', 'http://127.0.0.1:9000/in', 'https://[::1]:9000/in'])(
+  it.each(['http://localhost:9000/in', 'https://localhost/in', 'HTTP://LOCALHOST/', 'http://127.0.0.1:9000/in', 'https://[::1]:9000/in'])(
     'the sandbox admits %s, production does not',
     (url) => {
       expect(accepts(url, { ...strict, loopback: true })).toBe(true);
@@ -44,12 +75,25 @@ describe('HOOK-10 receiver addresses that are literal', () => {
     },
   );
 
-  it.each(['http://hooks.example.com/in', 'http://10.0.0.1/in', 'https://foo.localhost/in', 'http://2130706433@x/in'])(
-    'the sandbox does not admit %s',
-    (url) => {
-      expect(accepts(url, { ...strict, loopback: true })).toBe(false);
-    },
-  );
+  it.each([
+    'http://hooks.example.com/in',
+    'http://10.0.0.1/in',
+    'https://foo.localhost/in',
+    'http://localhost./in',
+    'http://ⓛocalhost/in',
+    'http://localhost:22/in',
+    'http://2130706433@x/in',
+    'http://2130706433/in',
+    'http://127.1/in',
+    'http://127.0.0.1./in',
+    'http://①②⑦.0.0.1/in',
+    'http://[::ffff:127.0.0.1]/in',
+    'http://[::7f00:1]/in',
+    'http://0.0.0.0/in',
+    'http://[::]/in',
+  ])('the sandbox does not admit %s', (url) => {
+    expect(accepts(url, { ...strict, loopback: true })).toBe(false);
+  });
 
   it('an operator may allow and deny blocks; a denial wins', () => {
     const addresses = addressPolicy({ allow: ['10.1.0.0/16'], deny: ['10.1.2.0/24', '93.184.0.0/16'] });

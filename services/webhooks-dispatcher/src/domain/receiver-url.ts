@@ -13,13 +13,14 @@ export interface ReceiverPolicy {
 
 const MAX_URL_CHARACTERS = 2048;
 const MAX_NAME_CHARACTERS = 253;
-const MAX_LABEL_CHARACTERS = 63;
 const REFUSAL = 'url: must be an absolute https URL of a public host.';
 
 /** Controls, format characters, separators, unassigned and lone surrogates: nothing a person sees, everything a parser stumbles over. */
 const INVISIBLE = /[\p{C}\p{Z}]/u;
 const ABSOLUTE = /^(https?):\/\/([^/?#\\]+)([/?#][^\\]*)?$/i;
 const INTERNAL_NAMES = ['localhost', 'local', 'internal', 'intranet', 'lan', 'home.arpa', 'onion', 'svc', 'cluster.local'];
+/** Of a name in its ASCII form. The underscore is no host's by the book and used in the wild; what else a parser lets through is nobody's. */
+const LABEL = /^[a-z0-9_-]{1,63}$/;
 /** Ports of other protocols, from the Fetch standard, "port blocking"; and 0. */
 const BAD_PORTS = new Set(
   (
@@ -35,20 +36,20 @@ const refuse = (): never => {
   throw new DomainError('invalid', REFUSAL);
 };
 
-/** Loopback written out, or the name that stands for it. */
-export const isLoopbackHost = (host: string): boolean => host === 'localhost' || isLoopbackAddress(bare(host));
+/** Loopback written out plainly, or the name that stands for it. */
+export const isLoopbackHost = (host: string): boolean => host.toLowerCase() === 'localhost' || isLoopbackAddress(bare(host));
 
 /** A host as an address: IPv6 without its brackets. */
 export const bare = (host: string): string => (host.startsWith('[') ? host.slice(1, -1) : host);
 
-const isPublicName = (name: string): boolean => {
-  const labels = name.replace(/\.$/, '').split('.');
+const isPublicName = (host: string): boolean => {
+  const labels = host.replace(/\.$/, '').split('.');
   const plain = labels.join('.');
   return (
     labels.length > 1 &&
     plain.length <= MAX_NAME_CHARACTERS &&
-    labels.every((label) => label.length > 0 && label.length <= MAX_LABEL_CHARACTERS) &&
-    !INTERNAL_NAMES.some((suffix) => plain.endsWith(`.${suffix}`))
+    labels.every((label) => LABEL.test(label)) &&
+    !INTERNAL_NAMES.some((name) => `.${plain}`.endsWith(`.${name}`))
   );
 };
 
@@ -69,9 +70,9 @@ export function receiverUrl(text: string, policy: ReceiverPolicy): URL {
   if (/[@%]/.test(authority) || !URL.canParse(text)) refuse();
   const url = new URL(text);
   if (url.port !== '' && BAD_PORTS.has(Number(url.port))) refuse();
-  const exempt = policy.loopback && isLoopbackHost(url.hostname);
-  if (scheme.toLowerCase() === 'http' && !policy.http && !exempt) refuse();
   const written = authority.replace(/:\d*$/, '');
+  const exempt = policy.loopback && isLoopbackHost(written);
+  if (scheme.toLowerCase() === 'http' && !policy.http && !exempt) refuse();
   if (!exempt && !mayBeHost(written, url.hostname, policy.addresses)) refuse();
   return url;
 }
