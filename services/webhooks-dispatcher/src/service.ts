@@ -1,7 +1,7 @@
 import { promises as dns } from 'node:dns';
 import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
 import { cursorCodec } from '@bubbles/shared/keyset.ts';
-import { startLoop } from '@bubbles/shared/loop.ts';
+import { type Loop, startLoop } from '@bubbles/shared/loop.ts';
 import { masterKeySeal } from '@bubbles/shared/seal.ts';
 import type { Infra, Service } from '@bubbles/shared/service.ts';
 import type { Registry } from 'prom-client';
@@ -19,6 +19,7 @@ import { createApp } from './app.ts';
 import { type Config, checkTiming } from './config.ts';
 import { addressPolicy } from './domain/public-address.ts';
 import type { ReceiverPolicy } from './domain/receiver-url.ts';
+import type { Dispatcher } from './use-cases/dispatch.ts';
 
 export const NAME = CONSUMER;
 
@@ -40,6 +41,16 @@ const receiverPolicy = ({ receivers }: Config): ReceiverPolicy => ({
   http: receivers.http,
   loopback: receivers.loopback,
 });
+
+const settled = async (loop: Loop | null, { inFlight, drained }: Dispatcher): Promise<void> => {
+  loop?.poke();
+  await loop?.idle();
+  // What ends makes room for more, which the loop takes on before it is idle.
+  while (inFlight().attempts > 0) {
+    await drained();
+    await loop?.idle();
+  }
+};
 
 export function createWebhooksDispatcher(config: Config, infra: Infra, { identity, bubblesQuery, registry }: Peers): Service {
   checkTiming(config);
@@ -69,7 +80,7 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
     metrics: dispatchMetrics({ registry }),
     wake: () => loop?.poke(),
   });
-  let loop: ReturnType<typeof startLoop> | null = null;
+  let loop: Loop | null = null;
   watchQueue({
     registry,
     inFlight: app.dispatcher.inFlight,
@@ -87,16 +98,9 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
       if (config.releaseLeasesAtStart) await kept.deliveries.releaseLeases(clock.now());
       loop = startLoop({ name: 'deliveries', clock, log, run: app.dispatcher.run, pollMs: config.timing.pollMs });
     },
-    async settle() {
-      loop?.poke();
-      await loop?.idle();
-      // What ends makes room for more, which the loop takes on before it is idle.
-      while (app.dispatcher.inFlight().attempts > 0) {
-        await app.dispatcher.drained();
-        await loop?.idle();
-      }
-    },
+    settle: () => settled(loop, app.dispatcher),
     async stop() {
+      app.dispatcher.retire();
       await loop?.stop();
       await app.dispatcher.drained();
       await posts.close();

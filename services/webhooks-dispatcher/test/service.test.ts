@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { aBubble } from './builders.ts';
 import { startDispatcher, type TestDispatcher } from './dispatcher.ts';
 import { deliveryIdOf, startReceiver, type TestReceiver } from './receivers.ts';
 
@@ -51,6 +52,24 @@ describe('the service', () => {
     const [{ id }] = (await next.call('GET')).body.data;
     expect(await next.deliveries(id)).toMatchObject([{ id: receiver.received.map(deliveryIdOf)[0], status: 'succeeded' }]);
     await next.stop();
+  });
+
+  it('[DLV-05] ends in the middle of a backlog, and leaves the rest to the next one', async () => {
+    await start();
+    await dispatcher.subscribe({ url: receiver.url });
+    dispatcher.peers.setState('identity', 'away');
+    for (let n = 0; n < 100; n += 1) await dispatcher.ready({ bubble: aBubble({ id: `b-${n}` }) });
+    dispatcher.peers.setState('identity', 'up');
+    await dispatcher.clock.advance(5000);
+    await receiver.reached(5);
+    await dispatcher.service.stop();
+    const sent = receiver.received.length;
+    expect(sent).toBeLessThan(100);
+    const next = await startDispatcher(dispatcher);
+    await next.settle();
+    await next.stop();
+    expect(new Set(receiver.received.map(deliveryIdOf)).size).toBe(100);
+    expect(receiver.received).toHaveLength(100);
   });
 
   it('refuses a lease that an attempt could outlive', async () => {

@@ -26,6 +26,8 @@ export interface Dispatcher {
   run(): Promise<Date | null>;
   /** Resolves when no attempt is in flight. */
   drained(): Promise<void>;
+  /** Nothing more is taken on. */
+  retire(): void;
   inFlight(): { readonly attempts: number; readonly saturated: number };
 }
 
@@ -36,6 +38,7 @@ export function dispatcher({ deliveries, clock, ids, limits, prepare, wake }: Po
   const batches = new Set<Promise<void>>();
   /** While somebody is away a few batches find out every few seconds, not the whole backlog again and again. */
   let pausedUntil = new Date(0);
+  let retired = false;
 
   const lease = async (taken: readonly Candidate[]): Promise<readonly Delivery[]> => {
     const now = clock.now();
@@ -55,7 +58,7 @@ export function dispatcher({ deliveries, clock, ids, limits, prepare, wake }: Po
 
   /** Empty when nothing is due that fits. */
   const claim = async (): Promise<readonly Delivery[]> => {
-    while (clock.now() >= pausedUntil) {
+    while (!retired && clock.now() >= pausedUntil) {
       const taken = await look.find();
       if (taken.length === 0) return [];
       const claimed = await lease(taken);
@@ -88,6 +91,9 @@ export function dispatcher({ deliveries, clock, ids, limits, prepare, wake }: Po
     },
     async drained() {
       while (batches.size > 0) await Promise.all(batches);
+    },
+    retire() {
+      retired = true;
     },
     inFlight: () => ({ attempts: slot.total(), saturated: slot.saturated() }),
   };

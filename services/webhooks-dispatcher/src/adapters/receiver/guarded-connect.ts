@@ -1,8 +1,10 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { createSecureContext, getCACertificates } from 'node:tls';
 import { buildConnector } from 'undici';
 import { isLoopbackAddress } from '../../domain/public-address.ts';
 import { bare, isLoopbackHost, type ReceiverPolicy } from '../../domain/receiver-url.ts';
+import { passOverContinue } from './continue.ts';
 
 /** Asks the DNS; rejects with a `code` of its own when there is no answer. */
 export interface Resolver {
@@ -47,7 +49,7 @@ const mayDial = (policy: ReceiverPolicy, host: string, address: string): boolean
   policy.addresses.mayDial(address) || (policy.loopback && isLoopbackHost(host) && isLoopbackAddress(address));
 
 /** `net.connect`'s lookup that answers only addresses that may be dialled. */
-const vettingLookup =
+export const vettingLookup =
   (policy: ReceiverPolicy, resolver: Resolver): LookupFunction =>
   (host, options, callback) => {
     const answer = async () => {
@@ -70,6 +72,10 @@ export interface GuardedConnectOptions {
   readonly extraCa: readonly string[];
 }
 
+/** Authorities that are named take the place of the built-in ones, so they are named too; once, since there are many. */
+const trusting = (extraCa: readonly string[]) =>
+  extraCa.length === 0 ? {} : { secureContext: createSecureContext({ ca: [...getCACertificates('default'), ...extraCa] }) };
+
 /** The errors of sockets that had answered a request before they failed. */
 export type DiedInUse = WeakSet<Error>;
 
@@ -83,7 +89,7 @@ export function guardedConnect({ policy, resolver, connectMs, extraCa }: Guarded
     allowH2: false,
     lookup: vettingLookup(policy, resolver),
     autoSelectFamily: true,
-    ...(extraCa.length > 0 ? { ca: [...extraCa] } : {}),
+    ...trusting(extraCa),
   });
   return (options, callback) => {
     const address = bare(options.hostname);
@@ -95,6 +101,7 @@ export function guardedConnect({ policy, resolver, connectMs, extraCa }: Guarded
         return callback(new BlockedAddress(), null);
       }
       socket.on('error', (fault) => socket.bytesRead > 0 && died.add(fault));
+      passOverContinue(socket);
       callback(null, socket);
     });
   };
