@@ -119,12 +119,14 @@ describe('section 6, how an attempt ends', () => {
     expect(preview).toHaveLength(500);
   });
 
-  it('[DLV-04] 103 before 200 is success', async () => {
-    const port = await tcpServer((socket) =>
-      answer(socket, 'HTTP/1.1 103 Early Hints\nLink: </x>\n\nHTTP/1.1 200 OK\nContent-Length: 0\n\n'),
-    );
-    expect((await post(aReceiver(), `http://127.0.0.1:${port}/`)).outcome).toBe('2xx');
-  });
+  it.each([['103 Early Hints'], ['100 Continue'], ['100 Continue', '102 Processing', '100 Continue', '103 Early Hints']])(
+    '[DLV-04] %s before 200 is success',
+    async (...interim) => {
+      const heads = interim.map((status) => `HTTP/1.1 ${status}\nLink: </x>\n\n`).join('');
+      const port = await tcpServer((socket) => answer(socket, `${heads}HTTP/1.1 200 OK\nContent-Length: 0\n\n`));
+      expect(await post(aReceiver(), `http://127.0.0.1:${port}/`)).toMatchObject({ outcome: '2xx', status: 200 });
+    },
+  );
 });
 
 describe('section 6, hostile receivers', () => {
@@ -138,6 +140,7 @@ describe('section 6, hostile receivers', () => {
     ['bad chunking', (socket) => answer(socket, 'HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\nzz\nno\n'), '2xx'],
     ['no HTTP at all', (socket) => answer(socket, 'SSH-2.0-OpenSSH\n\n'), 'protocol'],
     ['70 kB of headers', (socket) => answer(socket, `HTTP/1.1 200 OK\nX: ${'x'.repeat(70_000)}\n\n`), 'protocol'],
+    ['100 Continue without end', (socket) => drip(socket, 'HTTP/1.1 100 Continue\r\n\r\n'), 'timeout'],
     ['an upgrade', (socket) => answer(socket, 'HTTP/1.1 101 Switching Protocols\nUpgrade: x\nConnection: upgrade\n\n'), 'reset'],
   ];
   it.each(cases)('[DLV-04] %s', async (_name, behave, outcome) => {

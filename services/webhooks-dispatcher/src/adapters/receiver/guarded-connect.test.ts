@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, isIP, type Server } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { addressPolicy } from '../../domain/public-address.ts';
+import { bare, type ReceiverPolicy } from '../../domain/receiver-url.ts';
+import { guardedConnect, type Resolver, vettingLookup } from './guarded-connect.ts';
+
+interface Records {
+  readonly A?: string[];
+  readonly AAAA?: string[];
+}
+interface Case {
+  readonly url: string;
+  readonly accept: boolean;
+  /** What the name resolves to; several: at one connect after the other. */
+  readonly dns?: Records | Records[];
+}
+const testFile = (path: string) => readFileSync(new URL(`../../../test/${path}`, import.meta.url), 'utf8');
+// The file's shape is fixed beside it.
+const cases = JSON.parse(testFile('receiver-urls.json')) as Case[];
+
+const production: ReceiverPolicy = { addresses: addressPolicy({ allow: [], deny: [] }), http: false, loopback: false };
+const loopbackToo: ReceiverPolicy = { ...production, addresses: addressPolicy({ allow: ['127.0.0.1/32'], deny: [] }) };
+const noRecord = () => Promise.reject(Object.assign(new Error('no record'), { code: 'ENODATA' }));
+const resolving = ({ A, AAAA }: Records): Resolver => ({
+  resolve4: () => (A ? Promise.resolve(A) : noRecord()),
+  resolve6: () => (AAAA ? Promise.resolve(AAAA) : noRecord()),
+});
+
+/** The addresses that would be dialled for a name, or why none is. */
+const lookedUp = (url: string, records: Records): Promise<string[] | string> =>
+  new Promise((resolve) => {
+    vettingLookup(production, resolving(records))(new URL(url).hostname, { all: true }, (error, found) =>
+      resolve(error ? String(error.code) : [found].flat().map((one) => (typeof one === 'string' ? one : one.address))),
+    );
+  });
+
+interface Dialling {
+  readonly policy?: ReceiverPolicy;
+  readonly records?: Records;
+  readonly extraCa?: readonly string[];
+}
+/** `connected`, or the code of the error. */
+const dialled = (url: URL, { policy = production, records = { A: ['127.0.0.1'] }, extraCa = [] }: Dialling = {}): Promise<string> =>
+  new Promise((resolve) => {
+    const connect = guardedConnect({ policy, resolver: resolving(records), connectMs: 300, extraCa }, new WeakSet());
+    connect({ hostname: url.hostname, host: url.host, protocol: url.protocol, port: url.port }, (error, socket) => {
+      socket?.destroy();
+      resolve(error === null ? 'connected' : String('code' in error ? error.code : error));
+    });
+  });
+
+const open: Server[] = [];
+const listen = async (server: Server): Promise<number> => {
+  open.push(server);
+  server.on('connection', (socket) => socket.on('error', () => null));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // A listening TCP server has an address of this form.
+  return (server.address() as AddressInfo).port;
+};
+afterEach(() => {
+  for (const server of open.splice(0)) server.close();
+});
+
+describe('HOOK-10 receiver addresses at every connect', () => {
+  const named = cases.flatMap(({ url, accept, dns = [] }) =>
+    [dns].flat().map((records, n, all) => ({ url, records, accept: accept || n < all.length - 1 })),
+  );
+  it('has all handed names', () => expect(named.length).toBeGreaterThan(40));
+
+  it.each(named)('[HOOK-10] $url, resolving to $records', async ({ url, records, accept }) => {
+    const found = await lookedUp(url, records);
+    if (!accept) return expect(found).toBe(Object.keys(records).length === 0 ? 'ENODATA' : 'BLOCKED_ADDRESS');
+    const isPublic = (address: string) => production.addresses.mayDial(address);
+    expect(found).toEqual([records.A ?? [], records.AAAA ?? []].flat().filter(isPublic));
+    expect(found).not.toHaveLength(0);
+  });
+
+  const literals = cases.filter(({ url, accept }) => !accept && URL.canParse(url)).map(({ url }) => new URL(url));
+  it.each(literals.filter(({ protocol, hostname }) => protocol === 'https:' && isIP(bare(hostname)) !== 0 && !isPublicLiteral(hostname)))(
+    '[HOOK-10] the literal of %s, though nobody had judged it before',
+    async (url) => expect(await dialled(url)).toBe('BLOCKED_ADDRESS'),
+  );
+
+  it('[HOOK-10] what is dialled is what was judged: a name is looked up once for a connect', async () => {
+    const port = await listen(createTcpServer());
+    let asked = 0;
+    const resolver: Resolver = {
+      resolve4: () => {
+        asked += 1;
+        return Promise.resolve([asked === 1 ? '127.0.0.1' : '127.0.0.2']);
+      },
+      resolve6: noRecord,
+    };
+    const connect = guardedConnect({ policy: loopbackToo, resolver, connectMs: 300, extraCa: [] }, new WeakSet());
+    const address = await new Promise((resolve) => {
+      connect({ hostname: 'rebind.example.com', protocol: 'http:', port: String(port) }, (_error, socket) => {
+        resolve(socket?.remoteAddress);
+        socket?.destroy();
+      });
+    });
+    expect([address, asked]).toEqual(['127.0.0.1', 1]);
+  });
+});
+
+/** Refused for its spelling alone, which is gone once it is parsed. */
+function isPublicLiteral(hostname: string): boolean {
+  return production.addresses.mayDial(bare(hostname));
+}
+
+describe('TLS', () => {
+  const served = () => listen(createServer({ cert: testFile('certificates/receiver.pem'), key: testFile('certificates/receiver.key') }));
+  const receiverAt = (port: number) => new URL(`https://receiver.example.com:${port}/`);
+
+  it('[DLV-04] authorities that an operator adds stand beside the built-in ones', async () => {
+    const port = await served();
+    const [another, known] = [testFile('certificates/stranger.pem'), testFile('certificates/ca.pem')];
+    const trusting = { policy: loopbackToo, extraCa: [another] };
+    expect(await dialled(receiverAt(port), trusting)).toMatch(/^UNABLE_TO_/);
+    expect(await dialled(receiverAt(port), { ...trusting, extraCa: [another, known] })).toBe('connected');
+    const builtIn = getCACertificates('default');
+    setDefaultCACertificates([...builtIn, known]);
+    try {
+      expect(await dialled(receiverAt(port), trusting)).toBe('connected');
+    } finally {
+      setDefaultCACertificates(builtIn);
+    }
+  });
+
+  it('[DLV-04] a handshake that never comes ends with the time to connect', async () => {
+    const port = await listen(createTcpServer());
+    expect(await dialled(receiverAt(port), { policy: loopbackToo })).toBe('UND_ERR_CONNECT_TIMEOUT');
+  });
+});
