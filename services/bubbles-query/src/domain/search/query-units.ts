@@ -1,7 +1,5 @@
-import { DomainError } from '@bubbles/shared/errors.ts';
 import { type Chunk, chunksOf, pairsOf, sequenceOf } from './analysis.ts';
 
-export const MAX_QUERY_CHARACTERS = 256;
 export const MAX_UNITS = 10;
 /** Below it the last part of a compound must be whole. */
 export const PART_PREFIX_CHARACTERS = 2;
@@ -92,12 +90,4 @@ export const parseQuery = (text: string): ParsedQuery => {
   const bridges = counted.map((index, at) => (counted[at + 1] === index + 1 ? glue(chunks[index], chunks[index + 1]) : null));
   const sequence = chunks.flatMap(sequenceOf);
   return { units, bridges, mayMiss: mayMissOf(units.length), sequence, canonical: JSON.stringify([units, bridges, sequence]) };
-};
-
-/** The query as sent: 1-256 code points that are not all blank, without NUL. */
-export const acceptQuery = (text: string): ParsedQuery => {
-  if (text.includes('\0')) throw new DomainError('invalid', 'q: must not contain NUL');
-  if (text.trim() === '') throw new DomainError('invalid', 'q: must not be empty');
-  if (Array.from(text).length > MAX_QUERY_CHARACTERS) throw new DomainError('invalid', `q: at most ${MAX_QUERY_CHARACTERS} characters`);
-  return parseQuery(text);
 };
