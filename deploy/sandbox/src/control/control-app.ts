@@ -43,6 +43,8 @@ export function controlApp(stage: Stage, { log, clock, ids }: { readonly log: Lo
       res.writeHead(FOREIGN.status, { 'content-type': 'application/json' }).end(FOREIGN.body);
       return true;
     }
+    // Nothing passes on the connection meanwhile, which is no reason to end it.
+    req.socket.setTimeout(0);
     serve(req, res).catch((error: unknown) => {
       log.error('a control call failed', { error });
       res.destroy();

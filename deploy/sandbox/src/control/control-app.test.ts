@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { SERVICE_LIMITS, startServer } from '@bubbles/shared/http/server.ts';
+import { systemIds } from '@bubbles/shared/ids.ts';
+import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import { describe, expect, it } from '@jest/globals';
+import { controlApp } from './control-app.ts';
+import { gate } from './gate.ts';
+import type { Stage } from './routes.ts';
+
+const IDLE_MS = 50;
+const LONG_MS = 400;
+const NOW = new Date('2026-03-01T12:00:00.000Z');
+const nothing = () => Promise.resolve();
+const unasked = (): never => {
+  throw new Error('is not asked for');
+};
+
+describe('the control plane', () => {
+  it('answers a step of the clock that takes longer than a connection may be idle', async () => {
+    const stage: Stage = {
+      gate: gate(),
+      actions: unasked,
+      world: unasked,
+      baseUrl: () => '',
+      now: () => NOW,
+      settle: nothing,
+      advance: () => delay(LONG_MS, NOW),
+      reset: nothing,
+      setService: nothing,
+    };
+    const ids = systemIds();
+    const serve = controlApp(stage, { log: memoryLog(), clock: fakeClock(NOW), ids });
+    const server = await startServer({
+      handler: serve,
+      address: { host: '127.0.0.1', port: 0 },
+      limits: { ...SERVICE_LIMITS, idleTimeoutMs: IDLE_MS },
+      ids,
+    });
+    try {
+      const body = JSON.stringify({ advance_seconds: 1000 });
+      const response = await fetch(`${server.url}/_sandbox/clock`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
+      expect([response.status, await response.json()]).toEqual([200, { now: NOW.toISOString() }]);
+    } finally {
+      await server.cut();
+    }
+  });
+});
