@@ -39,13 +39,16 @@ const lookedUp = (url: string, records: Records): Promise<string[] | string> =>
 
 interface Dialling {
   readonly policy?: ReceiverPolicy;
-  readonly records?: Records;
+  readonly resolver?: Resolver;
   readonly extraCa?: readonly string[];
 }
 /** `connected`, or the code of the error. */
-const dialled = (url: URL, { policy = production, records = { A: ['127.0.0.1'] }, extraCa = [] }: Dialling = {}): Promise<string> =>
+const dialled = (
+  url: URL,
+  { policy = production, resolver = resolving({ A: ['127.0.0.1'] }), extraCa = [] }: Dialling = {},
+): Promise<string> =>
   new Promise((resolve) => {
-    const connect = guardedConnect({ policy, resolver: resolving(records), connectMs: 300, extraCa }, new WeakSet());
+    const connect = guardedConnect({ policy, resolver, connectMs: 600, extraCa }, new WeakSet());
     connect({ hostname: url.hostname, host: url.host, protocol: url.protocol, port: url.port }, (error, socket) => {
       socket?.destroy();
       resolve(error === null ? 'connected' : String('code' in error ? error.code : error));
@@ -109,6 +112,32 @@ describe('HOOK-10 receiver addresses at every connect', () => {
 function isPublicLiteral(hostname: string): boolean {
   return production.addresses.mayDial(bare(hostname));
 }
+
+describe('name servers', () => {
+  const silent = () => new Promise<string[]>(() => null);
+  const port = () => listen(createTcpServer());
+  const dialledWith = async (resolver: Resolver, policy = loopbackToo) =>
+    dialled(new URL(`http://hook.example.com:${await port()}/`), { policy, resolver });
+
+  it('[DLV-04] one that keeps silent about a family holds up the other for a moment only', async () => {
+    expect(await dialledWith({ resolve4: () => Promise.resolve(['127.0.0.1']), resolve6: silent })).toBe('connected');
+    const six = { ...production, addresses: addressPolicy({ allow: ['::1/128'], deny: [] }) };
+    expect(await dialledWith({ resolve4: silent, resolve6: () => Promise.resolve(['::1']) }, six)).toBe('ECONNREFUSED');
+  });
+
+  it('[DLV-04] addresses that may not be dialled are not enough, and wait for the others', async () => {
+    const resolve4 = () => Promise.resolve(['10.0.0.1']);
+    expect(await dialledWith({ resolve4, resolve6: silent })).toBe('UND_ERR_CONNECT_TIMEOUT');
+    expect(await dialledWith({ resolve4, resolve6: noRecord })).toBe('BLOCKED_ADDRESS');
+  });
+
+  it('[DLV-04] a fault of one family is told only when the other has no address', async () => {
+    const failing = () => Promise.reject(Object.assign(new Error('away'), { code: 'ESERVFAIL' }));
+    expect(await dialledWith({ resolve4: failing, resolve6: noRecord })).toBe('ESERVFAIL');
+    expect(await dialledWith({ resolve4: () => Promise.resolve([]), resolve6: () => Promise.resolve([]) })).toBe('ENOTFOUND');
+    expect(await dialledWith({ resolve4: () => Promise.resolve(['127.0.0.1']), resolve6: failing })).toBe('connected');
+  });
+});
 
 describe('TLS', () => {
   const served = () => listen(createServer({ cert: testFile('certificates/receiver.pem'), key: testFile('certificates/receiver.key') }));

@@ -28,15 +28,30 @@ const LOOPBACK: readonly LookupAddress[] = [
 
 const NO_RECORD = new Set(['ENODATA', 'ENOTFOUND']);
 
-/** The addresses of a name, IPv4 first. No record of one family is an empty list; any other fault of one family counts only when the other has none. */
-async function addressesOf(name: string, resolver: Resolver): Promise<LookupAddress[]> {
-  const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-  const found = [
-    ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
-    ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
-  ];
-  if (found.length > 0) return found;
-  const faults = [four, six].filter((answer) => answer.status === 'rejected').map(({ reason }) => reason);
+/** How long the addresses of one family wait for those of the other. Name servers that never answer for a family are common. */
+const OTHER_FAMILY_MS = 250;
+
+type Family = PromiseSettledResult<string[]>;
+
+/** Both families, or the one that is enough when the other keeps silent. */
+async function familiesOf(name: string, resolver: Resolver, isEnough: (addresses: readonly string[]) => boolean): Promise<Family[]> {
+  const heard: [Family | null, Family | null] = [null, null];
+  const either = Promise.withResolvers<void>();
+  const hear = async (family: 0 | 1, asked: Promise<string[]>): Promise<void> => {
+    const [answer] = await Promise.allSettled([asked]);
+    heard[family] = answer;
+    if (answer.status === 'fulfilled' && isEnough(answer.value)) setTimeout(either.resolve, OTHER_FAMILY_MS);
+  };
+  await Promise.race([Promise.all([hear(0, resolver.resolve4(name)), hear(1, resolver.resolve6(name))]), either.promise]);
+  return heard.filter((answer) => answer !== null);
+}
+
+/** Those that may be dialled, IPv4 first. No record of one family is an empty list; any other fault of one family counts only when the other has none. */
+async function addressesOf(name: string, resolver: Resolver, mayBeDialled: (address: string) => boolean): Promise<LookupAddress[]> {
+  const families = await familiesOf(name, resolver, (addresses) => addresses.some(mayBeDialled));
+  const found = families.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  if (found.length > 0) return found.filter(mayBeDialled).map((address) => ({ address, family: isIP(address) }));
+  const faults = families.filter((answer) => answer.status === 'rejected').map(({ reason }) => reason);
   throw (
     faults.find((fault) => !NO_RECORD.has(fault?.code)) ??
     faults[0] ??
@@ -53,13 +68,13 @@ export const vettingLookup =
   (policy: ReceiverPolicy, resolver: Resolver): LookupFunction =>
   (host, options, callback) => {
     const answer = async () => {
-      const all = policy.loopback && isLoopbackHost(host) ? LOOPBACK : await addressesOf(host, resolver);
-      const vetted = all.filter(({ address }) => mayDial(policy, host, address));
+      if (policy.loopback && isLoopbackHost(host)) return LOOPBACK;
+      const vetted = await addressesOf(host, resolver, (address) => mayDial(policy, host, address));
       if (vetted.length === 0) throw new BlockedAddress();
       return vetted;
     };
     answer().then(
-      (vetted) => (options.all ? callback(null, vetted) : callback(null, vetted[0]?.address ?? '', vetted[0]?.family)),
+      (vetted) => (options.all ? callback(null, [...vetted]) : callback(null, vetted[0]?.address ?? '', vetted[0]?.family)),
       (error) => callback(error, []),
     );
   };
