@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { DomainError } from '@bubbles/shared/errors.ts';
 import type { Database, Doc } from '@bubbles/shared/store/collection.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -30,6 +31,40 @@ describe('what an operator watches', () => {
       'webhook_in_flight 0',
     ])
       expect(lines).toContain(line);
+  });
+
+  it('what was given up, and what was disabled', async () => {
+    scene = await openScene();
+    await scene.subscriber({}, 500);
+    await scene.dispatcher.ready();
+    await scene.dispatcher.settle();
+    for (const seconds of [60, 120, 240, 480]) await scene.dispatcher.pass(seconds);
+    expect(await figures()).toEqual(expect.arrayContaining(['webhook_exhausted_total 1', 'webhook_subscriptions_disabled_total 0']));
+    for (let n = 0; n < 15; n += 1) await scene.dispatcher.ready({ bubble: aBubble({ id: `b-${n}` }) });
+    await scene.dispatcher.settle();
+    expect(await figures()).toEqual(
+      expect.arrayContaining([
+        'webhook_exhausted_total 1',
+        'webhook_subscriptions_disabled_total 1',
+        'webhook_attempt_seconds_count 20',
+        'webhook_retry_lateness_seconds_sum 0',
+        'webhook_leases_lost_total 0',
+      ]),
+    );
+  });
+
+  it('an outcome that comes when another worker has the delivery', async () => {
+    scene = await openScene();
+    const held: ServerResponse[] = [];
+    const subscriber = await scene.subscriber({}, (response) => held.push(response));
+    await scene.dispatcher.ready();
+    await subscriber.receiver.reached(1);
+    await scene.dispatcher.clock.advance(CONFIG.limits.leaseMs);
+    await subscriber.receiver.reached(2);
+    for (const response of held) response.writeHead(204).end();
+    await scene.dispatcher.settle();
+    expect(await figures()).toContain('webhook_leases_lost_total 1');
+    expect(await subscriber.log()).toMatchObject([{ status: 'succeeded', attempts: { length: 1 } }]);
   });
 
   it('how much is due, and for how long', async () => {
