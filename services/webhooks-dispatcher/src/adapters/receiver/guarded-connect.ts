@@ -6,7 +6,7 @@ import { isLoopbackAddress } from '../../domain/public-address.ts';
 import { bare, isLoopbackHost, type ReceiverPolicy } from '../../domain/receiver-url.ts';
 import { passOverContinue } from './continue.ts';
 
-/** Asks the DNS; rejects with a `code` of its own when there is no answer. */
+/** Asks the DNS; rejects with a `code` when there is no answer. */
 export interface Resolver {
   resolve4(name: string): Promise<string[]>;
   resolve6(name: string): Promise<string[]>;
@@ -21,12 +21,22 @@ export class BlockedAddress extends Error {
   }
 }
 
+const NO_RECORD = new Set(['ENODATA', 'ENOTFOUND']);
+
+/** The name has no address, or its name servers did not say. Under codes of its own: a connection that a name server refuses is none to the receiver. */
+class Unresolved extends Error {
+  readonly code: 'ENOTFOUND' | 'EAI_AGAIN';
+  constructor(faults: readonly { readonly code?: string }[]) {
+    super('The name could not be resolved.', { cause: faults[0] });
+    this.name = 'Unresolved';
+    this.code = faults.every(({ code = '' }) => NO_RECORD.has(code)) ? 'ENOTFOUND' : 'EAI_AGAIN';
+  }
+}
+
 const LOOPBACK: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ];
-
-const NO_RECORD = new Set(['ENODATA', 'ENOTFOUND']);
 
 /** How long the addresses of one family wait for those of the other. Name servers that never answer for a family are common. */
 const OTHER_FAMILY_MS = 250;
@@ -51,12 +61,7 @@ async function addressesOf(name: string, resolver: Resolver, mayBeDialled: (addr
   const families = await familiesOf(name, resolver, (addresses) => addresses.some(mayBeDialled));
   const found = families.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   if (found.length > 0) return found.filter(mayBeDialled).map((address) => ({ address, family: isIP(address) }));
-  const faults = families.filter((answer) => answer.status === 'rejected').map(({ reason }) => reason);
-  throw (
-    faults.find((fault) => !NO_RECORD.has(fault?.code)) ??
-    faults[0] ??
-    Object.assign(new Error('The name has no address.'), { code: 'ENOTFOUND' })
-  );
+  throw new Unresolved(families.filter((answer) => answer.status === 'rejected').map(({ reason }) => reason));
 }
 
 /** May `address` be dialled for `host`? The exemption of loopback is for those who name it, not for names that resolve to it. */
