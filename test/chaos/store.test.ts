@@ -23,6 +23,7 @@ const PEOPLE = 60;
 const PER_SECOND = 40;
 const AWAY_MS = 1500;
 const RECOVERY_LIMIT_MS = 5000;
+const READINESS_LIMIT_MS = 30_000;
 
 let engines: FrailEngines;
 let stack: ChaosStack;
@@ -52,7 +53,10 @@ afterAll(async () => {
 const untilReady = async (wanted: boolean): Promise<number> => {
   const began = performance.now();
   const withStore = [...stack.plansOf('identity-and-oauth'), ...stack.plansOf('bubbles-query')];
-  while ((await Promise.all(withStore.map(isReady))).some((ready) => ready !== wanted)) await pause(20);
+  while ((await Promise.all(withStore.map(isReady))).some((ready) => ready !== wanted)) {
+    if (performance.now() - began > READINESS_LIMIT_MS) throw new Error(`not all of them are ${wanted ? 'ready' : 'unready'}`);
+    await pause(20);
+  }
   return performance.now() - began;
 };
 

@@ -6,9 +6,9 @@ import { listDeadLetters } from '@bubbles/shared/bus/list-dead-letters.ts';
 import { declareTopology } from '@bubbles/shared/bus/topology.ts';
 import { systemClock } from '@bubbles/shared/clock.ts';
 import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type FrailEngines, frailEngines } from './support/engines.ts';
-import { publishReady } from './support/ready-bubbles.ts';
+import { publisherOn } from './support/ready-bubbles.ts';
 import { LONG, report, scaled } from './support/scale.ts';
 import { expectKept } from './support/webhooks-expectations.ts';
 import { openTrial, type Trial } from './support/webhooks-trial.ts';
@@ -22,7 +22,9 @@ const LONG_LEASE_MS = 20_000;
 /** Soon somebody else has what a killed process had. */
 const SHORT_LEASE_MS = 8000;
 const START_LIMIT_MS = 120_000;
+const LIMIT_MS = scaled({ short: 120_000, long: 10 * 60_000 });
 const CONSUMER = 'webhooks-dispatcher';
+jest.setTimeout(LIMIT_MS);
 const clock = systemClock();
 
 let engines: FrailEngines;
@@ -85,7 +87,7 @@ const restartStore =
 
 /** Everything is told over the broker, with the store restarted once a round. Answers how many POSTs were repeated. */
 const run = async (trial: Trial, crashes: readonly Crash[]): Promise<number> => {
-  await trial.load(Array.from({ length: ROUNDS }, () => crashes).flat(), (bubble) => publishReady(publisher, bubble));
+  await trial.load(Array.from({ length: ROUNDS }, () => crashes).flat(), publisherOn(publisher));
   await trial.done();
   const { ledger, standing } = await trial.result({ storeRestarts: ROUNDS });
   expectKept(trial, ledger, ROUNDS);

@@ -10,6 +10,8 @@ export interface CrashLoadOptions {
   readonly hand: (bubble: string) => Promise<void>;
   /** Each is called while a POST of `sender` and all after it wait for their answer, which is the crash's to release. */
   readonly crashes: readonly ((sender: string) => Promise<void>)[];
+  /** The test is over, whatever is left to do. */
+  readonly signal: AbortSignal;
 }
 
 /** Bubbles that are handed over at the same time. */
@@ -19,14 +21,14 @@ const MOST_AHEAD = 24;
 const LOOK_MS = 2;
 
 /** Hands out the bubbles in portions, one for each crash, which happens in the middle of it, and one for after them. */
-export const underCrashes = async ({ receiver, bubbles, subscriptions, hand, crashes }: CrashLoadOptions): Promise<void> => {
+export const underCrashes = async ({ receiver, bubbles, subscriptions, hand, crashes, signal }: CrashLoadOptions): Promise<void> => {
   let handed = 0;
   const isAhead = () => handed * subscriptions - receiver.deliveries > MOST_AHEAD * subscriptions;
   const handOut = async (portion: readonly string[]) => {
     const left = [...portion];
     const worker = async () => {
       for (let bubble = left.shift(); bubble !== undefined; bubble = left.shift()) {
-        while (isAhead()) await pause(LOOK_MS);
+        while (isAhead()) await pause(LOOK_MS, undefined, { signal });
         handed += 1;
         await hand(bubble);
       }

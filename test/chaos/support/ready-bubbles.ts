@@ -19,13 +19,15 @@ export const readyOf = (id: string): CloudEvent =>
   stamp(outgoing(BubbleReadyV1, readyEvent({ bubble: aBubble({ id }), participant_user_ids: [OWNER], team_id: TEAM })), stamper);
 
 /** As an outbox does: the same event again until the broker holds it. */
-export const publishReady = async (bus: Bus, bubble: string): Promise<void> => {
-  for (const event = readyOf(bubble); ; ) {
-    try {
-      return await bus.publish(BubbleReadyV1, event);
-    } catch (error) {
-      if (!(error instanceof BusUnavailable)) throw error;
-      await pause(PUBLISH_AGAIN_MS);
+export const publisherOn =
+  (bus: Bus) =>
+  async (bubble: string, signal: AbortSignal): Promise<void> => {
+    for (const event = readyOf(bubble); ; ) {
+      try {
+        return await bus.publish(BubbleReadyV1, event);
+      } catch (error) {
+        if (!(error instanceof BusUnavailable)) throw error;
+        await pause(PUBLISH_AGAIN_MS, undefined, { signal });
+      }
     }
-  }
-};
+  };

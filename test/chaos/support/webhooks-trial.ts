@@ -1,4 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { systemClock } from '@bubbles/shared/clock.ts';
+import { openMongo } from '@bubbles/shared/store/mongo.ts';
+import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
 import { PRODUCTION_LIMITS } from '@bubbles/webhooks-dispatcher/config.ts';
 import { underCrashes } from './crash-load.ts';
 import { type Ledger, ledgerOf } from './deliveries-ledger.ts';
@@ -22,7 +25,10 @@ export interface Trial {
   /** All that one process can have sent and not recorded. */
   readonly inFlight: number;
   /** Hands out bubbles under these crashes. */
-  load(crashes: readonly ((sender: string) => Promise<void>)[], hand?: (bubble: string) => Promise<void>): Promise<void>;
+  load(
+    crashes: readonly ((sender: string) => Promise<void>)[],
+    hand?: (bubble: string, signal: AbortSignal) => Promise<void>,
+  ): Promise<void>;
   /** Kills the sender: before it has its answer, or so many milliseconds after. Another takes its place. */
   killSender(afterAnswerMs: number | null): (sender: string) => Promise<void>;
   /** Looks until it is so, but no longer than is reasonable. */
@@ -41,17 +47,28 @@ const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 const LOOK_MS = 50;
 const LIMIT_MS = scaled({ short: 60_000, long: 180_000 });
 
-const until = async (isSo: () => Promise<boolean>): Promise<void> => {
-  const deadline = performance.now() + LIMIT_MS;
-  while (performance.now() < deadline && !(await isSo())) await pause(LOOK_MS);
+/** An engine that others use as well does not keep what is of no use any more; a data file goes with its folder. */
+const forget = async (store: DispatcherSettings['store']): Promise<void> => {
+  if ('file' in store) return;
+  const database = openMongo({ ...store, clock: systemClock(), log: SILENT_LOG });
+  for (const name of ['subscriptions', 'events', 'deliveries']) await database.collection(name).deleteMany({});
+  await database.close();
 };
 
 export const openTrial = async ({ processes, bubbles: count, ...options }: TrialOptions): Promise<Trial> => {
   const receiver = await startVerifyingReceiver(SECRET);
   const dispatchers = openDispatchers({ ...options, receiverUrl: receiver.url, secret: SECRET });
+  const over = new AbortController();
+  const { signal } = over;
   const close = async () => {
+    over.abort();
     await dispatchers.stop();
     await receiver.close();
+    await forget(options.store);
+  };
+  const until = async (isSo: () => Promise<boolean>): Promise<void> => {
+    const deadline = performance.now() + LIMIT_MS;
+    while (performance.now() < deadline && !(await isSo())) await pause(LOOK_MS, undefined, { signal });
   };
   try {
     for (let n = 0; n < processes; n += 1) await dispatchers.start();
@@ -68,7 +85,8 @@ export const openTrial = async ({ processes, bubbles: count, ...options }: Trial
     bubbles,
     deliveries,
     inFlight: Math.min(options.subscriptions * PRODUCTION_LIMITS.perSubscription, PRODUCTION_LIMITS.perOrigin),
-    load: (crashes, hand = dispatchers.tell) => underCrashes({ receiver, bubbles, subscriptions: options.subscriptions, hand, crashes }),
+    load: (crashes, hand = dispatchers.tell) =>
+      underCrashes({ receiver, bubbles, subscriptions: options.subscriptions, hand: (bubble) => hand(bubble, signal), crashes, signal }),
     killSender: (afterAnswerMs) => async (sender) => {
       if (afterAnswerMs !== null) {
         receiver.release();
