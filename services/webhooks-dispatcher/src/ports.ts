@@ -14,7 +14,7 @@ export interface SubscriptionStore {
   update(ownerId: string, id: string, change: (before: Subscription) => SubscriptionChange): Promise<Subscription | null>;
   /** False when there was no such subscription of the owner. */
   delete(ownerId: string, id: string): Promise<boolean>;
-  /** Each success of the life `epoch` ends the streak of failures; when the last one was is kept to a second. */
+  /** Each success of the life `epoch` ends the streak of failures. */
   succeeded(results: readonly AttemptEnd[]): Promise<void>;
   /** A failure counts once under its key, and the twentieth in a row disables. True when this one did. */
   failed(result: AttemptEnd & { readonly key: string }): Promise<boolean>;

@@ -137,6 +137,24 @@ describe('section 6, while somebody cannot be asked', () => {
     expect(await subscriber.log()).toMatchObject([{ status: 'succeeded', attempts: [{ number: 1, outcome: '2xx' }] }]);
   });
 
+  it('[EVT-03] who is left out of an answer of identity is not taken for somebody who may not', async () => {
+    const { identity, ...others } = scene.dispatcher.peers;
+    let leavesOut = false;
+    const forgetful: typeof identity.post = (path, call) => {
+      const body = leavesOut ? { user_ids: [], team_ids: [] } : call.body;
+      return identity.post(path, { ...call, body });
+    };
+    await scene.restart({ peers: { ...others, identity: { ...identity, post: forgetful } } });
+    const subscriber = await scene.subscriber();
+    leavesOut = true;
+    await ready();
+    await scene.dispatcher.settle();
+    expect(subscriber.receiver.received).toEqual([]);
+    leavesOut = false;
+    await scene.dispatcher.pass(5);
+    expect(await subscriber.log()).toMatchObject([{ status: 'succeeded' }]);
+  });
+
   it('[EVT-03] a backlog does not ask again and again', async () => {
     const subscriber = await scene.subscriber();
     for (let n = 0; n < 40; n += 1) await scene.dispatcher.ready({ bubble: aBubble({ id: `held-${n}` }) });

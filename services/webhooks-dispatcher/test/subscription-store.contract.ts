@@ -155,18 +155,6 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
       expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ lastSuccessAt: later(5), lastFailureAt: later(6) });
     });
 
-    it('[HOOK-09] successes in quick succession are one: the time is kept to a second', async () => {
-      const store = await make();
-      await store.insert(aSubscription());
-      for (const seconds of [1, 1.4, 2.2]) await store.succeeded([result(seconds)]);
-      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ lastSuccessAt: later(2.2) });
-      await store.succeeded([result(3.1)]);
-      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ lastSuccessAt: later(2.2) });
-      await store.failed({ ...result(3.2), key: 'k' });
-      await store.succeeded([result(3.1)]);
-      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ lastSuccessAt: later(3.1), fails: 0, streak: [] });
-    });
-
     it('[HOOK-09] of successes that come together each resets its own', async () => {
       const store = await make();
       for (const id of ['wh_1', 'wh_2']) await store.insert(aSubscription({ id }));

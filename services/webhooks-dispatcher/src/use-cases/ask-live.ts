@@ -39,8 +39,10 @@ export async function askLive(
     const reading = readingOf.get(delivery.id) ?? null;
     if (live === null || bodies === null || (delivery.bubble !== null && reading === null)) return null;
     const owner = live.users.get(delivery.ownerId);
-    const team = delivery.bubble?.teamId ? (live.teams.get(delivery.bubble.teamId) ?? null) : null;
-    const refusal = liveRefusal(delivery, { ownerActive: owner?.active ?? false, ownerPays: owner?.pays ?? false, team }, reading);
+    const teamId = delivery.bubble?.teamId ?? null;
+    const team = teamId === null ? null : live.teams.get(teamId);
+    if (owner === undefined || team === undefined) return null;
+    const refusal = liveRefusal(delivery, { ownerActive: owner.active, ownerPays: owner.pays, team }, reading);
     if (refusal !== null) return { refusal };
     const body = bodies.get(delivery.eventId);
     return body === undefined ? { refusal: 'event_expired' } : { refusal: null, body };

@@ -1,11 +1,19 @@
 import { AccessResponse } from '@bubbles/contracts/internal/access.ts';
+import { DomainError } from '@bubbles/shared/errors.ts';
 import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
 import type { Access } from '../../ports.ts';
+
+const namesAll = (answers: readonly { readonly id: string }[], ids: readonly string[]): boolean => {
+  const named = new Set(answers.map(({ id }) => id));
+  return ids.every((id) => named.has(id));
+};
 
 export const access = (identity: InternalClient): Access => ({
   async ask({ userIds, teamIds }) {
     const body = { user_ids: userIds, team_ids: teamIds };
     const { users, teams } = await identity.post('/internal/v1/access', { body, schema: AccessResponse });
+    // Who is unknown is said to be: of somebody who was left out nothing is known, and nothing may be ended for it.
+    if (!namesAll(users, userIds) || !namesAll(teams, teamIds)) throw new DomainError('unavailable', 'Identity left somebody out.');
     return {
       users: new Map(
         users.map(({ id, state, paid_features, memberships }) => [

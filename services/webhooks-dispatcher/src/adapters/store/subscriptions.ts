@@ -4,16 +4,13 @@ import type { AttemptEnd, SubscriptionStore } from '../../ports.ts';
 
 export interface SubscriptionDoc extends Omit<Subscription, 'id'> {
   readonly _id: string;
-  /** Rises with every change by the owner; results of deliveries leave it alone. */
+  /** Rises with every change by the owner, and when failures disable: then a change in progress looks again. Other results leave it alone. */
   readonly revision: number;
 }
 
 export const SUBSCRIPTION_INDEXES: readonly IndexSpec[] = [{ name: 'owner', keys: { ownerId: 1, createdAt: -1, _id: -1 } }];
 
-/** Successes that follow so closely change nothing: a busy receiver costs a write a second, not one for each delivery. */
-const SUCCESS_PRECISION_MS = 1000;
-
-/** Of each life of a subscription. */
+/** Of each life of a subscription: one write for all that come together. */
 const latest = (results: readonly AttemptEnd[]): ReadonlyMap<string, AttemptEnd> => {
   const found = new Map<string, AttemptEnd>();
   for (const result of results) {
@@ -24,11 +21,7 @@ const latest = (results: readonly AttemptEnd[]): ReadonlyMap<string, AttemptEnd>
 };
 
 const success = ({ id, epoch, at }: AttemptEnd): UpdateOne<SubscriptionDoc> => ({
-  filter: {
-    _id: id,
-    epoch,
-    $or: [{ fails: { $gt: 0 } }, { lastSuccessAt: null }, { lastSuccessAt: { $lt: new Date(at.getTime() - SUCCESS_PRECISION_MS) } }],
-  },
+  filter: { _id: id, epoch },
   update: { $set: { fails: 0, streak: [] }, $max: { lastSuccessAt: at } },
 });
 
@@ -72,7 +65,7 @@ export function subscriptionStore(collection: Collection<SubscriptionDoc>): Subs
       // Also when this failure was counted before: a crash between the two writes is made good when the attempt is reported again.
       const disabled = await collection.updateOne(
         { _id: id, epoch, status: 'active', fails: { $gte: MAX_CONSECUTIVE_FAILURES } },
-        { $set: { status: 'disabled', disabledAt: at, disabledReason: DISABLED_BY_FAILURES } },
+        { $set: { status: 'disabled', disabledAt: at, disabledReason: DISABLED_BY_FAILURES }, $inc: { revision: 1 } },
       );
       return disabled === 'updated';
     },

@@ -1,0 +1,40 @@
+import type { Collection, Database, Doc } from '@bubbles/shared/store/collection.ts';
+import { expect, it } from '@jest/globals';
+import { stores } from '../src/adapters/store/stores.ts';
+import { aSubscription, NOON } from './builders.ts';
+import { memoryDatabase } from './stores.ts';
+
+/** The database to somebody who, after his first read, is overtaken. */
+const overtaken = (database: Database, overtake: () => Promise<unknown>): Database => {
+  let pending: typeof overtake | null = overtake;
+  return {
+    ...database,
+    collection: <T extends Doc>(name: string): Collection<T> => {
+      const collection = database.collection<T>(name);
+      return {
+        ...collection,
+        async findOne(...query) {
+          const found = await collection.findOne(...query);
+          const now = pending;
+          pending = null;
+          await now?.();
+          return found;
+        },
+      };
+    },
+  };
+};
+
+it('[HOOK-05] [HOOK-08] who enables while the twentieth failure disables enables', async () => {
+  const database = memoryDatabase();
+  const { subscriptions, ensureIndexes } = stores(database);
+  await ensureIndexes();
+  await subscriptions.insert(aSubscription({ fails: 19 }));
+  const twentieth = () => subscriptions.failed({ id: 'wh_1', epoch: 1, at: NOON, key: 'dlv_20#1' });
+  const slow = stores(overtaken(database, twentieth)).subscriptions;
+  const enabled = await slow.update('owner', 'wh_1', ({ status, epoch }) => ({
+    url: 'https://hooks.example.com/new',
+    ...(status === 'disabled' && { status: 'active', fails: 0, epoch: epoch + 1 }),
+  }));
+  expect(enabled).toMatchObject({ status: 'active', epoch: 2, url: 'https://hooks.example.com/new' });
+});
