@@ -86,6 +86,7 @@ const handlerOf = ({ service, infra, metrics, ...settings }: HostOptions) =>
     ...infra,
     name: service.name,
     routes: service.routes,
+    webhooks: service.webhooks,
     metrics: metrics.http,
     budgetMs: BUDGET_MS,
   }).callback();

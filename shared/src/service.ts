@@ -1,6 +1,7 @@
 import type { Bus, Subscription } from './bus/bus.ts';
 import type { Clock } from './clock.ts';
 import type { Route } from './http/route.ts';
+import type { WebhookSpec } from './http/webhook-spec.ts';
 import type { Ids } from './ids.ts';
 import type { Log } from './log.ts';
 import type { Database } from './store/collection.ts';
@@ -25,6 +26,8 @@ export interface Job {
 export interface Service {
   readonly name: string;
   readonly routes: readonly Route[];
+  /** Requests that it sends to receivers of its callers. */
+  readonly webhooks?: readonly WebhookSpec[];
   readonly subscriptions: readonly Subscription[];
   readonly jobs: readonly Job[];
   /** Indexes, keys, loops. Called once before the first request is admitted. */

@@ -64,6 +64,21 @@ describe('section 9, the document', () => {
     expect(fieldTypes(document.components.schemas[name])).toEqual(fields);
   });
 
+  it.each(['bubble.ready', 'meeting_recording.ready', 'screen_recording.ready', 'webhook.test'])(
+    '[API-01] [DLV-01] says what a receiver gets for %s',
+    (name) => {
+      const { post } = document.webhooks[name];
+      expect(schemaOf(post.requestBody)).toBe('WebhookDelivery');
+      expect(post.parameters.map((parameter: { in: string; name: string }) => [parameter.in, parameter.name])).toEqual([
+        ['header', 'X-Service-Event'],
+        ['header', 'X-Service-Delivery'],
+        ['header', 'X-Service-Signature'],
+      ]);
+      expect(post.security).toEqual([]);
+      expect(document.components.schemas.WebhookDelivery.properties.type.enum).toContain(name);
+    },
+  );
+
   it('[API-03] every operation in it is served: without a credential it asks for one', async () => {
     const operations = Object.entries<Record<string, { security: readonly unknown[] }>>(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { security }]) => ({

@@ -54,4 +54,4 @@ export const webhooksDispatcher = (infra: Infra): Service =>
 export const everyService = (): readonly Service[] =>
   [identity, bubblesQuery, webhooksDispatcher].map((create) => create(memoryInfra('bubbles', { clock: fakeClock(), bus: recordingBus() })));
 
-export const fragmentOf = ({ name, routes }: Service) => openApiFragment({ name, routes });
+export const fragmentOf = ({ name, routes, webhooks }: Service) => openApiFragment({ name, routes, webhooks });

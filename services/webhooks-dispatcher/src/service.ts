@@ -9,6 +9,7 @@ import { CONSUMER, consumers } from './adapters/bus/consumers.ts';
 import { deliveryCursors } from './adapters/http/delivery-cursors.ts';
 import { routes } from './adapters/http/routes.ts';
 import { sampleBubble } from './adapters/http/sample-bubble.ts';
+import { webhookSpecs } from './adapters/http/webhook-specs.ts';
 import { dispatchMetrics, watchQueue } from './adapters/metrics/dispatch-metrics.ts';
 import type { Resolver } from './adapters/receiver/guarded-connect.ts';
 import { receiver } from './adapters/receiver/receiver.ts';
@@ -91,6 +92,7 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
   return {
     name: NAME,
     routes: routes(app, deliveryCursors(cursorCodec({ keys: config.cursorKeys }))),
+    webhooks: webhookSpecs(config.headerName),
     subscriptions: consumers(app),
     jobs: [{ name: 'sweep-deliveries', cron: '17 3 * * *', run: app.sweepDeliveries }],
     async start() {

@@ -6,6 +6,7 @@ import type { HttpMetrics } from './http-metrics.ts';
 import type { InternalAuth } from './internal-auth.ts';
 import type { LoadShedder } from './overload.ts';
 import type { Route } from './route.ts';
+import type { WebhookSpec } from './webhook-spec.ts';
 
 /** What serving HTTP takes, whatever is served. */
 export interface HttpPorts {
@@ -30,4 +31,6 @@ export interface AppSettings extends HttpPorts {
 
 export interface HttpAppOptions extends AppSettings {
   readonly routes: readonly Route[];
+  /** What it sends, for its OpenAPI fragment. */
+  readonly webhooks?: readonly WebhookSpec[] | undefined;
 }

@@ -5,7 +5,7 @@ import { canonicalJson, etagOf, openApiFragment } from './openapi.ts';
 
 /** `GET /internal/openapi.json` for the gateway, which asks again with `If-None-Match`. */
 export const serveFragment = (options: HttpAppOptions): ((ctx: Context) => Promise<void>) => {
-  const text = canonicalJson(openApiFragment({ name: options.name, routes: options.routes }));
+  const text = canonicalJson(openApiFragment(options));
   const etag = etagOf(text);
   return async (ctx) => {
     ctx.state['route'] = '/internal/openapi.json';

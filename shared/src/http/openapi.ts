@@ -5,12 +5,13 @@ import { ErrorEnvelope, HTTP_ERRORS } from './http-errors.ts';
 import type { Auth, Route, RouteSpec } from './route.ts';
 import { parameterNames } from './route-table.ts';
 import { type JsonObject, type SchemaDocument, schemaDocument } from './schema-document.ts';
+import { type WebhookSpec, webhooksOf } from './webhook-spec.ts';
 
 /** Names of the security schemes, which the gateway's document defines. */
 export const SECURITY_SCHEMES = { pat: 'personalAccessToken', oauth: 'oauth2', session: 'appSession', internal: 'serviceToken' } as const;
 
-/** The document of one service, out of the routes that it serves; the gateway merges those of all. */
-export const openApiFragment = ({ name, version = '1', routes }: FragmentSource): JsonObject => {
+/** The document of one service, out of the routes that it serves and the webhooks that it sends; the gateway merges those of all. */
+export const openApiFragment = ({ name, version = '1', routes, webhooks = [] }: FragmentSource): JsonObject => {
   const schemas = schemaDocument();
   schemas.schemaOf(ErrorEnvelope, 'output');
   const paths: Record<string, JsonObject> = {};
@@ -19,6 +20,7 @@ export const openApiFragment = ({ name, version = '1', routes }: FragmentSource)
     openapi: '3.1.0',
     info: { title: name, version },
     paths,
+    ...(webhooks.length > 0 && { webhooks: webhooksOf(webhooks, schemas) }),
     components: { schemas: schemas.components(), responses: ERROR_RESPONSES, headers: HEADERS },
   };
 };
@@ -27,6 +29,7 @@ interface FragmentSource {
   readonly name: string;
   readonly version?: string;
   readonly routes: readonly Route[];
+  readonly webhooks?: readonly WebhookSpec[] | undefined;
 }
 
 /** Keys in order, so that equal documents are equal bytes. */
