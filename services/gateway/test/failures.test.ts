@@ -180,6 +180,29 @@ describe('breaker and bulkhead', () => {
     await several.stop();
   });
 
+  it('[ERR-05] a replica that is back and slow takes whom nobody else can serve, also once both were spared', async () => {
+    const replicas = [await startFakeService(BUBBLES_FRAGMENT), await startFakeService(BUBBLES_FRAGMENT)] as const;
+    const identities = [await startFakeIdentity(IDENTITY_FRAGMENT), await startFakeIdentity(IDENTITY_FRAGMENT)] as const;
+    const upstreams = { 'bubbles-query': replicas.map(({ url }) => url), 'identity-and-oauth': identities.map(({ url }) => url) };
+    const several = await startWorld({ limits: { ...QUICK, answerTimeoutMs: 20_000, exchangeTimeoutMs: 20_000 }, config: { upstreams } });
+    const ask = async (index: number) =>
+      (await several.fetch('/v1/bubbles/42', { headers: { authorization: `Bearer svc_pat_${index}` } })).status;
+    await Promise.all([replicas[0].stop(), identities[0].stop()]);
+    for (let index = 0; index < 60; index += 1) expect(await ask(index)).toBe(200);
+    const back = await startFakeService(BUBBLES_FRAGMENT, undefined, replicas[0].port);
+    others.push(back, await startFakeIdentity(IDENTITY_FRAGMENT, identities[0].port));
+    const answer = Promise.withResolvers<void>();
+    back.handle = (_, res) => void answer.promise.then(() => res.end('{}'));
+    await Promise.all([replicas[1].stop(), identities[1].stop()]);
+    const first = Array.from({ length: 10 }, (_, index) => ask(index));
+    await until(() => back.seen.length === first.length);
+    const late = Promise.race([ask(11), until(() => back.seen.length > first.length).then(() => 'asked')]);
+    expect(await late).toBe('asked');
+    answer.resolve();
+    expect(await Promise.all(first)).toEqual(first.map(() => 200));
+    await several.stop();
+  });
+
   it('[ERR-05] answers of any status do not count against a service', async () => {
     world.bubbles.handle = (_, res) => void res.writeHead(500).end('{"error":{"type":"internal_error","message":"No."}}');
     for (let index = 0; index < 30; index += 1) expect((await world.fetch('/v1/bubbles/open')).headers.get('x-gateway-reason')).toBeNull();

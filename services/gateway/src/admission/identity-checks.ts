@@ -3,8 +3,8 @@ import { DomainError, isDomainError } from '@bubbles/shared/errors.ts';
 import type { ServiceTokens } from '@bubbles/shared/http/internal-auth.ts';
 import { type InternalClient, internalClient } from '@bubbles/shared/http/internal-client.ts';
 import type { GatewayReason } from '../edge/exchange.ts';
-import type { Address } from '../upstream/address.ts';
-import { wasCut, wasRefused } from '../upstream/relay.ts';
+import { type Address, failureOf, insistence } from '../upstream/address.ts';
+import { wasCut, wasRefused } from '../upstream/transport-errors.ts';
 import { type CheckBatcher, CheckQueueFull, checkBatcher } from './check-batcher.ts';
 
 export const IDENTITY = 'identity-and-oauth';
@@ -53,10 +53,10 @@ export const identityChecks = ({ tokens, deadlineMs, onBatch }: IdentityChecksOp
   return {
     check: async (check, candidates) => {
       let last: Unanswered = { outcome: 'unanswered', reason: 'upstream-down', error: null };
+      const insists = insistence(candidates);
       for (const address of candidates) {
         const { batcher, insisting } = lineTo(address);
-        // One replica has gone just now: one that was spared may be back.
-        const answer = await ask(hasGone(last) && !address.isReady() ? insisting : batcher, check);
+        const answer = await ask(!address.isReady() && insists(address, hasGone(last)) ? insisting : batcher, check);
         if (answer.outcome !== 'unanswered') return answer;
         last = answer;
         if (!mayAskAnother(answer)) break;
@@ -85,7 +85,7 @@ const call = async (address: Address, client: InternalClient, checks: readonly C
     address.record('answered');
     return answers;
   } catch (error) {
-    address.record('failed');
+    address.record(failureOf(isDomainError(error) ? error.cause : error));
     throw error;
   }
 };

@@ -1,6 +1,7 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import { type Dispatcher, Pool } from 'undici';
 import { type BreakerState, createBreaker } from '../domain/breaker.ts';
+import { wasCut, wasRefused } from './transport-errors.ts';
 
 export interface PoolLimits {
   readonly connections: number;
@@ -12,8 +13,10 @@ export interface PoolLimits {
 
 export const POOL_LIMITS: PoolLimits = { connections: 64, queued: 256, connectTimeoutMs: 1000, keepAliveTimeoutMs: 20_000 };
 
-/** How a request to an address ended, as its breaker counts it. */
-export type Outcome = 'answered' | 'failed' | 'abandoned';
+/** How a request to an address ended, as its breaker counts it; `gone` is a failure that shows at once, since nobody is there any more. */
+export type Outcome = 'answered' | 'failed' | 'gone' | 'abandoned';
+
+export const failureOf = (error: unknown): 'failed' | 'gone' => (wasRefused(error) || wasCut(error) ? 'gone' : 'failed');
 
 /** One replica of a service: its connections, its breaker, its bulkhead. */
 export interface Address {
@@ -23,6 +26,8 @@ export interface Address {
   breakerState(): BreakerState;
   /** Would it take a request now, as far as the breaker knows? */
   isReady(): boolean;
+  /** Nobody was there when it was asked last. */
+  hasGone(): boolean;
   /** Null and a place taken, or why not; a place is given back by `release`. Who insists is not kept away by the breaker. */
   enter(insists: boolean): 'breaker' | 'overload' | null;
   release(outcome: Outcome): void;
@@ -46,18 +51,21 @@ export const openAddress = (origin: string, clock: Clock, limits: PoolLimits): A
   });
   const breaker = createBreaker();
   let active = 0;
+  let gone = false;
   const admits = () => breaker.admits(clock.monotonic());
   const record = (outcome: Outcome) => {
     const now = clock.monotonic();
+    if (outcome === 'abandoned') return breaker.abandoned(now);
+    gone = outcome === 'gone';
     if (outcome === 'answered') breaker.succeeded(now);
-    else if (outcome === 'failed') breaker.failed(now);
-    else breaker.abandoned(now);
+    else breaker.failed(now);
   };
   return {
     origin,
     active: () => active,
     breakerState: () => breaker.state(),
     isReady: () => breaker.mayAdmit(clock.monotonic()),
+    hasGone: () => gone,
     enter: (insists) => {
       if (active >= limits.connections + limits.queued) return 'overload';
       if (!admits() && !insists) return 'breaker';
@@ -75,4 +83,13 @@ export const openAddress = (origin: string, clock: Clock, limits: PoolLimits): A
     },
     close: () => pool.destroy(),
   };
+};
+
+/**
+ * Who may insist: whom another replica has just refused, since one that was spared may be back; and whom no replica takes, as far as the breakers know,
+ * on one that had gone, since it takes no time to be refused again.
+ */
+export const insistence = (candidates: readonly Address[]) => {
+  const spared = candidates.length > 1 && !candidates.some((address) => address.isReady());
+  return (address: Address, refused: boolean): boolean => refused || (spared && address.hasGone());
 };

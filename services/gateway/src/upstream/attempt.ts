@@ -5,7 +5,7 @@ import { isObject, parsedJson } from '../domain/json.ts';
 import { commonHeaders, fail, isOAuth } from '../edge/answer.ts';
 import { CROSS_ORIGIN_NAMES, isOpen } from '../edge/cross-origin.ts';
 import type { Exchange } from '../edge/exchange.ts';
-import type { Address, Outcome } from './address.ts';
+import { type Address, failureOf, type Outcome } from './address.ts';
 
 /** How an attempt ended, for the one who decides what comes next. */
 export type AttemptEnd =
@@ -92,7 +92,7 @@ class Attempt implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
     if (!this.#settled) {
-      this.#outcome = 'failed';
+      this.#outcome = failureOf(error);
       if (this.#exchange.res.headersSent) this.#cut();
       else this.#settle({ kind: 'failed', error, timedOut: false });
     }

@@ -1,10 +1,10 @@
-import { errorCode } from '@bubbles/shared/errors.ts';
 import type { Dispatcher } from 'undici';
 import type { RetryBudget } from '../domain/retry-budget.ts';
 import { fail } from '../edge/answer.ts';
 import type { Exchange, GatewayReason } from '../edge/exchange.ts';
-import type { Address } from './address.ts';
+import { type Address, insistence } from './address.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
+import { wasCut, wasRefused } from './transport-errors.ts';
 
 export interface RelayPlan {
   /** Best first. */
@@ -17,15 +17,7 @@ export interface RelayPlan {
   readonly answerHeaders: readonly string[];
 }
 
-const REFUSED: ReadonlySet<string | number> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND']);
-const RESET: ReadonlySet<string | number> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD']);
-
-/** Nothing was sent: any request may go to another replica. */
-export const wasRefused = (error: unknown): boolean => REFUSED.has(errorCode(error) ?? '');
-
-/** The connection broke before there was an answer: something may have been sent. */
-export const wasCut = (error: unknown): boolean => RESET.has(errorCode(error) ?? '');
 
 /** Sends a request to a service and its answer to the client. Resolves when the service's part is over, whatever its end. */
 export const relay = async (exchange: Exchange, plan: RelayPlan, budget: RetryBudget): Promise<void> => {
@@ -33,12 +25,12 @@ export const relay = async (exchange: Exchange, plan: RelayPlan, budget: RetryBu
   const { timeoutMs, answerHeaders } = plan;
   const request = requestOf(exchange, plan);
   const untried = [...plan.candidates];
+  const insists = insistence(plan.candidates);
   const repeats = { left: IDEMPOTENT.has(exchange.method) ? 1 : 0 };
   let closed: GatewayReason = 'upstream-down';
   let failure: Failure | null = null;
   for (let address = untried.shift(); address !== undefined; address = untried.shift()) {
-    // One replica has gone just now: one that was spared may be back.
-    const refusal = address.enter(failure !== null && wasRefused(failure.error));
+    const refusal = address.enter(insists(address, wasRefused(failure?.error)));
     if (refusal !== null) {
       closed = refusal;
       continue;
