@@ -34,21 +34,30 @@ install() {
 
 is_open() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# Four ports below the ephemeral ones, kept for the life of the state folder; another checkout takes the next hundred.
-choose_ports() {
-  if [ ! -f "$state/ports" ]; then
-    local base=29600
-    while is_open $((base + 17)) || is_open $((base + 69)) || is_open $((base + 72)) || is_open $((base + 73)); do base=$((base + 100)); done
-    echo "$base" >"$state/ports"
-  fi
-  base="$(cat "$state/ports")"
-  mongo_port=$((base + 17)) epmd_port=$((base + 69)) amqp_port=$((base + 72)) dist_port=$((base + 73))
-}
-
 # Not what has ended and was never waited for.
 is_running() {
   local pid
   pid="$(cat "$state/$1.pid" 2>/dev/null)" && kill -0 "$pid" 2>/dev/null && ! grep -qs '^State:[[:space:]]*Z' "/proc/$pid/status"
+}
+
+is_taken() { is_open $(($1 + 17)) || is_open $(($1 + 69)) || is_open $(($1 + 72)) || is_open $(($1 + 73)); }
+
+# Whether the ports of last time are somebody else's now: somebody listens and nothing of ours runs. An epmd may be left of a broker that was killed.
+are_lost() {
+  local base
+  base="$(cat "$state/ports")"
+  ! is_running broker && ! is_running mongo && { is_open $((base + 17)) || is_open $((base + 72)); }
+}
+
+# Four ports below the ephemeral ones, kept in the state folder; another checkout takes the next hundred.
+choose_ports() {
+  if [ ! -f "$state/ports" ] || are_lost; then
+    local base=29600
+    while is_taken $base; do base=$((base + 100)); done
+    echo "$base" >"$state/ports"
+  fi
+  base="$(cat "$state/ports")"
+  mongo_port=$((base + 17)) epmd_port=$((base + 69)) amqp_port=$((base + 72)) dist_port=$((base + 73))
 }
 
 # launch <name> <command…>: in the background, leading a process group of its own, with a log and a pid file.
