@@ -13,7 +13,8 @@ export const WebhookAttempt = z
     started_at: Timestamp,
     duration_ms: z.int(),
     outcome: z.string().meta({
-      description: 'Class of the status (`2xx` to `5xx`, `429`), or what went wrong before there was one',
+      description:
+        'Class of the status (`2xx`, `3xx`, `4xx`, `429`, `5xx`), or why there was none: `timeout`, `dns`, `connect`, `tls`, `blocked_address` (not public), `reset` (the connection broke), `protocol` (no HTTP), `worker_lost` (ours; not held against the receiver)',
       examples: ['2xx', 'timeout'],
     }),
     status: z.int().nullable().meta({ description: 'HTTP status of the receiver, null when it gave none' }),
@@ -32,7 +33,11 @@ export const WebhookDeliveryRecord = z
     cancelled_reason: z
       .string()
       .nullable()
-      .meta({ examples: ['not_participating'] }),
+      .meta({
+        description:
+          'Why it is not sent: of the subscription `subscription_deleted`, `subscription_disabled`, `subscription_changed` (it was enabled anew since), `event_not_selected`, `no_longer_matches`; of its owner `account_closed`, `plan_required`, `team_archived`; of the bubble `bubble_not_readable`, `not_participating`, `event_expired`',
+        examples: ['not_participating'],
+      }),
     created_at: Timestamp,
     finished_at: Timestamp.nullable(),
     next_attempt_at: Timestamp.nullable(),

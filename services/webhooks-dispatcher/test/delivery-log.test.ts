@@ -204,12 +204,25 @@ describe('redelivery', () => {
     const [{ id }] = await subscriber.log();
     await disable(subscriber);
     subscriber.receiver.answer(204);
-    await redeliver(subscriber, id);
     const found = async () => (await subscriber.log()).find((delivery) => delivery.id === id);
-    expect(await found()).toMatchObject({ status: 'cancelled', cancelled_reason: 'subscription_disabled' });
+    const before = await found();
+    expect(refusal(await redeliver(subscriber, id))).toEqual([409, 'invalid_request']);
+    expect(await found()).toEqual(before);
     await scene.dispatcher.call('PATCH', `/${subscriber.id}`, { status: 'active' });
     await redeliver(subscriber, id);
     expect(await found()).toMatchObject({ status: 'succeeded', cancelled_reason: null });
+  });
+
+  it('[HOOK-07] [HOOK-08] of a test goes on while the subscription is disabled', async () => {
+    const subscriber = await scene.subscriber({}, 500);
+    await disable(subscriber);
+    const { id } = (await test(subscriber)).body;
+    const found = async () => (await subscriber.log()).find((delivery) => delivery.id === id);
+    expect(await found()).toMatchObject({ status: 'exhausted' });
+    subscriber.receiver.answer(204);
+    await redeliver(subscriber, id);
+    expect(await found()).toMatchObject({ status: 'succeeded' });
+    expect(await subscriber.shown()).toMatchObject({ status: 'disabled' });
   });
 
   it('a delivery that is absent, or of another subscription, is one 404', async () => {

@@ -84,6 +84,8 @@ export const redeliver = (ports: Ports) => {
   return async (owner: Owner, subscriptionId: string, id: string): Promise<Delivery> => {
     const subscription = await own(owner, subscriptionId);
     const delivery = (await ports.deliveries.ofSubscription(subscription.id, id)) ?? missing('delivery');
+    if (subscription.status === 'disabled' && delivery.type !== 'webhook.test')
+      throw new DomainError('out_of_order', 'The subscription is disabled: enable it first, with PATCH {"status": "active"}.');
     const again = await ports.deliveries.requeue(id, {
       epoch: subscription.epoch,
       at: ports.clock.now(),

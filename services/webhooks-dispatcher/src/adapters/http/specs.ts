@@ -57,7 +57,8 @@ export const updateWebhook = defineRoute({
   path: '/v1/webhooks/{id}',
   operationId: 'updateWebhook',
   summary: 'Change a subscription',
-  description: 'Each field that is sent replaces the old value. `status: active` enables a disabled subscription and forgets its failures.',
+  description:
+    'Each field that is sent replaces the old value. `status: active` enables a disabled subscription and forgets its failures. Team, channel and secret stay what they are: for others delete it and create a new one.',
   params: ById,
   body: UpdateWebhookRequest,
   success: { status: 200, schema: WebhookSubscription },
@@ -109,9 +110,10 @@ export const redeliverWebhook = defineRoute({
   path: '/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver',
   operationId: 'redeliverWebhook',
   summary: 'Send a delivery again',
-  description: 'Under the same delivery id, with a schedule of its own. One that is still pending is left as it is.',
+  description:
+    'Under the same delivery id, with a schedule of its own. One that is still pending is left as it is; on a disabled subscription only a test is sent again.',
   params: ById.extend({ delivery_id: CallerId }),
   success: { status: 202, schema: WebhookRedeliveryQueued },
-  errors: ['pro_plan_required', 'not_found'],
+  errors: ['pro_plan_required', 'not_found', 'out_of_order'],
   extension: true,
 });
