@@ -77,7 +77,7 @@ export interface LeaseEnd {
     /** The claim is given back, uncounted, until a service can be asked again. */
     | { readonly kind: 'put off'; readonly until: Date };
 }
-export interface Requeue extends Pick<Delivery, 'epoch' | 'base' | 'budget'> {
+export interface Requeue extends Pick<Delivery, 'epoch' | 'origin' | 'base' | 'budget'> {
   readonly at: Date;
 }
 export interface DeliveryPage {

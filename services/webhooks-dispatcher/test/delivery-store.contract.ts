@@ -210,6 +210,8 @@ const describeOutcomes = (make: Make) =>
     });
   });
 
+const QUEUE = { epoch: 1, origin: 'https://new.example.com', at: later(20), base: 0, budget: 5 };
+
 const describeLog = (make: Make) =>
   describe('the log', () => {
     it('pages newest first, in a total order, by status where it is asked to', async () => {
@@ -232,10 +234,11 @@ const describeLog = (make: Make) =>
       const line = recorded(numbered(1)).line;
       const finished = numbered(1, { status: 'exhausted', attempt: 5, claims: 7, finishedAt: later(9), log: [line], reason: null });
       const store = await filled(make, finished);
-      const again = await store.requeue('dlv_1', { epoch: 3, at: later(20), base: 5, budget: 1 });
+      const again = await store.requeue('dlv_1', { ...QUEUE, epoch: 3, base: 5, budget: 1 });
       expect(again).toEqual({
         ...finished,
         status: 'pending',
+        origin: QUEUE.origin,
         epoch: 3,
         base: 5,
         budget: 1,
@@ -248,15 +251,14 @@ const describeLog = (make: Make) =>
 
     it('queues nothing that is pending, absent or has gone on meanwhile', async () => {
       const store = await filled(make, numbered(1), numbered(2, { status: 'succeeded', attempt: 2 }));
-      const queue = { epoch: 1, at: later(20), base: 0, budget: 5 };
-      expect(await store.requeue('dlv_1', queue)).toBeNull();
-      expect(await store.requeue('dlv_absent', queue)).toBeNull();
-      expect(await store.requeue('dlv_2', { ...queue, base: 1 })).toBeNull();
+      expect(await store.requeue('dlv_1', QUEUE)).toBeNull();
+      expect(await store.requeue('dlv_absent', QUEUE)).toBeNull();
+      expect(await store.requeue('dlv_2', { ...QUEUE, base: 1 })).toBeNull();
     });
 
     it('of two who queue it at once, one does', async () => {
       const store = await filled(make, numbered(1, { status: 'succeeded', attempt: 1 }));
-      const queue = { epoch: 1, at: later(20), base: 1, budget: 5 };
+      const queue = { ...QUEUE, base: 1 };
       const both = await Promise.all([store.requeue('dlv_1', queue), store.requeue('dlv_1', queue)]);
       expect(both.filter((one) => one !== null)).toHaveLength(1);
     });

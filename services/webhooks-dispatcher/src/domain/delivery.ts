@@ -83,6 +83,8 @@ const MAX_LOST_CLAIMS = 3;
 export const budgetOf = (type: DeliveredType, { status }: Pick<Subscription, 'status'>): number =>
   type === 'webhook.test' && status === 'disabled' ? ONE_ATTEMPT : MAX_ATTEMPTS;
 
+export const originOf = ({ url }: Pick<Subscription, 'url'>): string => new URL(url).origin;
+
 /** A delivery of the event that is due now. */
 export const queued = (event: Omit<WebhookEvent, 'body'>, subscription: Subscription, at: Date): Delivery => ({
   id: deliveryId(event.id, subscription.id),
@@ -91,7 +93,7 @@ export const queued = (event: Omit<WebhookEvent, 'body'>, subscription: Subscrip
   ownerId: subscription.ownerId,
   type: event.type,
   bubble: event.bubble,
-  origin: new URL(subscription.url).origin,
+  origin: originOf(subscription),
   epoch: subscription.epoch,
   status: 'pending',
   reason: null,

@@ -1,7 +1,7 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import { DomainError } from '@bubbles/shared/errors.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
-import { budgetOf, type Delivery, type DeliveryStatus, queued } from '../domain/delivery.ts';
+import { budgetOf, type Delivery, type DeliveryStatus, originOf, queued } from '../domain/delivery.ts';
 import { ID_BYTES, testEventId } from '../domain/ids.ts';
 import type { Access, DeliveryPage, DeliveryStore, EventStore, SubscriptionStore } from '../ports.ts';
 import { type Owner, requirePaidAccess } from './subscriptions.ts';
@@ -88,6 +88,7 @@ export const redeliver = (ports: Ports) => {
       throw new DomainError('out_of_order', 'The subscription is disabled: enable it first, with PATCH {"status": "active"}.');
     const again = await ports.deliveries.requeue(id, {
       epoch: subscription.epoch,
+      origin: originOf(subscription),
       at: ports.clock.now(),
       base: delivery.attempt,
       budget: budgetOf(delivery.type, subscription),
