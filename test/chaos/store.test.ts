@@ -4,7 +4,8 @@ import type { Database } from '@bubbles/shared/store/collection.ts';
 import { openMongo } from '@bubbles/shared/store/mongo.ts';
 import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { isReady } from '../../deploy/stack/src/readiness.ts';
+import type { ProcessPlan } from '../../deploy/stack/src/plan.ts';
+import { whyNotReady } from '../../deploy/stack/src/readiness.ts';
 import { type Outside, openOutside } from '../support/outside.ts';
 import { readModel } from '../support/read-model.ts';
 import { type ChaosStack, chaosStack } from './support/chaos-stack.ts';
@@ -50,11 +51,16 @@ afterAll(async () => {
   await engines?.close();
 }, START_LIMIT_MS);
 
+const tell = ({ plan, why }: { readonly plan: ProcessPlan; readonly why: string | null }): string =>
+  `${plan.name}: ${why ?? 'ready'}${stack.processes.isRunning(plan) ? '' : ', ended'}`;
+
 const untilReady = async (wanted: boolean): Promise<number> => {
   const began = performance.now();
   const withStore = [...stack.plansOf('identity-and-oauth'), ...stack.plansOf('bubbles-query')];
-  while ((await Promise.all(withStore.map(isReady))).some((ready) => ready !== wanted)) {
-    if (performance.now() - began > READINESS_LIMIT_MS) throw new Error(`not all of them are ${wanted ? 'ready' : 'unready'}`);
+  const said = () => Promise.all(withStore.map(async (plan) => ({ plan, why: await whyNotReady(plan) })));
+  for (let all = await said(); all.some(({ why }) => (why === null) !== wanted); all = await said()) {
+    if (performance.now() - began > READINESS_LIMIT_MS)
+      throw new Error(`not all of them are ${wanted ? 'ready' : 'unready'}: ${all.map(tell).join('; ')}`);
     await pause(20);
   }
   return performance.now() - began;

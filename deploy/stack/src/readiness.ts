@@ -10,15 +10,18 @@ const READY_LIMIT_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 const PROBE_LIMIT_MS = 3000;
 
-export const isReady = async ({ opsUrl }: ProcessPlan): Promise<boolean> => {
+/** What it says of its readiness: null when it is ready, otherwise why it is not. */
+export const whyNotReady = async ({ opsUrl }: ProcessPlan): Promise<string | null> => {
   try {
     const answer = await fetch(`${opsUrl}/readyz`, { signal: AbortSignal.timeout(PROBE_LIMIT_MS) });
-    await answer.body?.cancel();
-    return answer.ok;
-  } catch {
-    return false;
+    const said = await answer.text();
+    return answer.ok ? null : said.trim();
+  } catch (error) {
+    return `no answer: ${String(Error.isError(error) ? (error.cause ?? error) : error)}`;
   }
 };
+
+export const isReady = async (plan: ProcessPlan): Promise<boolean> => (await whyNotReady(plan)) === null;
 
 /** Resolves when it may be sent requests; refuses when it ended instead, with its last words. */
 export const awaitReady = async (plan: ProcessPlan, processes: Processes): Promise<void> => {

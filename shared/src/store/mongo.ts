@@ -1,9 +1,10 @@
-import { type Abortable, type Db, type Collection as DriverCollection, MongoClient, type OperationOptions } from 'mongodb';
+import { type Abortable, type Collection as DriverCollection, MongoClient, type OperationOptions } from 'mongodb';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Collection, Database, Doc } from './collection.ts';
 import { isDuplicateKey, storeError } from './mongo-errors.ts';
 import { asFields, isPlainObject, refuseForeignData, refuseUnstorableDocument } from './plain-data.ts';
+import { type SteadyClient, steadyClient } from './steady-client.ts';
 import { storeRefusal } from './store-errors.ts';
 
 export interface MongoOptions {
@@ -22,6 +23,7 @@ const SLOW_MS = 1_000;
 const LIMITS = {
   serverSelectionTimeoutMS: 3_000,
   connectTimeoutMS: 3_000,
+  heartbeatFrequencyMS: 10_000,
   socketTimeoutMS: 20_000,
   waitQueueTimeoutMS: 1_000,
   maxPoolSize: 50,
@@ -33,12 +35,13 @@ type Deadline = OperationOptions & Abortable;
 /** Runs one operation within its deadline and tells its failure as the port does. */
 type Perform = <R>(operation: string, work: (deadline: Deadline) => Promise<R>, withinMs?: number) => Promise<R>;
 
-const performer = (collection: string, { log, clock }: MongoOptions): Perform => {
+const performer = (collection: string, client: SteadyClient<MongoClient>, { log, clock }: MongoOptions): Perform => {
   return async (operation, work, withinMs = OPERATION_MS) => {
     const begin = clock.monotonic();
     try {
       return await work({ signal: AbortSignal.timeout(withinMs) });
     } catch (error) {
+      client.mend();
       throw storeError(error);
     } finally {
       const tookMs = Math.round(clock.monotonic() - begin);
@@ -73,31 +76,34 @@ const refuseForeignUpdate = (filter: object, update: object, upsert: boolean) =>
 type Reads<T extends Doc> = Pick<Collection<T>, 'findOne' | 'find' | 'count'>;
 type Updates<T extends Doc> = Pick<Collection<T>, 'updateOne' | 'updateMany' | 'updateEach' | 'findOneAndUpdate'>;
 
-const reads = <T extends Doc>(collection: DriverCollection<T>, perform: Perform): Reads<T> => ({
+const reads = <T extends Doc>(collection: () => DriverCollection<T>, perform: Perform): Reads<T> => ({
   findOne: (filter, options) =>
     perform('findOne', async (deadline) => {
       refuseForeignData(filter);
       // The driver's WithId<T> of a T that has its _id is T.
-      return (await collection.findOne(filter, { ...options, ...deadline })) as T | null;
+      return (await collection().findOne(filter, { ...options, ...deadline })) as T | null;
     }),
   find: (filter, options) =>
     perform('find', async (deadline) => {
       refuseForeignData(filter);
+      const found = await collection()
+        .find(filter, { ...options, ...deadline })
+        .toArray();
       // As above.
-      return (await collection.find(filter, { ...options, ...deadline }).toArray()) as unknown as T[];
+      return found as unknown as T[];
     }),
   count: (filter, options) =>
     perform('count', (deadline) => {
       refuseForeignData(filter);
-      return collection.countDocuments(filter, { ...options, ...deadline });
+      return collection().countDocuments(filter, { ...options, ...deadline });
     }),
 });
 
-const updates = <T extends Doc>(collection: DriverCollection<T>, perform: Perform): Updates<T> => ({
+const updates = <T extends Doc>(collection: () => DriverCollection<T>, perform: Perform): Updates<T> => ({
   updateOne: (filter, update, { upsert = false } = {}) =>
     perform('updateOne', async (deadline) => {
       refuseForeignUpdate(filter, update, upsert);
-      const result = await unlessTaken(collection.updateOne(filter, update, { upsert, ...deadline }), null);
+      const result = await unlessTaken(collection().updateOne(filter, update, { upsert, ...deadline }), null);
       if (!result) return 'duplicate';
       if (result.upsertedCount > 0) return 'inserted';
       return result.matchedCount > 0 ? 'updated' : 'none';
@@ -105,27 +111,27 @@ const updates = <T extends Doc>(collection: DriverCollection<T>, perform: Perfor
   updateMany: (filter, update) =>
     perform('updateMany', async (deadline) => {
       refuseForeignUpdate(filter, update, false);
-      return (await collection.updateMany(filter, update, deadline)).matchedCount;
+      return (await collection().updateMany(filter, update, deadline)).matchedCount;
     }),
   updateEach: (all) =>
     perform('updateEach', async (deadline) => {
       if (all.length === 0) return 0;
       for (const { filter, update } of all) refuseForeignUpdate(filter, update, false);
       const operations = all.map(({ filter, update }) => ({ updateOne: { filter, update } }));
-      return (await collection.bulkWrite(operations, { ordered: false, ...deadline })).matchedCount;
+      return (await collection().bulkWrite(operations, { ordered: false, ...deadline })).matchedCount;
     }),
   findOneAndUpdate: (filter, update, { upsert = false, ...options } = {}) =>
     perform('findOneAndUpdate', async (deadline) => {
       refuseForeignUpdate(filter, update, upsert);
-      const work = collection.findOneAndUpdate(filter, update, { returnDocument: 'after', upsert, ...options, ...deadline });
+      const work = collection().findOneAndUpdate(filter, update, { returnDocument: 'after', upsert, ...options, ...deadline });
       // The driver's WithId<T> of a T that has its _id is T.
       return (await unlessTaken(work, null)) as T | null;
     }),
 });
 
-function mongoCollection<T extends Doc>(db: Db, name: string, options: MongoOptions): Collection<T> {
-  const collection = db.collection<T>(name);
-  const perform = performer(name, options);
+function mongoCollection<T extends Doc>(name: string, client: SteadyClient<MongoClient>, options: MongoOptions): Collection<T> {
+  const perform = performer(name, client, options);
+  const collection = ofCurrent(client, (current) => current.db(options.name).collection<T>(name));
   return {
     name,
     ...reads(collection, perform),
@@ -134,7 +140,7 @@ function mongoCollection<T extends Doc>(db: Db, name: string, options: MongoOpti
       perform('insert', (deadline) => {
         refuseUnstorableDocument(asFields(doc));
         // The driver's type for a document to be inserted is T when T has its _id.
-        const work = collection.insertOne({ ...doc } as Parameters<typeof collection.insertOne>[0], deadline);
+        const work = collection().insertOne({ ...doc } as Parameters<DriverCollection<T>['insertOne']>[0], deadline);
         return unlessTaken(
           work.then(() => true),
           false,
@@ -144,46 +150,58 @@ function mongoCollection<T extends Doc>(db: Db, name: string, options: MongoOpti
       perform('replaceOne', async (deadline) => {
         refuseForeignData(filter);
         refuseUnstorableDocument(asFields(doc));
-        const result = await unlessTaken(collection.replaceOne(filter, doc, { upsert, ...deadline }), null);
+        const result = await unlessTaken(collection().replaceOne(filter, doc, { upsert, ...deadline }), null);
         return result !== null && result.matchedCount + result.upsertedCount > 0;
       }),
     deleteOne: (filter) =>
       perform('deleteOne', async (deadline) => {
         refuseForeignData(filter);
-        return (await collection.deleteOne(filter, deadline)).deletedCount;
+        return (await collection().deleteOne(filter, deadline)).deletedCount;
       }),
     deleteMany: (filter) =>
       perform('deleteMany', async (deadline) => {
         refuseForeignData(filter);
-        return (await collection.deleteMany(filter, deadline)).deletedCount;
+        return (await collection().deleteMany(filter, deadline)).deletedCount;
       }),
     ensureIndexes: (indexes) =>
       perform(
         'ensureIndexes',
         async (deadline) => {
           const specs = indexes.map(({ keys, ...rest }) => ({ key: { ...keys }, ...rest }));
-          if (specs.length > 0) await collection.createIndexes(specs, deadline);
+          if (specs.length > 0) await collection().createIndexes(specs, deadline);
         },
         INDEXES_MS,
       ),
   };
 }
 
+/** What belongs to the client, made once for each. */
+const ofCurrent = <R>(client: SteadyClient<MongoClient>, make: (current: MongoClient) => R): (() => R) => {
+  let made: { readonly of: MongoClient; readonly value: R } | null = null;
+  return () => {
+    const current = client.current();
+    if (made?.of !== current) made = { of: current, value: make(current) };
+    return made.value;
+  };
+};
+
 /** The port on the official driver. Connects at the first operation, and again whenever it must. */
 export function openMongo(options: MongoOptions): Database {
-  const client = new MongoClient(options.url, {
-    ...LIMITS,
-    retryWrites: true,
-    writeConcern: { w: 'majority', journal: true },
-    promoteBuffers: true,
-    ignoreUndefined: false,
-  });
-  const db = client.db(options.name);
+  const open = () =>
+    new MongoClient(options.url, {
+      ...LIMITS,
+      retryWrites: true,
+      writeConcern: { w: 'majority', journal: true },
+      promoteBuffers: true,
+      ignoreUndefined: false,
+    });
+  const client = steadyClient({ open, limits: LIMITS, clock: options.clock, log: options.log });
+  const performAdmin = performer('admin', client, options);
   return {
-    collection: <T extends Doc>(name: string) => mongoCollection<T>(db, name, options),
+    collection: <T extends Doc>(name: string) => mongoCollection<T>(name, client, options),
     ping: () =>
-      performer('admin', options)('ping', async (deadline) => {
-        await db.command({ ping: 1 }, deadline);
+      performAdmin('ping', async (deadline) => {
+        await client.current().db(options.name).command({ ping: 1 }, deadline);
       }),
     close: () => client.close(),
   };
