@@ -55,9 +55,9 @@ interface Rate {
 const rateOf = ({ ms, cpuMs }: Done, count: number): Rate => ({ perSecond: (count * 1000) / ms, cpuUs: (cpuMs * 1000) / count });
 
 /** A backlog worked off, beside the same POSTs by a bare client in the same process, which signs and records nothing. */
-const throughput = async (receiver: Receiver, { rounds, deliveries: count }: Plan) => {
+const throughput = async (receiver: Receiver, { rounds, deliveries: count }: Plan, path = '') => {
   const dispatcher = await startDispatcher();
-  const { url } = receiver.ready;
+  const url = `${receiver.ready.url}${path}`;
   const bare: Rate[] = [];
   const own: Rate[] = [];
   for (let round = -1; round < rounds; round += 1) {
@@ -126,6 +126,7 @@ export const webhooks: Part = async ({ quick }) => {
   const receiver: Receiver = await startChild({ module: 'processes/webhook-receiver.ts', core: 'rest' });
   const verifying: Receiver = await startChild({ module: 'processes/verifying-receiver.ts', settings: { secret: SECRET }, core: 'rest' });
   const raw = backlog('bare socket', await throughput(receiver, plan));
+  const late = backlog('bare socket, after 20 ms', await throughput(receiver, plan, '/late'));
   const verified = backlog('node:http that verifies', await throughput(verifying, plan));
   await verifying.stop();
   const lagRow = async (name: string, tellers: Parameters<typeof lags>[1]) => {
@@ -142,7 +143,7 @@ export const webhooks: Part = async ({ quick }) => {
       {
         title: `A backlog, ${AT_ONCE} POSTs of 2 KiB at once`,
         columns: ['receiver', 'of', 'a second', 'x bare', 'CPU us'],
-        rows: [...raw.rows, ...verified.rows],
+        rows: [...raw.rows, ...verified.rows, ...late.rows],
       },
       {
         title: 'From ready to the first attempt',
@@ -161,6 +162,7 @@ export const webhooks: Part = async ({ quick }) => {
     verdicts: [
       least('deliveries a second x bare, receiver that verifies', verified.ratio, 0.5),
       least('deliveries a second x bare, receiver that costs nothing', raw.ratio, 0.5),
+      least('deliveries a second x bare, receiver that answers after 20 ms', late.ratio, 0.5),
       { target: 'W2', what: 'p95 beside one that hangs / alone', figure: beside.p95 / alone.p95, limit: 2, wanted: 'most' },
     ],
     notes: [],

@@ -8,6 +8,9 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const YES = Buffer.from('HTTP/1.1 204 No Content\r\n\r\n');
 const SENT_AT = /"title":"([\d.]+)"/;
 const SILENT = /^POST \/silent/;
+/** Of one that is reached over a network, or that stores what it gets before it answers. */
+const LATE = /^POST \/late/;
+const LATE_MS = 20;
 
 /** What has come since it was asked last. */
 export interface Received {
@@ -26,7 +29,8 @@ const take = (socket: Socket, head: string, body: Buffer): void => {
   answered += 1;
   const [, sentAt] = SENT_AT.exec(body.toString('latin1')) ?? [];
   if (sentAt !== undefined) lags.push(nowMs() - Number(sentAt));
-  socket.write(YES);
+  if (LATE.test(head)) setTimeout(() => socket.write(YES), LATE_MS);
+  else socket.write(YES);
 };
 
 /** Takes POSTs for next to no CPU: what is measured is who sends them. */
