@@ -1,12 +1,22 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Log } from '@bubbles/shared/log.ts';
-import { type CancelReason, chargesReceiver, type Delivery, lateness, leaseLasts, record, wasLostTooOften } from '../domain/delivery.ts';
+import {
+  type CancelReason,
+  chargesReceiver,
+  type Delivery,
+  lateness,
+  leaseLasts,
+  type Recorded,
+  record,
+  wasLostTooOften,
+} from '../domain/delivery.ts';
 import { subscriptionRefusal } from '../domain/gate.ts';
 import type { AttemptResult } from '../domain/outcome.ts';
 import { failureKey, type Subscription } from '../domain/subscription.ts';
 import type { Access, DeliveryStore, DispatchMetrics, EventStore, LeaseEnd, Readability, SubscriptionStore } from '../ports.ts';
 import { askLive } from './ask-live.ts';
 import { grouped } from './grouped.ts';
+import { inTurn } from './in-turn.ts';
 import { type PostPorts, post } from './post.ts';
 
 interface Ports extends PostPorts {
@@ -33,6 +43,7 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
     if (kept < ends.length) metrics.leasesLost(ends.length - kept);
   });
   const succeeded = grouped(subscriptions.succeeded);
+  const turn = inTurn();
 
   const end = ({ id, leaseToken }: Delivery, as: LeaseEnd['as']): Promise<void> => release({ id, leaseToken: leaseToken ?? '', as });
   const whileLeased = async (delivery: Delivery, write: () => Promise<void>): Promise<void> => {
@@ -47,6 +58,17 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
     }
   };
 
+  /** In the order in which the attempts at the subscription ended: a success must not wipe a failure that came after it. */
+  const counted = (delivery: Delivery, { status, attempt }: Recorded, at: Date): Promise<void> => {
+    const life = { id: delivery.subscriptionId, epoch: delivery.epoch, at };
+    const success = status === 'succeeded';
+    const count = async () => {
+      if (success) await succeeded(life);
+      else if (await subscriptions.failed({ ...life, key: failureKey(delivery.id, attempt) })) metrics.disabled();
+    };
+    return turn({ key: life.id, shared: success, work: () => whileLeased(delivery, count) });
+  };
+
   return {
     putOff: (delivery: Delivery): Promise<void> => end(delivery, { kind: 'put off', until: new Date(clock.now().getTime() + PUT_OFF_MS) }),
 
@@ -59,21 +81,14 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
     async attempted(delivery: Delivery, result: AttemptResult, startedAt: Date): Promise<void> {
       const endedAt = clock.now();
       const recorded = record(delivery, result, { startedAt, endedAt });
-      const life = { id: delivery.subscriptionId, epoch: delivery.epoch, at: endedAt };
       metrics.attempted({
         outcome: result.outcome,
         tookMs: result.tookMs,
         first: delivery.attempt === 0,
         lateMs: lateness(delivery, startedAt),
       });
-      await whileLeased(delivery, async () => {
-        if (recorded.status === 'succeeded') await succeeded(life);
-        else if (chargesReceiver(result.outcome)) {
-          const key = failureKey(delivery.id, recorded.attempt);
-          if (await subscriptions.failed({ ...life, key })) metrics.disabled();
-        }
-        await end(delivery, { kind: 'recorded', recorded });
-      });
+      if (chargesReceiver(result.outcome)) await counted(delivery, recorded, endedAt);
+      await whileLeased(delivery, () => end(delivery, { kind: 'recorded', recorded }));
       if (recorded.status === 'exhausted') metrics.exhausted();
     },
   };
