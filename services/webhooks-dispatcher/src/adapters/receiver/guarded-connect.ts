@@ -5,6 +5,7 @@ import { buildConnector } from 'undici';
 import { isLoopbackAddress } from '../../domain/public-address.ts';
 import { bare, isLoopbackHost, type ReceiverPolicy } from '../../domain/receiver-url.ts';
 import { passOverContinue } from './continue.ts';
+import { type DiedIdle, noteDeath } from './died-idle.ts';
 
 /** Asks the DNS; rejects with a `code` when there is no answer. */
 export interface Resolver {
@@ -96,14 +97,14 @@ export interface GuardedConnectOptions {
 const trusting = (extraCa: readonly string[]) =>
   extraCa.length === 0 ? {} : { secureContext: createSecureContext({ ca: [...getCACertificates('default'), ...extraCa] }) };
 
-/** The errors of sockets that had answered a request before they failed. */
-export type DiedInUse = WeakSet<Error>;
-
 /**
  * undici's connector with the second stage of the address guard: literals are judged here (a custom lookup is never asked for them), names by what they
  * resolve to now, and the address that was really dialled once more.
  */
-export function guardedConnect({ policy, resolver, connectMs, extraCa }: GuardedConnectOptions, died: DiedInUse): buildConnector.connector {
+export function guardedConnect(
+  { policy, resolver, connectMs, extraCa }: GuardedConnectOptions,
+  diedIdle: DiedIdle,
+): buildConnector.connector {
   const connect = buildConnector({
     timeout: connectMs,
     allowH2: false,
@@ -120,7 +121,7 @@ export function guardedConnect({ policy, resolver, connectMs, extraCa }: Guarded
         socket.destroy();
         return callback(new BlockedAddress(), null);
       }
-      socket.on('error', (fault) => socket.bytesRead > 0 && died.add(fault));
+      noteDeath(socket, diedIdle);
       passOverContinue(socket);
       callback(null, socket);
     });

@@ -1,8 +1,9 @@
 import { Agent } from 'undici';
 import { type AttemptResult, type Outcome, outcomeOf } from '../../domain/outcome.ts';
 import type { Receiver } from '../../ports.ts';
+import type { DiedIdle } from './died-idle.ts';
 import { exchange } from './exchange.ts';
-import { type DiedInUse, type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts';
+import { type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts';
 
 const KEEP_ALIVE_MS = 20_000;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -30,7 +31,6 @@ interface Fault {
   readonly code?: unknown;
   readonly name?: unknown;
   readonly errors?: readonly unknown[];
-  readonly socket?: { readonly bytesRead?: number };
 }
 // Whatever a socket throws is an object with these fields or without them.
 const fault = (error: unknown): Fault => (typeof error === 'object' && error !== null ? (error as Fault) : {});
@@ -47,21 +47,18 @@ function outcomeOfFault(error: unknown): Outcome {
   return RESET_CODES.has(text) ? 'reset' : 'protocol';
 }
 
-/** A socket that had served before and died before it gave the head of this answer: the receiver had closed it while it was idle. */
-const diedIdle = (error: unknown, died: DiedInUse): boolean => {
-  const { code, socket } = fault(error);
-  if (!RESET_CODES.has(String(code))) return false;
-  return (socket?.bytesRead ?? 0) > 0 || (Error.isError(error) && died.has(error));
-};
+/** Whether the receiver may not have seen the request: a deadline that ran out says nothing of that. */
+const mayBeUnseen = (error: unknown, diedIdle: DiedIdle): boolean =>
+  Error.isError(error) && diedIdle.has(error) && RESET_CODES.has(String(fault(error).code));
 
 /** Never decompressed. */
 const previewOf = (body: Buffer): string => body.toString('utf8').slice(0, PREVIEW_CHARACTERS).replaceAll(/\p{C}/gu, ' ');
 
 /** Posts to receivers over shared keep-alive connections, with the address guard at every connect. Redirects are answers like others. */
 export function receiver({ deadlineMs, elapsed, connections, ...guard }: ReceiverOptions): Receiver {
-  const died: DiedInUse = new WeakSet();
+  const diedIdle: DiedIdle = new WeakSet();
   const common = {
-    connect: guardedConnect(guard, died),
+    connect: guardedConnect(guard, diedIdle),
     allowH2: false,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: deadlineMs,
@@ -88,7 +85,9 @@ export function receiver({ deadlineMs, elapsed, connections, ...guard }: Receive
         tookMs: Math.round(elapsed() - startedAt),
       });
       try {
-        const { status, body: text } = await send(pooled).catch((error) => (diedIdle(error, died) ? send(fresh) : Promise.reject(error)));
+        const { status, body: text } = await send(pooled).catch((error) =>
+          mayBeUnseen(error, diedIdle) ? send(fresh) : Promise.reject(error),
+        );
         return answer(outcomeOf(status), status, previewOf(text));
       } catch (error) {
         return answer(outcomeOfFault(error), null, null);
