@@ -11,7 +11,7 @@ import { readModel } from '../support/read-model.ts';
 import { type ChaosStack, chaosStack } from './support/chaos-stack.ts';
 import { type FrailEngines, frailEngines } from './support/engines.ts';
 import { awaitFacts, stateFacts } from './support/facts-load.ts';
-import { underHttpLoad } from './support/http-load.ts';
+import { ask, underHttpLoad } from './support/http-load.ts';
 import { directoryOf, makePeople } from './support/people.ts';
 import { report, scaled } from './support/scale.ts';
 
@@ -23,8 +23,10 @@ const PACE_MS = 1000;
 const PEOPLE = 60;
 const PER_SECOND = 40;
 const AWAY_MS = 1500;
-const RECOVERY_LIMIT_MS = 5000;
-const READINESS_LIMIT_MS = 30_000;
+/** How long the requests go on when the facts have arrived. */
+const CALM_MS = 3000;
+const BACK_LIMIT_MS = 30_000;
+const PATHS = ['/v1/me', '/v1/bubbles'];
 
 let engines: FrailEngines;
 let stack: ChaosStack;
@@ -59,12 +61,15 @@ const untilReady = async (wanted: boolean): Promise<number> => {
   const withStore = [...stack.plansOf('identity-and-oauth'), ...stack.plansOf('bubbles-query')];
   const said = () => Promise.all(withStore.map(async (plan) => ({ plan, why: await whyNotReady(plan) })));
   for (let all = await said(); all.some(({ why }) => (why === null) !== wanted); all = await said()) {
-    if (performance.now() - began > READINESS_LIMIT_MS)
+    if (performance.now() - began > BACK_LIMIT_MS)
       throw new Error(`not all of them are ${wanted ? 'ready' : 'unready'}: ${all.map(tell).join('; ')}`);
     await pause(20);
   }
   return performance.now() - began;
 };
+
+/** Whoever had to wait for the store, or found no room while everything that waited came at once. */
+const REFUSAL = { status: 500, type: 'internal_error', retryAfter: expect.any(String) };
 
 describe('a restart of the store under load', () => {
   it(
@@ -72,40 +77,47 @@ describe('a restart of the store under load', () => {
     async () => {
       const gateways = stack.plansOf('gateway');
       const tokens = people.map(({ pat }) => pat);
-      const back: number[] = [];
       let events = 0;
-      const served = await underHttpLoad({ gateways, tokens, paths: ['/v1/me', '/v1/bubbles'], perSecond: PER_SECOND }, async () => {
+      let calmSince = 0;
+      const served = await underHttpLoad({ gateways, tokens, paths: PATHS, perSecond: PER_SECOND }, async () => {
         const participants = people.slice(0, 3).map(({ id }) => id);
         const stating = stateFacts(outside, { count: BUBBLES, participants, paceMs: PACE_MS });
-        for (let n = 0; n < RESTARTS; n++) back.push(await restart());
+        for (let n = 0; n < RESTARTS; n++) await restart();
         const facts = await stating;
         await awaitFacts(outside, readModel(database), facts);
         events = facts.events;
+        calmSince = performance.now();
+        await pause(CALM_MS);
       });
       const failed = served.filter(({ status }) => status !== 200);
-      for (const refusal of failed) expect(refusal).toMatchObject({ status: 500, type: 'internal_error', retryAfter: expect.any(String) });
-      const after = Math.max(...back);
-      const lastFailure = Math.max(0, ...failed.map(({ at, tookMs }) => at + tookMs)) - after;
-      report('store restarted', {
-        events,
-        requests: served.length,
-        refused: failed.length,
-        'last refusal after it was back ms': lastFailure,
-      });
-      expect(lastFailure).toBeLessThan(RECOVERY_LIMIT_MS);
+      report('store restarted', { events, requests: served.length, refused: failed.length });
+      for (const refusal of failed) expect(refusal).toMatchObject(REFUSAL);
+      expect(failed.filter(({ at }) => at >= calmSince)).toEqual([]);
     },
     LIMIT_MS,
   );
 
-  /** Answers when it was back. */
-  const restart = async (): Promise<number> => {
+  const restart = async (): Promise<void> => {
     await pause(1500);
     await engines.stop('mongo');
     const noticedMs = await untilReady(false);
     await pause(AWAY_MS);
     await engines.revive();
-    const at = performance.now();
-    report('store away', { 'unready after ms': noticedMs, 'ready again after ms': await untilReady(true) });
-    return at;
+    const readyMs = await untilReady(true);
+    report('store away', { 'unready after ms': noticedMs, 'ready again after ms': readyMs, 'served again after ms': await untilServed() });
+  };
+
+  /** Each path by each gateway, whatever else they are busy with. */
+  const untilServed = async (): Promise<number> => {
+    const began = performance.now();
+    const urls = stack.plansOf('gateway').flatMap(({ url }) => PATHS.map((path) => `${url}${path}`));
+    const token = people[0]?.pat ?? '';
+    for (const url of urls) {
+      for (let answer = await ask(url, token); answer.status !== 200; answer = await ask(url, token)) {
+        if (performance.now() - began > BACK_LIMIT_MS) throw new Error(`${url} is not served: ${JSON.stringify(answer)}`);
+        await pause(20);
+      }
+    }
+    return performance.now() - began;
   };
 });
