@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
-import { type Address, type Drain, type Limits, startServer } from './http/server.ts';
+import type { Address } from './http/listen.ts';
+import { type Drain, type Limits, startServer } from './http/server.ts';
 import { switchableHandler } from './http/switchable-handler.ts';
 import type { Ids } from './ids.ts';
 import type { Metrics } from './metrics.ts';

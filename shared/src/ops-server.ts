@@ -1,5 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http';
-import { type Address, type HttpServer, SERVICE_LIMITS, startServer } from './http/server.ts';
+import type { Address } from './http/listen.ts';
+import { type HttpServer, SERVICE_LIMITS, startServer } from './http/server.ts';
 import type { Ids } from './ids.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDomainError } from './errors.ts';
 import type { AppSettings } from './http/app-options.ts';
+import type { Address } from './http/listen.ts';
 import { createHttpApp } from './http/mount.ts';
-import { type Address, type Drain, SERVICE_LIMITS } from './http/server.ts';
+import { type Drain, SERVICE_LIMITS } from './http/server.ts';
 import { hostHttp, type WireState } from './http-host.ts';
 import type { Metrics } from './metrics.ts';
 import type { Infra, Job, Service } from './service.ts';

@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import { baseUrl, baseUrls, callerKeys, connectionUrl, duration, flag, port, signingKey } from './config-values.ts';
-import type { Address, Drain } from './http/server.ts';
+import type { Address } from './http/listen.ts';
+import type { Drain } from './http/server.ts';
 import type { LogLevel } from './log.ts';
 import { PRODUCTION_DRAIN } from './service-host.ts';
 

@@ -1,9 +1,10 @@
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { COMMITTED_FRAGMENTS, GATEWAY_LIMITS, type GatewayConfig, prefixesOf } from '@bubbles/gateway/config.ts';
 import { createGateway, type Gateway } from '@bubbles/gateway/gateway.ts';
 import { memoryBus } from '@bubbles/shared/bus/memory.ts';
 import { errorCode } from '@bubbles/shared/errors.ts';
+import { type HeldPort, holdPort } from '@bubbles/shared/http/held-port.ts';
+import type { Address } from '@bubbles/shared/http/listen.ts';
 import { systemIds } from '@bubbles/shared/ids.ts';
 import type { Log } from '@bubbles/shared/log.ts';
 import { StartRefused } from '@bubbles/shared/run-process.ts';
@@ -55,29 +56,27 @@ function refusedPlace(error: unknown, { host, port }: Pick<SandboxConfig, 'host'
 }
 
 /** The services must know where they are reached before the gateway listens there; a port that is taken is told before anything is touched. */
-async function freePort(host: string, port: number): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(refusedPlace(error, { host, port })));
-    server.listen(port, host, resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port is free');
-  return address.port;
+async function holdPlace(address: Address): Promise<HeldPort> {
+  try {
+    return await holdPort(address);
+  } catch (error) {
+    throw refusedPlace(error, address);
+  }
 }
 
 interface Place {
   readonly host: string;
   readonly port: number;
   readonly url: string;
+  /** When the gateway listens there, or will not. */
+  release(): void;
 }
 
 async function placeOf({ host, port }: SandboxConfig): Promise<Place> {
   const listening = host === 'localhost' ? LOOPBACK : host;
-  const free = await freePort(listening, port);
+  const held = await holdPlace({ host: listening, port });
   const shown = ANY_ADDRESS.includes(host) ? 'localhost' : host;
-  return { host: listening, port: free, url: `http://${shown.includes(':') ? `[${shown}]` : shown}:${free}` };
+  return { ...held, host: listening, url: `http://${shown.includes(':') ? `[${shown}]` : shown}:${held.port}` };
 }
 
 const gatewayConfig = ({ host, port }: Place, behind: House, keys: ServiceKeys): GatewayConfig => {
@@ -180,14 +179,22 @@ async function startOn({ store, place, logOf }: Ground, config: SandboxConfig): 
   };
 }
 
-/** Every service and the gateway in one process, on one embedded store, with a control plane beside the public API. */
-export async function startSandbox(config: SandboxConfig, logOf: LogOf): Promise<Sandbox> {
-  const place = await placeOf(config);
+async function startAt(place: Place, config: SandboxConfig, logOf: LogOf): Promise<Sandbox> {
   const store = openStore(config, logOf('sandbox'));
   try {
     return await startOn({ store, place, logOf }, config);
   } catch (error) {
     await store.close();
     throw error;
+  }
+}
+
+/** Every service and the gateway in one process, on one embedded store, with a control plane beside the public API. */
+export async function startSandbox(config: SandboxConfig, logOf: LogOf): Promise<Sandbox> {
+  const place = await placeOf(config);
+  try {
+    return await startAt(place, config, logOf);
+  } finally {
+    place.release();
   }
 }

@@ -11,7 +11,8 @@ import {
   signingKey,
   wholeNumber,
 } from '@bubbles/shared/config-values.ts';
-import type { Address, Drain } from '@bubbles/shared/http/server.ts';
+import type { Address } from '@bubbles/shared/http/listen.ts';
+import type { Drain } from '@bubbles/shared/http/server.ts';
 import { z } from 'zod';
 import type { OwnedPrefixes } from './domain/ownership.ts';
 import { OWNED_PREFIXES } from './services.ts';

@@ -2,16 +2,12 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Duplex } from 'node:stream';
 import type { Ids } from '../ids.ts';
 import { MAX_HEADER_FIELDS } from './framing.ts';
+import { type HeldPort, holdPort } from './held-port.ts';
 import { envelope } from './http-errors.ts';
+import { type Address, listen } from './listen.ts';
 
 /** An import would read every export of it, WebSocket too, for which Node loads all of its fetch: 16 MB and 40 ms in each process. */
 const { createServer } = process.getBuiltinModule('node:http');
-
-export interface Address {
-  readonly host: string;
-  /** 0 takes a free one. */
-  readonly port: number;
-}
 
 export interface Limits {
   readonly headersTimeoutMs: number;
@@ -39,7 +35,7 @@ export interface HttpServerOptions {
   readonly address: Address;
   readonly limits: Limits;
   readonly ids: Ids;
-  /** Only makes sure that the port can be had; `restore` goes on the wire. */
+  /** Only holds the port; `restore` goes on the wire. */
   readonly offTheWire?: boolean;
 }
 
@@ -67,19 +63,24 @@ export const startServer = async (options: HttpServerOptions): Promise<HttpServe
     return options.handler(req, res);
   });
   refuseByHand(server, options.ids);
-  const port = await (options.offTheWire === true ? tryPort(options.address) : listen(server, options.address));
+  const { host } = options.address;
+  const held: HeldPort | null = options.offTheWire === true ? await holdPort(options.address) : null;
+  const port = held?.port ?? (await listen(server, options.address));
   return {
-    url: `http://${options.address.host.includes(':') ? `[${options.address.host}]` : options.address.host}:${port}`,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     drain: async ({ noticeMs, deadlineMs }) => {
       draining = true;
       await delay(noticeMs);
+      held?.release();
       return close(server, deadlineMs);
     },
     cut: async () => {
+      held?.release();
       await close(server, 0);
     },
     restore: async () => {
-      if (!server.listening) await listen(server, { host: options.address.host, port });
+      if (!server.listening) await listen(server, { host, port });
+      held?.release();
     },
   };
 };
@@ -138,26 +139,6 @@ const refuseByHand = (server: Server, ids: Ids): void => {
 const CLIENT_ERRORS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: `target and headers may have at most ${MAX_HEADER_BYTES} bytes`,
   ERR_HTTP_REQUEST_TIMEOUT: 'not received in time',
-};
-
-const listen = async (server: Server, { host, port }: Address): Promise<number> => {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen(port, host, () => {
-    server.off('error', reject);
-    resolve();
-  });
-  await promise;
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new TypeError('The server listens on no port.');
-  return address.port;
-};
-
-/** The port, when nobody else has it. */
-const tryPort = async (address: Address): Promise<number> => {
-  const trial = createServer();
-  const port = await listen(trial, address);
-  await close(trial, 0);
-  return port;
 };
 
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
