@@ -55,6 +55,8 @@ export interface DeliveryStore {
   claim(request: ClaimRequest): Promise<Delivery[]>;
   /** Ends leases, each with what became of its delivery; how many there still were. What another worker has is left alone. */
   release(ends: readonly LeaseEnd[]): Promise<number>;
+  /** The subscription leads to this origin now: so do its deliveries that are pending. */
+  redirect(subscriptionId: string, origin: string): Promise<void>;
   /** When the next delivery falls due after `now`, those put off aside. */
   nextDueAfter(now: Date): Promise<Date | null>;
   /** Newest first, from after `position`. */

@@ -134,6 +134,17 @@ const describeClaim = (make: Make) =>
       expect((await store.ofSubscription('wh_1', 'dlv_1'))?.claimableAt).toEqual(later(5));
     });
 
+    it('[DLV-06] keeps its lease when it is redirected with all that is pending of its subscription, and nothing else is', async () => {
+      const origin = 'https://new.example.com';
+      const [done, other] = [numbered(3, { status: 'succeeded' }), numbered(4, { subscriptionId: 'wh_2' })];
+      const store = await filled(make, numbered(1), numbered(2), done, other);
+      const [claimed] = await claim(store, ['dlv_1']);
+      await store.redirect('wh_1', origin);
+      expect(await store.ofSubscription('wh_1', 'dlv_1')).toEqual({ ...claimed, origin });
+      expect(await store.ofSubscription('wh_1', 'dlv_2')).toEqual(numbered(2, { origin }));
+      expect([await store.ofSubscription('wh_1', 'dlv_3'), await store.ofSubscription('wh_2', 'dlv_4')]).toEqual([done, other]);
+    });
+
     it('of a process that is gone is released, and what was never claimed stays as it was', async () => {
       const store = await filled(make, numbered(1), numbered(2, { claimableAt: later(60) }));
       await claim(store, ['dlv_1']);

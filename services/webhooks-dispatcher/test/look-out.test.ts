@@ -39,9 +39,13 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
       leased.push(...(await deliveries.claim({ now, leaseUntil, leaseToken: 'lease', ids: found.map(({ id }) => id) })));
       return found.map(({ subscriptionId }) => subscriptionId);
     },
-    /** Ends what is on the wire. */
-    async finish() {
-      for (const delivery of leased.splice(0)) {
+    /** They lead elsewhere now. */
+    redirect: deliveries.redirect,
+    /** Ends what is on the wire, or what is of one subscription. */
+    async finish(of: string | null = null) {
+      const ending = leased.filter(({ subscriptionId }) => of === null || subscriptionId === of);
+      for (const delivery of ending) {
+        leased.splice(leased.indexOf(delivery), 1);
         slot.free(delivery);
         const as = { kind: 'cancelled', reason: 'plan_required', at: clock.now() } as const;
         await deliveries.release([{ id: delivery.id, leaseToken: 'lease', as }]);
@@ -82,6 +86,21 @@ describe('the look-out for due deliveries', () => {
       await finish();
     }
     expect(await take()).toEqual([]);
+  });
+
+  it('[DLV-06] what leads elsewhere now waits for the room of the origin that it left once, and no more', async () => {
+    const { queue, take, finish, redirect } = await scene({ perOrigin: 1 });
+    await queue('wh_stays', { ago: 60, times: 3 });
+    await queue('wh_moves', { times: 2 });
+    expect([...(await take()), ...(await take())]).toEqual(['wh_stays']);
+    await redirect('wh_moves', 'https://new.example.com');
+    await finish();
+    expect(await take()).toEqual(['wh_stays']);
+    await finish();
+    expect(await take()).toEqual(['wh_moves']);
+    expect(await take()).toEqual(['wh_stays']);
+    await finish('wh_moves');
+    expect(await take()).toEqual(['wh_moves']);
   });
 
   it('[DLV-06] keeps the reserved slots for first attempts, also in a lane', async () => {

@@ -30,6 +30,7 @@ const SERVED: Readonly<Record<string, string>> = {
   'deliveries: claimableAt, leaseToken, status': 'due',
   'deliveries: claimableAt, status, subscriptionId by claimableAt': 'due_of',
   'deliveries: attempt, claimableAt, status, subscriptionId by claimableAt': 'due_of',
+  'deliveries: origin, status, subscriptionId': 'due_of',
   'deliveries: _id, claimableAt, status': '_id',
   'deliveries: _id, leaseToken': '_id',
   'deliveries: _id, subscriptionId': '_id',
@@ -83,7 +84,7 @@ describe('the queries of the stores', () => {
     const slow = await scene.subscriber({}, () => null);
     await dispatcher.subscribe({ url: slow.receiver.url });
     const failing = await scene.subscriber({}, 500);
-    await scene.subscriber({});
+    const fast = await scene.subscriber({});
     for (const id of ['b1', 'b2', 'b3']) await dispatcher.ready({ bubble: aBubble({ id }) });
     await slow.receiver.reached(2);
     await dispatcher.call('POST', `/${failing.id}/test`);
@@ -100,6 +101,7 @@ describe('the queries of the stores', () => {
     await dispatcher.ready({ bubble: aBubble({ id: 'b4' }) });
     dispatcher.peers.setState('identity', 'up');
     await slow.receiver.close();
+    await dispatcher.call('PATCH', `/${failing.id}`, { url: fast.receiver.url });
     await dispatcher.pass(10);
     const [delivery] = (await failing.log()).filter(({ status }) => status !== 'pending');
     await dispatcher.call('POST', `/${failing.id}/deliveries/${delivery.id}/redeliver`);

@@ -35,7 +35,7 @@ export interface Delivery {
   readonly ownerId: string;
   readonly type: DeliveredType;
   readonly bubble: ReadyBubble | null;
-  /** Where the subscription pointed to when this was queued: deliveries to one origin share its room. */
+  /** Where the subscription led when this was queued or when an attempt last looked: deliveries to one origin share its room. */
   readonly origin: string;
   /** Of the subscription when this was queued. */
   readonly epoch: number;

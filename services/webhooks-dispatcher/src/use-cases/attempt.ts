@@ -6,6 +6,7 @@ import {
   type Delivery,
   lateness,
   leaseLasts,
+  originOf,
   type Recorded,
   record,
   wasLostTooOften,
@@ -69,8 +70,17 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
     return turn({ key: life.id, shared: success, work: () => whileLeased(delivery, count) });
   };
 
+  const putOff = (delivery: Delivery, forMs: number): Promise<void> =>
+    end(delivery, { kind: 'put off', until: new Date(clock.now().getTime() + forMs) });
+
   return {
-    putOff: (delivery: Delivery): Promise<void> => end(delivery, { kind: 'put off', until: new Date(clock.now().getTime() + PUT_OFF_MS) }),
+    putOff: (delivery: Delivery): Promise<void> => putOff(delivery, PUT_OFF_MS),
+
+    /** It has no room at the origin to which it leads now: it is due again at once, and looks for it there like others. */
+    async redirected(delivery: Delivery, origin: string): Promise<void> {
+      await deliveries.redirect(delivery.subscriptionId, origin);
+      await putOff(delivery, 0);
+    },
 
     async cancelled(delivery: Delivery, reason: CancelReason): Promise<void> {
       await whileLeased(delivery, () => end(delivery, { kind: 'cancelled', reason, at: clock.now() }));
@@ -143,6 +153,8 @@ export const prepareAttempts = (ports: Ports) => {
       if (subscription === undefined) return recording.cancelled(delivery, 'subscription_deleted');
       const reason = subscriptionRefusal(delivery, subscription);
       if (reason !== null) return recording.cancelled(delivery, reason);
+      const origin = originOf(subscription);
+      if (origin !== delivery.origin) return recording.redirected(delivery, origin);
       await recording.attempted(delivery, await send(delivery, subscription, body), startedAt);
     };
     const work = (delivery: Delivery): Promise<void> => {

@@ -40,14 +40,16 @@ export function dispatcher({ deliveries, clock, ids, limits, prepare, wake }: Po
   let pausedUntil = new Date(0);
   let retired = false;
 
+  /** With their slots: these are where each was found, whatever has become of its origin since. */
   const lease = async (taken: readonly Candidate[]): Promise<readonly Delivery[]> => {
+    const originOf = new Map(taken.map(({ id, origin }) => [id, origin]));
     const now = clock.now();
     const leaseUntil = new Date(now.getTime() + limits.leaseMs);
     let mine = new Set<string>();
     try {
       const claimed = await deliveries.claim({ now, leaseUntil, leaseToken: ids.uuid(), ids: taken.map(({ id }) => id) });
       mine = new Set(claimed.map(({ id }) => id));
-      return claimed;
+      return claimed.map((delivery) => ({ ...delivery, origin: originOf.get(delivery.id) ?? delivery.origin }));
     } catch (error) {
       look.forget();
       throw error;

@@ -48,7 +48,7 @@ export function lanes({ deliveries, clock, slot }: Ports): Lanes {
     const taken = found.filter(slot.take);
     const isEmpty = !firstOnly && found.length < limit && taken.length === found.length;
     if (isEmpty) originOf.delete(lane.subscriptionId);
-    else queueUp(lane);
+    else queueUp(found.at(-1) ?? lane);
     return taken;
   };
 

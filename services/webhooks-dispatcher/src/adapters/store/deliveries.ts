@@ -26,7 +26,10 @@ const toDelivery = ({ _id, putOff, ...rest }: DeliveryDoc): Delivery => ({ id: _
 
 export const deliveryStore = (collection: Collection<DeliveryDoc>): DeliveryStore => ({ ...queueOf(collection), ...logOf(collection) });
 
-type Queue = Pick<DeliveryStore, 'insert' | 'due' | 'dueOf' | 'claim' | 'release' | 'nextDueAfter' | 'releaseLeases' | 'countDue'>;
+type Queue = Pick<
+  DeliveryStore,
+  'insert' | 'due' | 'dueOf' | 'claim' | 'release' | 'redirect' | 'nextDueAfter' | 'releaseLeases' | 'countDue'
+>;
 
 const updateOf = (end: LeaseEnd['as']): UpdateFilter<DeliveryDoc> => {
   if (end.kind === 'put off') return { $set: { claimableAt: end.until, leaseToken: null, putOff: true }, $inc: { claims: -1 } };
@@ -61,6 +64,9 @@ function queueOf(collection: Collection<DeliveryDoc>): Queue {
     },
     release: (ends) =>
       collection.updateEach(ends.map((end) => ({ filter: { _id: end.id, leaseToken: end.leaseToken }, update: updateOf(end.as) }))),
+    async redirect(subscriptionId, origin) {
+      await collection.updateMany({ subscriptionId, status: 'pending', origin: { $ne: origin } }, { $set: { origin } });
+    },
     async nextDueAfter(now) {
       const next = await collection.findOne(
         { status: 'pending', claimableAt: { $gt: now }, putOff: false },
