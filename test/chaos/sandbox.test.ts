@@ -11,8 +11,8 @@ import { report, scaled } from './support/scale.ts';
 const ROUNDS = scaled({ short: 5, long: 50 });
 const CALLERS = 6;
 const LIMIT_MS = scaled({ short: 90_000, long: 15 * 60_000 });
-/** Somewhere within the work of a round, another place each time. */
-const killAfterMs = (round: number): number => 150 + ((round * 137) % 900);
+/** Somewhere within the work of a round, once it has begun; another place each time. */
+const killAfterMs = (round: number): number => (round * 137) % 900;
 
 interface Answered {
   readonly bubbles: string[];
@@ -79,13 +79,20 @@ const untilCut = async (act: () => Promise<void>): Promise<void> => {
   }
 };
 
+/** That this round's work has been answered at all. */
+const untilAnswered = async (before: number): Promise<void> => {
+  while (answered.bubbles.length === before) await pause(2);
+};
+
 describe('the sandbox killed at any moment', () => {
   it(
     '[DLV-05] keeps what it answered, and delivers what is ready under one delivery id',
     async () => {
       const starts: number[] = [];
       for (let round = 0; round < ROUNDS; round++) {
+        const before = answered.bubbles.length;
         const callers = [...Array.from({ length: CALLERS }, () => untilCut(work)), untilCut(turnKeys)];
+        await untilAnswered(before);
         await pause(killAfterMs(round));
         await sandbox.stop('SIGKILL');
         await Promise.all(callers);
