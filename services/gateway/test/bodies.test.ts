@@ -5,10 +5,13 @@ import { BUBBLES_FRAGMENT } from './fake-services.ts';
 import { AUTHORIZATION, QUICK, startWorld, TOKEN, type World } from './start.ts';
 
 let world: World;
+/** Does not wait long for anybody. */
+let hasty: World;
 beforeAll(async () => {
-  world = await startWorld({ limits: { ...QUICK, requestTimeoutMs: 1000, headersTimeoutMs: 1000 } });
+  world = await startWorld();
+  hasty = await startWorld({ limits: { ...QUICK, requestTimeoutMs: 1000, headersTimeoutMs: 1000 } });
 });
-afterAll(() => world.stop());
+afterAll(() => Promise.all([world.stop(), hasty.stop()]));
 beforeEach(() => {
   world.bubbles.seen.length = 0;
   world.bubbles.handle = (_, res, seen) => void res.end(JSON.stringify(seen));
@@ -50,7 +53,7 @@ describe('bodies of requests', () => {
 
   it('[GEN-08] are asked for only when they are wanted: a refusal comes without 100 Continue', async () => {
     const head = 'POST /v1/bubbles/42 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n';
-    const connection = rawConnection(world.url);
+    const connection = rawConnection(hasty.url);
     connection.write(head);
     expect(await connection.receivedMatching(/\}\}$/)).toMatch(/^HTTP\/1\.1 401 /);
     expect(await connection.received).not.toContain('100 Continue');
@@ -67,15 +70,15 @@ describe('bodies of requests', () => {
   });
 
   it('[GEN-08] that do not come in time are refused, and hold no connection of the service meanwhile', async () => {
-    const connection = rawConnection(world.url);
+    const connection = rawConnection(hasty.url);
     connection.write(`POST /v1/bubbles/open HTTP/1.1\r\n${HEAD}Content-Length: 5\r\n\r\nhe`);
     expect(await connection.received).toMatch(/^HTTP\/1\.1 400 /);
-    expect(world.bubbles.seen).toEqual([]);
-    await until(() => world.gateway.inFlight() === 0);
+    expect(hasty.bubbles.seen).toEqual([]);
+    await until(() => hasty.gateway.inFlight() === 0);
   });
 
   it('[GEN-08] heads that drip are cut off with a 400', async () => {
-    const connection = rawConnection(world.url);
+    const connection = rawConnection(hasty.url);
     connection.write('GET /v1/bubbles HTTP/1.1\r\nHost: a\r\n');
     expect(await connection.received).toMatch(/^HTTP\/1\.1 400 /);
   });
@@ -118,17 +121,17 @@ describe('answers', () => {
   });
 
   it('[ERR-05] a client that reads too slowly for too long is cut', async () => {
-    world.bubbles.handle = (_, res) => {
+    hasty.bubbles.handle = (_, res) => {
       res.on('error', () => undefined);
       res.write(Buffer.alloc(16 * 1024 * 1024));
     };
-    const connection = rawConnection(world.url);
+    const connection = rawConnection(hasty.url);
     connection.write(`GET /v1/bubbles/open HTTP/1.1\r\n${HEAD}\r\n`);
     await connection.receivedMatching(/^HTTP\/1\.1 200 /);
     connection.socket.pause();
-    await until(() => world.gateway.inFlight() === 0);
+    await until(() => hasty.gateway.inFlight() === 0);
     connection.socket.destroy();
-    expect(world.log.lines.at(-1)?.fields).toMatchObject({ route: '/v1/bubbles/open', aborted: true });
+    expect(hasty.log.lines.at(-1)?.fields).toMatchObject({ route: '/v1/bubbles/open', aborted: true });
   });
 
   it('[GEN-08] HEAD has the headers of GET and no body', async () => {
@@ -171,6 +174,7 @@ describe('answers of a service that misbehaves', () => {
   let crooked: Server;
   let answerWith: (socket: Socket) => void;
   let other: World;
+  let crookedUrl: string;
   const sockets = new Set<Socket>();
   beforeAll(async () => {
     crooked = createServer((socket) => {
@@ -184,15 +188,15 @@ describe('answers of a service that misbehaves', () => {
     });
     await new Promise<void>((resolve) => void crooked.listen(0, '127.0.0.1', resolve));
     const address = crooked.address();
-    const port = typeof address === 'object' ? address?.port : 0;
-    other = await startWorld({ limits: QUICK, config: { upstreams: { 'bubbles-query': [`http://127.0.0.1:${port}`] } } });
+    crookedUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+    other = await startWorld({ config: { upstreams: { 'bubbles-query': [crookedUrl] } } });
   });
   afterAll(async () => {
     await other.stop();
     for (const socket of sockets) socket.destroy();
     crooked.close();
   });
-  const ask = (version = '1.1') => rawExchange(other.url, `GET /v1/bubbles/open HTTP/${version}\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  const ask = (url = other.url) => rawExchange(url, 'GET /v1/bubbles/open HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
 
   it.each([
     ['a promised length', 'Content-Length: 100\r\n\r\nhalf'],
@@ -246,10 +250,12 @@ describe('answers of a service that misbehaves', () => {
   });
 
   it('[ERR-05] silence gives 500 within the time limit', async () => {
+    const quick = await startWorld({ limits: QUICK, config: { upstreams: { 'bubbles-query': [crookedUrl] } } });
     answerWith = () => undefined;
-    const text = await ask();
+    const text = await ask(quick.url);
     expect(text).toMatch(/^HTTP\/1\.1 500 /);
     expect(text).toContain('X-Gateway-Reason: upstream-timeout');
     await until(() => sockets.size <= 1);
+    await quick.stop();
   });
 });

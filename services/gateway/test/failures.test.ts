@@ -6,7 +6,7 @@ import { AUTHORIZATION, QUICK, startWorld, type World } from './start.ts';
 let world: World;
 const others: FakeService[] = [];
 beforeEach(async () => {
-  world = await startWorld({ limits: { ...QUICK, connectionsPerAddress: 2, queuedPerAddress: 2 } });
+  world = await startWorld({ limits: { connectionsPerAddress: 2, queuedPerAddress: 2 } });
 });
 afterEach(async () => {
   await world.stop();
@@ -29,7 +29,7 @@ const startTwoReplicas = async (): Promise<{ readonly world: World; readonly sec
   const second = await startFakeService(BUBBLES_FRAGMENT);
   const first = await startFakeService(BUBBLES_FRAGMENT);
   others.push(first, second);
-  return { world: await startWorld({ limits: QUICK, config: { upstreams: { 'bubbles-query': [first.url, second.url] } } }), second };
+  return { world: await startWorld({ config: { upstreams: { 'bubbles-query': [first.url, second.url] } } }), second };
 };
 
 describe('a service that does not answer', () => {
@@ -42,10 +42,12 @@ describe('a service that does not answer', () => {
 
   it('[ERR-05] is slow: 500 within the time limit, its request is ended', async () => {
     const left = Promise.withResolvers<void>();
-    world.bubbles.handle = (_, res) => void res.on('close', left.resolve);
-    await expectUnavailable(await world.fetch('/v1/bubbles/open'), 'upstream-timeout');
+    const quick = await startWorld({ limits: QUICK });
+    quick.bubbles.handle = (_, res) => void res.on('close', left.resolve);
+    await expectUnavailable(await quick.fetch('/v1/bubbles/open'), 'upstream-timeout');
     await left.promise;
-    expect(world.bubbles.seen.length).toBe(1);
+    expect(quick.bubbles.seen.length).toBe(1);
+    await quick.stop();
   });
 
   it('[ERR-06] the OAuth endpoints say so in the form of RFC 6749', async () => {
@@ -104,7 +106,7 @@ describe('identity', () => {
       await startFakeIdentity(IDENTITY_FRAGMENT),
       await startFakeIdentity(IDENTITY_FRAGMENT),
     ];
-    const several = await startWorld({ limits: QUICK, config: { upstreams: { 'identity-and-oauth': replicas.map(({ url }) => url) } } });
+    const several = await startWorld({ config: { upstreams: { 'identity-and-oauth': replicas.map(({ url }) => url) } } });
     const ask = async (token: string) => (await several.fetch('/v1/bubbles/42', { headers: { authorization: `Bearer ${token}` } })).status;
     for (let index = 0; index < 60; index += 1) await ask(`svc_pat_${index % 12}`);
     for (let index = 0; index < 12; index += 1) await several.fetch('/v1/me', { headers: { authorization: `Bearer svc_pat_${index}` } });
@@ -168,7 +170,7 @@ describe('breaker and bulkhead', () => {
     const replicas = [await startFakeService(BUBBLES_FRAGMENT), await startFakeService(BUBBLES_FRAGMENT)] as const;
     const identities = [await startFakeIdentity(IDENTITY_FRAGMENT), await startFakeIdentity(IDENTITY_FRAGMENT)] as const;
     const upstreams = { 'bubbles-query': replicas.map(({ url }) => url), 'identity-and-oauth': identities.map(({ url }) => url) };
-    const several = await startWorld({ limits: QUICK, config: { upstreams } });
+    const several = await startWorld({ config: { upstreams } });
     const ask = async (index: number) =>
       (await several.fetch('/v1/bubbles/42', { headers: { authorization: `Bearer svc_pat_${index}` } })).status;
     await Promise.all([replicas[0].stop(), identities[0].stop()]);
@@ -184,7 +186,7 @@ describe('breaker and bulkhead', () => {
     const replicas = [await startFakeService(BUBBLES_FRAGMENT), await startFakeService(BUBBLES_FRAGMENT)] as const;
     const identities = [await startFakeIdentity(IDENTITY_FRAGMENT), await startFakeIdentity(IDENTITY_FRAGMENT)] as const;
     const upstreams = { 'bubbles-query': replicas.map(({ url }) => url), 'identity-and-oauth': identities.map(({ url }) => url) };
-    const several = await startWorld({ limits: { ...QUICK, answerTimeoutMs: 20_000, exchangeTimeoutMs: 20_000 }, config: { upstreams } });
+    const several = await startWorld({ limits: { answerTimeoutMs: 20_000, exchangeTimeoutMs: 20_000 }, config: { upstreams } });
     const ask = async (index: number) =>
       (await several.fetch('/v1/bubbles/42', { headers: { authorization: `Bearer svc_pat_${index}` } })).status;
     await Promise.all([replicas[0].stop(), identities[0].stop()]);

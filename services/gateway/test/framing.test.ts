@@ -1,10 +1,10 @@
 import { rawConnection, rawExchange } from '@bubbles/shared/testing/raw-http.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { QUICK, startWorld, TOKEN, type World } from './start.ts';
+import { startWorld, TOKEN, type World } from './start.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ limits: QUICK });
+  world = await startWorld();
 });
 afterAll(() => world.stop());
 beforeEach(() => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { rawConnection } from '@bubbles/shared/testing/raw-http.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { aFragment, allowed, BUBBLES_FRAGMENT, operation } from './fake-services.ts';
-import { AUTHORIZATION, QUICK, startWorld, type World, type WorldOptions } from './start.ts';
+import { AUTHORIZATION, startWorld, type World, type WorldOptions } from './start.ts';
 
 const worlds: World[] = [];
 const started = async (options: WorldOptions = {}): Promise<World> => {
@@ -25,7 +25,7 @@ describe('a cold gateway beside a dead service', () => {
   it('[API-01] [ERR-05] knows from its image what the service serves: the document is whole, its routes are 500 and not 404', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'fragments-'));
     await writeFile(join(folder, 'bubbles-query.json'), JSON.stringify(BUBBLES_FRAGMENT));
-    const world = await started({ config: { bakedFragments: folder, upstreams: { 'bubbles-query': [NOBODY] } }, limits: QUICK });
+    const world = await started({ config: { bakedFragments: folder, upstreams: { 'bubbles-query': [NOBODY] } } });
     const { paths } = JSON.parse(await (await world.fetch('/v1/openapi.json')).text());
     expect(Object.keys(paths)).toContain('/v1/bubbles/search');
     const statuses = await Promise.all(['/v1/bubbles/open', '/v1/bubbles/open/x'].map(async (path) => (await world.fetch(path)).status));
@@ -37,7 +37,7 @@ describe('a cold gateway beside a dead service', () => {
   });
 
   it('[ERR-05] without any knowledge of it the whole prefix is 500 with Retry-After', async () => {
-    const world = await started({ config: { upstreams: { 'bubbles-query': [NOBODY] } }, limits: QUICK });
+    const world = await started({ config: { upstreams: { 'bubbles-query': [NOBODY] } } });
     const response = await world.fetch('/v1/bubbles/whatever');
     expect([response.status, response.headers.get('retry-after'), response.headers.get('x-gateway-reason')]).toEqual([
       500,
@@ -50,15 +50,15 @@ describe('a cold gateway beside a dead service', () => {
 
 describe('addresses by name', () => {
   it('[RATE-02] stand for every address of the name', async () => {
-    const named = await started({ limits: QUICK });
+    const named = await started();
     const port = new URL(named.bubbles.url).port;
-    const world = await started({ limits: QUICK, config: { upstreams: { 'bubbles-query': [`dns+http://localhost:${port}`] } } });
+    const world = await started({ config: { upstreams: { 'bubbles-query': [`dns+http://localhost:${port}`] } } });
     expect((await world.fetch('/v1/bubbles/open')).status).toBe(200);
     expect(named.bubbles.seen.length).toBe(1);
   });
 
   it('[ERR-05] a name that nobody knows leaves the others served', async () => {
-    const world = await started({ limits: QUICK, config: { upstreams: { 'bubbles-query': ['dns+http://nobody.invalid:1'] } } });
+    const world = await started({ config: { upstreams: { 'bubbles-query': ['dns+http://nobody.invalid:1'] } } });
     expect((await world.fetch('/v1/bubbles')).status).toBe(500);
     expect((await world.fetch('/v1/me', { headers: { authorization: 'Bearer svc_pat_x' } })).status).toBe(200);
     expect(world.log.lines.some(({ message }) => message === 'addresses of a service could not be resolved')).toBe(true);

@@ -1,11 +1,11 @@
 import { rawExchange } from '@bubbles/shared/testing/raw-http.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { allowed } from './fake-services.ts';
-import { AUTHORIZATION, QUICK, startWorld, TOKEN, type World } from './start.ts';
+import { AUTHORIZATION, startWorld, TOKEN, type World } from './start.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ limits: QUICK });
+  world = await startWorld();
 });
 afterAll(() => world.stop());
 beforeEach(() => {

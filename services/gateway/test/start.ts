@@ -16,7 +16,7 @@ import {
 export const TOKEN = 'svc_pat_tested';
 export const AUTHORIZATION = { authorization: `Bearer ${TOKEN}` };
 
-/** Time limits that a test can wait for. */
+/** For a test that waits for a time limit; whatever is to be answered in time has the time that it has in earnest. */
 export const QUICK: Partial<GatewayLimits> = { answerTimeoutMs: 400, exchangeTimeoutMs: 1200, checkTimeoutMs: 400, connectTimeoutMs: 300 };
 
 export interface World {
