@@ -49,9 +49,12 @@ are_lost() {
   ! is_running broker && ! is_running mongo && { is_open $((base + 17)) || is_open $((base + 72)); }
 }
 
-# Four ports below the ephemeral ones, kept in the state folder; another checkout takes the next hundred.
+# Four ports below the ephemeral ones, kept in the state folder; another checkout takes the next hundred. Nobody else chooses before this command ends:
+# until then what it starts may not listen yet.
 choose_ports() {
   if [ ! -f "$state/ports" ] || are_lost; then
+    exec 8>"${TMPDIR:-/tmp}/engines-$UID.lock"
+    flock 8
     local base=29600
     while is_taken $base; do base=$((base + 100)); done
     echo "$base" >"$state/ports"
@@ -62,7 +65,7 @@ choose_ports() {
 
 # launch <name> <command…>: in the background, leading a process group of its own, with a log and a pid file.
 launch() {
-  setsid "${@:2}" </dev/null >>"$state/$1.log" 2>&1 9>&- &
+  setsid "${@:2}" </dev/null >>"$state/$1.log" 2>&1 8>&- 9>&- &
   echo $! >"$state/$1.pid"
 }
 
