@@ -139,8 +139,8 @@ export interface Receiver {
 /** What an operator watches. */
 export interface DispatchMetrics {
   attempted(attempt: Pick<Attempt, 'outcome' | 'tookMs'> & { readonly first: boolean; readonly lateMs: number }): void;
-  cancelled(reason: CancelReason): void;
-  exhausted(): void;
+  cancelled(reason: CancelReason, count: number): void;
+  exhausted(count: number): void;
   disabled(): void;
   leasesLost(count: number): void;
 }

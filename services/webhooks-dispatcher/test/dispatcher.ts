@@ -69,7 +69,7 @@ export const CONFIG: Config = {
 export const TEAM = { id: 'team', role: 'member', hidden: false } as const;
 
 /** Ada pays, and sees the channels of her team. */
-const knownPeers = (): FakePeers => {
+export const knownPeers = (): FakePeers => {
   const peers = fakePeers();
   const membership = { team_id: TEAM.id, role: TEAM.role, hidden: false, visible_channel_ids: ['channel'] };
   peers.user('ada', { memberships: [membership] });

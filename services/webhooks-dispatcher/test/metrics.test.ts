@@ -3,7 +3,7 @@ import { DomainError } from '@bubbles/shared/errors.ts';
 import type { Database, Doc } from '@bubbles/shared/store/collection.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { aBubble } from './builders.ts';
-import { CONFIG } from './dispatcher.ts';
+import { CONFIG, knownPeers, startDispatcher, type TestDispatcher } from './dispatcher.ts';
 import { openScene, type Scene } from './scene.ts';
 import { memoryDatabase } from './stores.ts';
 
@@ -65,6 +65,54 @@ describe('what an operator watches', () => {
     await scene.dispatcher.settle();
     expect(await figures()).toContain('webhook_leases_lost_total 1');
     expect(await subscriber.log()).toMatchObject([{ status: 'succeeded', attempts: { length: 1 } }]);
+  });
+
+  it('what was given up, by the worker who had the delivery then and by no other', async () => {
+    scene = await openScene();
+    const subscriber = await scene.subscriber({}, 500);
+    await scene.dispatcher.ready();
+    await scene.dispatcher.settle();
+    for (const seconds of [60, 120, 240]) await scene.dispatcher.pass(seconds);
+    const held: ServerResponse[] = [];
+    subscriber.receiver.answer((response) => held.push(response));
+    await scene.dispatcher.clock.advance(480_000);
+    await subscriber.receiver.reached(5);
+    await scene.dispatcher.clock.advance(CONFIG.limits.leaseMs);
+    await subscriber.receiver.reached(6);
+    for (const response of held) response.writeHead(500).end();
+    await scene.dispatcher.settle();
+    expect(await subscriber.log()).toMatchObject([{ status: 'exhausted', attempts: { length: 5 } }]);
+    expect(await figures()).toEqual(expect.arrayContaining(['webhook_exhausted_total 1', 'webhook_leases_lost_total 1']));
+  });
+
+  it('what was cancelled, by the worker who had the delivery then and by no other', async () => {
+    const peers = knownPeers();
+    const asking = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const post: typeof peers.identity.post = async (path, call) => {
+      asking.resolve();
+      await answered.promise;
+      return peers.identity.post(path, call);
+    };
+    const database = memoryDatabase();
+    scene = await openScene({ database, peers });
+    await scene.subscriber();
+    const slow = await startDispatcher({
+      database,
+      clock: scene.dispatcher.clock,
+      peers: { ...peers, identity: { ...peers.identity, post } },
+    });
+    peers.team('team', { archived: true });
+    await slow.ready();
+    await asking.promise;
+    await scene.dispatcher.pass(CONFIG.limits.leaseMs / 1000);
+    answered.resolve();
+    await slow.settle();
+    const cancelled = async ({ registry }: TestDispatcher) =>
+      (await registry.metrics()).split('\n').filter((line) => /^webhook_(cancelled|leases_lost)_total/.test(line));
+    expect(await cancelled(scene.dispatcher)).toEqual(['webhook_cancelled_total{reason="team_archived"} 1', 'webhook_leases_lost_total 0']);
+    expect(await cancelled(slow)).toEqual(['webhook_leases_lost_total 1']);
+    await slow.stop();
   });
 
   it('how much is due, and for how long', async () => {

@@ -14,10 +14,11 @@ import {
 import { subscriptionRefusal } from '../domain/gate.ts';
 import type { AttemptResult } from '../domain/outcome.ts';
 import { failureKey, type Subscription } from '../domain/subscription.ts';
-import type { Access, DeliveryStore, DispatchMetrics, EventStore, LeaseEnd, Readability, SubscriptionStore } from '../ports.ts';
+import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, SubscriptionStore } from '../ports.ts';
 import { askLive } from './ask-live.ts';
 import { grouped } from './grouped.ts';
 import { inTurn } from './in-turn.ts';
+import { leaseEnds } from './lease-ends.ts';
 import { type PostPorts, post } from './post.ts';
 
 interface Ports extends PostPorts {
@@ -39,14 +40,10 @@ const LOST: AttemptResult = { outcome: 'worker_lost', status: null, tookMs: 0, p
 
 /** Writes what became of deliveries, many at a time. Outcomes wait in memory while the store is away, for as long as nobody else may claim them. */
 function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
-  const release = grouped<LeaseEnd>(async (ends) => {
-    const kept = await deliveries.release(ends);
-    if (kept < ends.length) metrics.leasesLost(ends.length - kept);
-  });
+  const end = leaseEnds({ deliveries, metrics });
   const succeeded = grouped(subscriptions.succeeded);
   const turn = inTurn();
 
-  const end = ({ id, leaseToken }: Delivery, as: LeaseEnd['as']): Promise<void> => release({ id, leaseToken: leaseToken ?? '', as });
   const whileLeased = async (delivery: Delivery, write: () => Promise<void>): Promise<void> => {
     for (;;) {
       try {
@@ -82,10 +79,8 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
       await putOff(delivery, 0);
     },
 
-    async cancelled(delivery: Delivery, reason: CancelReason): Promise<void> {
-      await whileLeased(delivery, () => end(delivery, { kind: 'cancelled', reason, at: clock.now() }));
-      metrics.cancelled(reason);
-    },
+    cancelled: (delivery: Delivery, reason: CancelReason): Promise<void> =>
+      whileLeased(delivery, () => end(delivery, { kind: 'cancelled', reason, at: clock.now() })),
 
     /** The counter first: a crash between the two makes the attempt again, and its key keeps it from counting twice. */
     async attempted(delivery: Delivery, result: AttemptResult, startedAt: Date): Promise<void> {
@@ -99,7 +94,6 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
       });
       if (chargesReceiver(result.outcome)) await counted(delivery, recorded, endedAt);
       await whileLeased(delivery, () => end(delivery, { kind: 'recorded', recorded }));
-      if (recorded.status === 'exhausted') metrics.exhausted();
     },
   };
 }

@@ -45,8 +45,8 @@ export function dispatchMetrics({ registry }: Pick<Watched, 'registry'>): Dispat
       seconds.observe(tookMs / MS);
       (first ? firstLag : late).observe(Math.max(0, lateMs) / MS);
     },
-    cancelled: (reason) => cancelled.inc({ reason }),
-    exhausted: () => exhausted.inc(),
+    cancelled: (reason, count) => cancelled.inc({ reason }, count),
+    exhausted: (count) => exhausted.inc(count),
     disabled: () => disabled.inc(),
     leasesLost: (count) => leasesLost.inc(count),
   };
