@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { Bubble, BubbleType } from './bubble.ts';
-import { CallerId } from './text.ts';
+import { CallerId, hasAtMost } from './text.ts';
 import { Timestamp } from './timestamp.ts';
 
-const URL_MAX_LENGTH = 2048;
+const URL_MAX_CHARACTERS = 2048;
 
 export const WebhookEventType = z.enum(['bubble.ready', 'meeting_recording.ready', 'screen_recording.ready']);
 export type WebhookEventType = z.infer<typeof WebhookEventType>;
@@ -17,7 +17,11 @@ export const WebhookSubscriptionFilters = z
   .meta({ id: 'WebhookSubscriptionFilters' });
 export type WebhookSubscriptionFilters = z.infer<typeof WebhookSubscriptionFilters>;
 
-const ReceiverUrl = z.string().min(1, 'must not be empty').max(URL_MAX_LENGTH).meta({ description: 'https receiver on a public address' });
+const ReceiverUrl = z
+  .string()
+  .min(1, 'must not be empty')
+  .refine((url) => hasAtMost(url, URL_MAX_CHARACTERS), `must have at most ${URL_MAX_CHARACTERS} characters`)
+  .meta({ maxLength: URL_MAX_CHARACTERS, description: 'https receiver on a public address' });
 const RequestedEvents = z
   .array(WebhookEventType)
   .min(1, 'must name at least one')

@@ -88,6 +88,14 @@ describe('section 4, POST /v1/webhooks', () => {
     },
   );
 
+  it('[HOOK-01] a receiver has at most 2048 characters, an emoji counts once', async () => {
+    const sized = (characters: number) => ({ url: `https://hooks.example.com/${'🎈'.repeat(characters - 26)}` });
+    expect(await made(sized(2048))).toMatchObject(sized(2048));
+    const tooLong = await create(sized(2049));
+    expect(refusal(tooLong)).toEqual(REFUSED);
+    expect(tooLong.body.error.message).toBe('url: must have at most 2048 characters');
+  });
+
   it('[HOOK-01] a team or space that the caller does not see is forbidden; a space of another team is invalid', async () => {
     const visible_channel_ids = ['channel', 'second'];
     const membership = (team_id: string, hidden: boolean) => ({ team_id, role: 'member' as const, hidden, visible_channel_ids: [] });

@@ -62,7 +62,13 @@ describe('HOOK-10 receiver addresses that are literal', () => {
     'https://example.com:0443/',
   ])('[HOOK-10] %s is one', (url) => expect(accepts(url)).toBe(true));
 
-  it('[HOOK-10] says one thing whatever the fault', () => {
+  it('[HOOK-10] has at most 2048 characters, however many units they take', () => {
+    const sized = (characters: number) => `https://example.com/${'🎈'.repeat(characters - 20)}`;
+    expect(accepts(sized(2048))).toBe(true);
+    expect(() => receiverUrl(sized(2049), strict)).toThrow('url: must have at most 2048 characters.');
+  });
+
+  it('[HOOK-10] says one thing whatever the fault of the host', () => {
     expect(() => receiverUrl('https://10.0.0.1/', strict)).toThrow('url: must be an absolute https URL of a public host.');
     expect(() => receiverUrl('nonsense', strict)).toThrow('url: must be an absolute https URL of a public host.');
   });

@@ -11,8 +11,10 @@ export interface ReceiverPolicy {
   readonly loopback: boolean;
 }
 
+/** Unicode code points, as every length of the interface. */
 const MAX_URL_CHARACTERS = 2048;
 const MAX_NAME_CHARACTERS = 253;
+const TOO_LONG = `url: must have at most ${MAX_URL_CHARACTERS} characters.`;
 const REFUSAL = 'url: must be an absolute https URL of a public host.';
 
 /** Controls, format characters, separators, unassigned and lone surrogates: nothing a person sees, everything a parser stumbles over. */
@@ -66,7 +68,8 @@ function mayBeHost(written: string, host: string, addresses: AddressPolicy): boo
  * connect.
  */
 export function receiverUrl(text: string, policy: ReceiverPolicy): URL {
-  const [, scheme = '', authority = ''] = (text.length <= MAX_URL_CHARACTERS && !INVISIBLE.test(text) && ABSOLUTE.exec(text)) || refuse();
+  if ([...text].length > MAX_URL_CHARACTERS) throw new DomainError('invalid', TOO_LONG);
+  const [, scheme = '', authority = ''] = (!INVISIBLE.test(text) && ABSOLUTE.exec(text)) || refuse();
   if (/[@%]/.test(authority) || !URL.canParse(text)) refuse();
   const url = new URL(text);
   if (url.port !== '' && BAD_PORTS.has(Number(url.port))) refuse();
