@@ -4,13 +4,15 @@ import { isPlainText, PLAIN_TEXT_RULE } from './text.ts';
 
 export const JSON_BODY_LIMIT_BYTES = 64 * 1024;
 const MAX_DEPTH = 32;
+/** RFC 9110, 8.4.1: the name of no encoding. */
+const UNENCODED = /^identity$/i;
 const JSON_MEDIA_TYPE = /^application\/json[\t ]*(?:;[\t ]*charset=(?:utf-8|"utf-8")[\t ]*)?$/i;
 
 const invalidBody = (reason: string): DomainError => new DomainError('invalid', `body: ${reason}`);
 
 /** Refuses a body by its headers; for a body that is not empty. */
 export const checkJsonHeaders = (headers: IncomingHttpHeaders): void => {
-  if (headers['content-encoding'] !== undefined) throw invalidBody('must be sent without Content-Encoding');
+  if (!UNENCODED.test(headers['content-encoding'] ?? 'identity')) throw invalidBody('must be sent without Content-Encoding');
   if (!JSON_MEDIA_TYPE.test(headers['content-type'] ?? '')) throw invalidBody('Content-Type must be application/json');
 };
 
