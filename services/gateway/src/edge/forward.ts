@@ -1,6 +1,7 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import { isDomainError } from '@bubbles/shared/errors.ts';
-import { readBody } from '@bubbles/shared/http/read-body.ts';
+import { JSON_BODY_LIMIT_BYTES } from '@bubbles/shared/http/json-body.ts';
+import { BodyTooLarge, readBody } from '@bubbles/shared/http/read-body.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
 import { type Admit, type Admitted, refuseWithout } from '../admission/admit.ts';
 import { affinityOf, credentialOf } from '../admission/credential.ts';
@@ -35,6 +36,8 @@ export interface ForwardOptions {
   readonly onServed: (service: string, seconds: number) => void;
 }
 
+/** Names what the services take of a body. The gateway's own limit is wider: below it the owner of the route refuses, after whom it may not let in. */
+const TOO_LARGE = new BodyTooLarge(JSON_BODY_LIMIT_BYTES);
 const NOTHING: Admitted = { requestHeaders: [], answerHeaders: [] };
 
 /** Takes a request with a known operation to the service that owns it. Identity authenticates its own routes; for the others it is asked first. */
@@ -92,7 +95,7 @@ const withBody = async (
     await use(await readBody(req, res, limits.maxBodyBytes));
   } catch (error) {
     if (!isDomainError(error)) throw error;
-    refuse(exchange, { error });
+    refuse(exchange, { error: error instanceof BodyTooLarge ? TOO_LARGE : error });
   } finally {
     bodies.release(size);
   }
