@@ -204,6 +204,8 @@ describe('what is refused', () => {
   const ID = '00000000-0000-4000-8000-000000000000';
   it.each<readonly [string, Fields, string]>([
     ['POST /users', { email: 1 }, 'email'],
+    ['POST /users', { email: 'bad' }, 'email: must be an e-mail address'],
+    ['PATCH /users/ada', { email: 'ada@' }, 'email: must be an e-mail address'],
     ['POST /users', { name: 'a\u0000' }, 'name'],
     ['POST /users/ada/state', { state: 'gone' }, 'state'],
     ['POST /teams', { plan: 'pro' }, 'name'],
@@ -224,6 +226,7 @@ describe('what is refused', () => {
     ['POST /bubbles', { type: 'screen_recording', participant_ids: [], segments: [{ text: 1 }] }, 'segments'],
     ['POST /bubbles', { type: 'screen_recording', participant_ids: [], stage: 'done' }, 'stage'],
     ['POST /bubbles/standup/stage', {}, 'stage'],
+    ['POST /bubbles', { type: 'screen_recording', participant_ids: [], segments: null }, 'segments'],
     ['PATCH /bubbles/standup', { is_public: null }, 'is_public'],
     ['POST /bubbles/standup/comments', {}, 'author_id'],
     ['POST /bubbles/standup/comments', { author_id: ID }, 'author_id'],

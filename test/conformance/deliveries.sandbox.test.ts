@@ -59,6 +59,18 @@ describe('section 6, a delivery', () => {
     expect(subscriber.receiver.received).toHaveLength(1);
   });
 
+  it('[DLV-01] [GEN-04] has the author of a bubble that has none as null, as GET has', async () => {
+    const subscriber = await scene.subscriber();
+    const read = async (id: string) => (await send(scene.sandbox.url, `/v1/bubbles/${id}`, { as: subscriber.person.pat })).json;
+    const without = await subscriber.bubble({ author_id: null });
+    expect(subscriber.receiver.received[0]?.json.data.bubble).toMatchObject({ author: null, creator_id: null });
+    expect(await read(without)).toMatchObject({ author: null, participants: [{ id: subscriber.person.id }] });
+    const authored = await subscriber.bubble();
+    expect(await read(authored)).toMatchObject({ author: { id: subscriber.person.id } });
+    await scene.world.changeBubble(authored, { author_id: null });
+    expect(await read(authored)).toMatchObject({ author: null });
+  });
+
   it('[HOOK-07] [DLV-02] a test goes the same way, with a bubble that does not exist', async () => {
     const subscriber = await scene.subscriber({ events: ['meeting_recording.ready'], filters: { bubble_types: ['custom_image'] } });
     const queued = (await subscriber.call('POST', `/${subscriber.id}/test`)).json;

@@ -16,7 +16,8 @@ const MemberPath = z.object({ id: z.string(), user_id: z.string() });
 const ServicePath = z.object({ name: z.string() });
 
 const Name = z.string().max(200).nullable().optional();
-const Profile = z.object({ email: z.string().max(254).nullable().optional(), name: Name, picture_url: z.string().nullable().optional() });
+const Email = z.email({ pattern: z.regexes.unicodeEmail, error: 'must be an e-mail address' }).max(254);
+const Profile = z.object({ email: Email.nullable().optional(), name: Name, picture_url: z.string().nullable().optional() });
 const Role = z.enum(['admin', 'member', 'guest']);
 const Plan = z.enum(['free', 'pro']);
 const NewTeam = CreateTeam.extend({

@@ -21,7 +21,7 @@ const DETAILS = {
   title: z.string().max(1000).nullable(),
   team_id: z.string().nullable(),
   channel_id: z.string().nullable(),
-  author_id: z.string(),
+  author_id: z.string().nullable(),
   creator_id: z.string().nullable(),
   participant_ids: z.array(z.string()).max(500),
   external_participants: z

@@ -49,8 +49,8 @@ export function people(directory: Directory): People {
       return [...inside, ...external_participants.map((guest) => ({ user_id: null, ...guest, is_external: true }))];
     },
     async author({ author_id, participant_ids = [], team_id }) {
-      const id = author_id ?? participant_ids[0];
-      return id === undefined ? null : person(await known('author_id', id), team_id);
+      const id = author_id === undefined ? participant_ids[0] : author_id;
+      return id === undefined || id === null ? null : person(await known('author_id', id), team_id);
     },
     async channelName({ team_id, channel_id }) {
       if (typeof team_id === 'string' && !(await directory.teamExists(team_id))) throw new DomainError('invalid', 'team_id: no such team.');
