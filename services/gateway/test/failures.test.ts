@@ -32,6 +32,12 @@ const startTwoReplicas = async (): Promise<{ readonly world: World; readonly sec
   return { world: await startWorld({ config: { upstreams: { 'bubbles-query': [first.url, second.url] } } }), second };
 };
 
+const cutOff = ({ server }: FakeService): Promise<void> => {
+  server.prependListener('connection', (socket) => socket.resetAndDestroy());
+  server.closeAllConnections();
+  return Promise.resolve();
+};
+
 describe('a service that does not answer', () => {
   it('[ERR-05] [ERR-07] is down: 500 with Retry-After for every method, at once', async () => {
     await world.bubbles.stop();
@@ -166,7 +172,10 @@ describe('breaker and bulkhead', () => {
     expect((await world.fetch('/v1/bubbles/open')).status).toBe(200);
   });
 
-  it('[ERR-05] a replica that is spared is asked all the same when the other one has gone', async () => {
+  it.each([
+    ['has gone', ({ stop }: FakeService) => stop()],
+    ['cuts off whom it has not taken yet, since it goes', cutOff],
+  ])('[ERR-05] a replica that is spared is asked all the same when the other one %s', async (_, leave) => {
     const replicas = [await startFakeService(BUBBLES_FRAGMENT), await startFakeService(BUBBLES_FRAGMENT)] as const;
     const identities = [await startFakeIdentity(IDENTITY_FRAGMENT), await startFakeIdentity(IDENTITY_FRAGMENT)] as const;
     const upstreams = { 'bubbles-query': replicas.map(({ url }) => url), 'identity-and-oauth': identities.map(({ url }) => url) };
@@ -177,7 +186,8 @@ describe('breaker and bulkhead', () => {
     for (let index = 0; index < 60; index += 1) expect(await ask(index)).toBe(200);
     others.push(await startFakeService(BUBBLES_FRAGMENT, undefined, replicas[0].port));
     others.push(await startFakeIdentity(IDENTITY_FRAGMENT, identities[0].port));
-    await Promise.all([replicas[1].stop(), identities[1].stop()]);
+    others.push(replicas[1], identities[1]);
+    await Promise.all([leave(replicas[1]), leave(identities[1])]);
     for (let index = 0; index < 12; index += 1) expect(await ask(index)).toBe(200);
     await several.stop();
   });

@@ -4,7 +4,6 @@ import type { ServiceTokens } from '@bubbles/shared/http/internal-auth.ts';
 import { type InternalClient, internalClient } from '@bubbles/shared/http/internal-client.ts';
 import type { GatewayReason } from '../edge/exchange.ts';
 import { type Address, failureOf, insistence } from '../upstream/address.ts';
-import { wasCut, wasRefused } from '../upstream/transport-errors.ts';
 import { type CheckBatcher, CheckQueueFull, checkBatcher } from './check-batcher.ts';
 
 export const IDENTITY = 'identity-and-oauth';
@@ -98,11 +97,10 @@ const ask = async (batcher: CheckBatcher, check: CredentialCheck): Promise<Check
   }
 };
 
-const hasGone = ({ error }: Unanswered): boolean => isDomainError(error) && wasRefused(error.cause);
+const hasGone = ({ error }: Unanswered): boolean => isDomainError(error) && failureOf(error.cause) === 'gone';
 
 /** A check that was asked twice counts twice at most, and lets nobody in. */
-const mayAskAnother = ({ reason, error }: Unanswered): boolean =>
-  reason === 'breaker' || (isDomainError(error) && (wasRefused(error.cause) || wasCut(error.cause)));
+const mayAskAnother = (last: Unanswered): boolean => last.reason === 'breaker' || hasGone(last);
 
 const reasonOf = (error: unknown): GatewayReason => {
   if (error instanceof CheckQueueFull) return 'overload';

@@ -86,10 +86,10 @@ export const openAddress = (origin: string, clock: Clock, limits: PoolLimits): A
 };
 
 /**
- * Who may insist: whom another replica has just refused, since one that was spared may be back; and whom no replica takes, as far as the breakers know,
- * on one that had gone, since it takes no time to be refused again.
+ * Who may insist: whom another replica has just refused or cut off, since one that was spared may be back; and whom no replica takes, as far as the
+ * breakers know, on one that had gone, since it takes no time to be refused again.
  */
 export const insistence = (candidates: readonly Address[]) => {
   const spared = candidates.length > 1 && !candidates.some((address) => address.isReady());
-  return (address: Address, refused: boolean): boolean => refused || (spared && address.hasGone());
+  return (address: Address, left: boolean): boolean => left || (spared && address.hasGone());
 };

@@ -30,7 +30,7 @@ export const relay = async (exchange: Exchange, plan: RelayPlan, budget: RetryBu
   let closed: GatewayReason = 'upstream-down';
   let failure: Failure | null = null;
   for (let address = untried.shift(); address !== undefined; address = untried.shift()) {
-    const refusal = address.enter(insists(address, wasRefused(failure?.error)));
+    const refusal = address.enter(insists(address, failure !== null));
     if (refusal !== null) {
       closed = refusal;
       continue;
