@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { send } from './support/client.ts';
 import { type Receiver, signedAt, startReceiver } from './support/receiver.ts';
@@ -178,14 +179,46 @@ describe('what is kept', () => {
 });
 
 describe('receivers', () => {
+  const certificates = new URL('../../services/webhooks-dispatcher/test/certificates/', import.meta.url);
+  const certificate = { path: fileURLToPath(new URL('localhost.pem', certificates)), keyPath: new URL('localhost.key', certificates) };
+  const subscribe = async ({ url }: Sandbox, receiver: string) => {
+    const { users } = await control(url, 'GET /world');
+    return send(url, '/v1/webhooks', { method: 'POST', as: users.ada.pat, body: { url: receiver, events: ['bubble.ready'] } });
+  };
+
+  it(
+    '[DLV-02] [HOOK-10] are spoken to as the variables of the dispatcher say',
+    async () => {
+      const receiver = await startReceiver({
+        cert: readFileSync(certificate.path, 'utf8'),
+        key: readFileSync(certificate.keyPath, 'utf8'),
+      });
+      receivers.push(receiver);
+      const sandbox = await start(['--data', ':memory:'], {
+        WEBHOOK_EXTRA_CA_FILE: certificate.path,
+        WEBHOOK_HEADER_NAME: 'Acme',
+        WEBHOOK_USER_AGENT: 'acme/1',
+        WEBHOOK_ALLOW_CIDRS: '10.9.0.0/16',
+        WEBHOOK_DENY_CIDRS: '93.184.0.0/16',
+        WEBHOOK_ALLOW_HTTP: 'true',
+      });
+      expect((await subscribe(sandbox, receiver.url)).status).toBe(201);
+      const { users } = await world(sandbox);
+      await control(sandbox.url, 'POST /bubbles', { type: 'custom_image', participant_ids: [users.ada.id] });
+      await receiver.reached(1);
+      expect(receiver.received[0]?.headers).toMatchObject({ 'x-acme-event': 'bubble.ready', 'user-agent': 'acme/1' });
+      const asked = ['https://10.9.0.1/', 'https://10.8.0.1/', 'https://93.184.215.14/', 'http://example.com/'];
+      const statuses = await Promise.all(asked.map(async (url) => (await subscribe(sandbox, url)).status));
+      expect(statuses).toEqual([201, 400, 400, 201]);
+      expect(await refusal([], { WEBHOOK_DENY_CIDRS: 'x' })).toContain('WEBHOOK_DENY_CIDRS: must be a comma-separated list of networks');
+    },
+    START_MS,
+  );
+
   it(
     '[HOOK-10] with the rules of production nothing on this machine is admitted',
     async () => {
-      const status = async ({ url }: Sandbox, receiver: string) => {
-        const { users } = await control(url, 'GET /world');
-        return (await send(url, '/v1/webhooks', { method: 'POST', as: users.ada.pat, body: { url: receiver, events: ['bubble.ready'] } }))
-          .status;
-      };
+      const status = async (sandbox: Sandbox, receiver: string) => (await subscribe(sandbox, receiver)).status;
       const here = ['http://127.0.0.1:8099/', 'https://127.0.0.1/', 'http://[::1]:8099/', 'http://localhost:8099/', 'https://localhost/'];
       const [lenient, strict] = [
         await start(['--data', ':memory:']),

@@ -1,5 +1,6 @@
 import { ConfigError, type Environment, readConfig } from '@bubbles/shared/config.ts';
 import { flag, port } from '@bubbles/shared/config-values.ts';
+import { RECEIVER_VARIABLES, type ReceiverSettings, receiverSettings } from '@bubbles/webhooks-dispatcher/config.ts';
 import { z } from 'zod';
 
 const DEFAULT_PORT = 8080;
@@ -13,8 +14,8 @@ export interface SandboxConfig {
   readonly data: string;
   /** Begin anew. */
   readonly fresh: boolean;
-  /** Receivers as in production: nothing on loopback, https only. */
-  readonly strictReceivers: boolean;
+  /** As in production, and receivers on loopback unless these are to be strict. */
+  readonly webhooks: ReceiverSettings;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
@@ -29,6 +30,7 @@ const Variables = z.object({
   PORT: port().default(DEFAULT_PORT),
   SANDBOX_DATA: z.string().default(DEFAULT_FOLDER),
   SANDBOX_STRICT_RECEIVERS: oneOrTrue().default(false),
+  ...RECEIVER_VARIABLES,
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('error'),
 });
 
@@ -49,7 +51,7 @@ export function readSandboxConfig(args: readonly string[], env: Environment): Sa
     port: variables.PORT,
     data,
     fresh,
-    strictReceivers: variables.SANDBOX_STRICT_RECEIVERS,
+    webhooks: receiverSettings(variables, !variables.SANDBOX_STRICT_RECEIVERS),
     logLevel: variables.LOG_LEVEL,
   };
 }

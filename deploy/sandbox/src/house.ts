@@ -3,6 +3,7 @@ import { internalClient } from '@bubbles/shared/http/internal-client.ts';
 import type { Log } from '@bubbles/shared/log.ts';
 import type { Infra } from '@bubbles/shared/service.ts';
 import type { EmbeddedStore } from '@bubbles/shared/store/embedded/open-embedded.ts';
+import type { ReceiverSettings } from '@bubbles/webhooks-dispatcher/config.ts';
 import { type Actions, actions } from './control/actions.ts';
 import { identityAdmin } from './control/identity-http.ts';
 import type { ServiceState } from './control/routes.ts';
@@ -25,7 +26,7 @@ export interface HouseOptions {
   readonly settings: Settings;
   readonly keys: ServiceKeys;
   readonly publicBaseUrl: string;
-  readonly strictReceivers: boolean;
+  readonly webhooks: ReceiverSettings;
   readonly settle: () => Promise<void>;
   readonly logOf: LogOf;
 }
@@ -54,12 +55,12 @@ interface Open {
 type Ports = Map<ServiceName, number>;
 
 async function openSlots(options: HouseOptions, ports: Ports): Promise<ReadonlyMap<ServiceName, Slot>> {
-  const { bus, infra, keys, logOf, publicBaseUrl, store, strictReceivers, settings } = options;
+  const { bus, infra, keys, logOf, publicBaseUrl, store, webhooks, settings } = options;
   const slots = new Map<ServiceName, Slot>();
   const build = builders({
     publicBaseUrl,
     keys,
-    strictReceivers,
+    webhooks,
     secrets: await settings.secrets(),
     urlOf: (name) => slots.get(name)?.url ?? '',
   });

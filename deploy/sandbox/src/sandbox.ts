@@ -156,7 +156,7 @@ async function startOn({ store, place, logOf }: Ground, config: SandboxConfig): 
     settle,
     logOf,
     publicBaseUrl: place.url,
-    strictReceivers: config.strictReceivers,
+    webhooks: config.webhooks,
   });
   await behind.start();
   const stage = stageOf({ store, place, clock, settle, behind, gateway: () => gateway });

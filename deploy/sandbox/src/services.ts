@@ -5,7 +5,7 @@ import { assertedCallers } from '@bubbles/shared/http/asserted-callers.ts';
 import { internalClient } from '@bubbles/shared/http/internal-client.ts';
 import type { Infra } from '@bubbles/shared/service.ts';
 import type { ServiceParts } from '@bubbles/shared/service-process.ts';
-import { PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
+import { PRODUCTION_LIMITS, PRODUCTION_TIMING, type ReceiverSettings } from '@bubbles/webhooks-dispatcher/config.ts';
 import { createWebhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
 import type { Registry } from 'prom-client';
 import type { CallerName, ServiceKeys } from './service-keys.ts';
@@ -18,7 +18,7 @@ export interface Surroundings {
   readonly publicBaseUrl: string;
   readonly secrets: SandboxSecrets;
   readonly keys: ServiceKeys;
-  readonly strictReceivers: boolean;
+  readonly webhooks: ReceiverSettings;
   /** Where a service is served; known once it has been started. */
   readonly urlOf: (name: ServiceName) => string;
 }
@@ -61,11 +61,9 @@ export function builders(surroundings: Surroundings): Readonly<Record<ServiceNam
       const identity = client('webhooks-dispatcher', 'identity-and-oauth');
       const bubblesQuery = client('webhooks-dispatcher', 'bubbles-query');
       const config = {
-        headerName: 'Service',
-        userAgent: 'recordings-webhooks/1',
+        ...surroundings.webhooks,
         sealKeys,
         cursorKeys,
-        receivers: { allow: [], deny: [], http: false, loopback: !surroundings.strictReceivers, extraCa: [] },
         timing: PRODUCTION_TIMING,
         limits: PRODUCTION_LIMITS,
         releaseLeasesAtStart: true,

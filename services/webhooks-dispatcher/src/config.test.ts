@@ -1,9 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { PRODUCTION_LIMITS, PRODUCTION_TIMING, readWebhooksConfig } from './config.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const key = (byte: number) => Buffer.alloc(32, byte);
+const ca = readFileSync(new URL('../test/certificates/ca.pem', import.meta.url), 'utf8');
 const env = {
   PUBLIC_BASE_URL: 'https://api.test',
   MONGODB_URL: 'mongodb://db',
@@ -18,14 +20,14 @@ const env = {
 
 describe('the configuration', () => {
   it('is read from the environment', () => {
-    const config = readWebhooksConfig({ ...env, WEBHOOK_ALLOW_CIDRS: '10.1.0.0/16, fd00::/8', WEBHOOK_EXTRA_CA: 'PEM' });
+    const config = readWebhooksConfig({ ...env, WEBHOOK_ALLOW_CIDRS: '10.1.0.0/16, fd00::/8', WEBHOOK_EXTRA_CA: ca });
     expect(config.bubblesQueryUrls).toEqual(['http://bubbles-0:8080', 'http://bubbles-1:8080']);
     expect(config.webhooks).toEqual({
       headerName: 'Service',
       userAgent: 'recordings-webhooks/1',
       sealKeys: [{ id: 'k1', key: key(1) }],
       cursorKeys: { current: key(2), previous: null },
-      receivers: { allow: ['10.1.0.0/16', 'fd00::/8'], deny: [], http: false, loopback: false, extraCa: ['PEM'] },
+      receivers: { allow: ['10.1.0.0/16', 'fd00::/8'], deny: [], http: false, loopback: false, extraCa: [ca] },
       timing: PRODUCTION_TIMING,
       limits: PRODUCTION_LIMITS,
       releaseLeasesAtStart: false,
@@ -42,8 +44,16 @@ describe('the configuration', () => {
 
   it('tells every fault at once', () => {
     const read = () =>
-      readWebhooksConfig({ ...env, WEBHOOK_DENY_CIDRS: '10.0.0.1', WEBHOOK_HEADER_NAME: 'a b', BUBBLES_QUERY_URLS: '', CURSOR_KEY: 'x' });
-    for (const name of ['WEBHOOK_DENY_CIDRS', 'WEBHOOK_HEADER_NAME', 'BUBBLES_QUERY_URLS', 'CURSOR_KEY']) expect(read).toThrow(name);
+      readWebhooksConfig({
+        ...env,
+        WEBHOOK_DENY_CIDRS: '10.0.0.1',
+        WEBHOOK_HEADER_NAME: 'a b',
+        WEBHOOK_EXTRA_CA: 'ca.pem',
+        BUBBLES_QUERY_URLS: '',
+        CURSOR_KEY: 'x',
+      });
+    for (const name of ['WEBHOOK_DENY_CIDRS', 'WEBHOOK_HEADER_NAME', 'WEBHOOK_EXTRA_CA', 'BUBBLES_QUERY_URLS', 'CURSOR_KEY'])
+      expect(read).toThrow(name);
   });
 
   it.each(['SERVICE_KEY', 'CALLER_KEYS', 'SEAL_KEYS', 'CURSOR_KEY'])('[GEN-10] %s has no default', (name) => {

@@ -1,4 +1,4 @@
-import type { KeyObject } from 'node:crypto';
+import { type KeyObject, X509Certificate } from 'node:crypto';
 import { type Environment, readConfig } from '@bubbles/shared/config.ts';
 import { base64Key, baseUrls, commaList, flag, sealKeys } from '@bubbles/shared/config-values.ts';
 import type { SealKey } from '@bubbles/shared/seal.ts';
@@ -76,13 +76,16 @@ const areNetworks = (cidrs: readonly string[]): boolean => {
   }
 };
 
-const Variables = z.object({
-  ...SERVICE_VARIABLES,
-  ...ASKING_VARIABLES,
-  BUBBLES_QUERY_URLS: baseUrls(),
-  SEAL_KEYS: sealKeys(),
-  CURSOR_KEY: base64Key(KEY_BYTES),
-  CURSOR_KEY_PREVIOUS: base64Key(KEY_BYTES).nullable().default(null),
+const isCertificate = (text: string): boolean => {
+  try {
+    return new X509Certificate(text).subject !== undefined;
+  } catch {
+    return false;
+  }
+};
+
+/** What is sent to whom; the sandbox reads these too. */
+export const RECEIVER_VARIABLES = {
   WEBHOOK_HEADER_NAME: z
     .string()
     .regex(/^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$/, 'must be a part of a header name')
@@ -91,7 +94,32 @@ const Variables = z.object({
   WEBHOOK_ALLOW_CIDRS: networks(),
   WEBHOOK_DENY_CIDRS: networks(),
   WEBHOOK_ALLOW_HTTP: flag().default(false),
-  WEBHOOK_EXTRA_CA: z.string().nullable().default(null),
+  WEBHOOK_EXTRA_CA: z.string().refine(isCertificate, 'must be certificates in PEM').nullable().default(null),
+};
+const ReceiverVariables = z.object(RECEIVER_VARIABLES);
+
+export type ReceiverSettings = Pick<Config, 'headerName' | 'userAgent' | 'receivers'>;
+
+export const receiverSettings = (read: z.output<typeof ReceiverVariables>, loopback: boolean): ReceiverSettings => ({
+  headerName: read.WEBHOOK_HEADER_NAME,
+  userAgent: read.WEBHOOK_USER_AGENT,
+  receivers: {
+    allow: read.WEBHOOK_ALLOW_CIDRS,
+    deny: read.WEBHOOK_DENY_CIDRS,
+    http: read.WEBHOOK_ALLOW_HTTP,
+    loopback,
+    extraCa: read.WEBHOOK_EXTRA_CA === null ? [] : [read.WEBHOOK_EXTRA_CA],
+  },
+});
+
+const Variables = z.object({
+  ...SERVICE_VARIABLES,
+  ...ASKING_VARIABLES,
+  BUBBLES_QUERY_URLS: baseUrls(),
+  SEAL_KEYS: sealKeys(),
+  CURSOR_KEY: base64Key(KEY_BYTES),
+  CURSOR_KEY_PREVIOUS: base64Key(KEY_BYTES).nullable().default(null),
+  ...RECEIVER_VARIABLES,
 });
 
 export const readWebhooksConfig = (env: Environment): ProcessConfig => {
@@ -99,17 +127,9 @@ export const readWebhooksConfig = (env: Environment): ProcessConfig => {
   return {
     ...serviceSettings(read),
     webhooks: {
-      headerName: read.WEBHOOK_HEADER_NAME,
-      userAgent: read.WEBHOOK_USER_AGENT,
+      ...receiverSettings(read, false),
       sealKeys: read.SEAL_KEYS,
       cursorKeys: { current: read.CURSOR_KEY, previous: read.CURSOR_KEY_PREVIOUS },
-      receivers: {
-        allow: read.WEBHOOK_ALLOW_CIDRS,
-        deny: read.WEBHOOK_DENY_CIDRS,
-        http: read.WEBHOOK_ALLOW_HTTP,
-        loopback: false,
-        extraCa: read.WEBHOOK_EXTRA_CA === null ? [] : [read.WEBHOOK_EXTRA_CA],
-      },
       timing: PRODUCTION_TIMING,
       limits: PRODUCTION_LIMITS,
       releaseLeasesAtStart: false,

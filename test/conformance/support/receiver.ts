@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 export interface Received {
@@ -24,11 +25,17 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-export async function startReceiver(): Promise<Receiver> {
+export interface Certificate {
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** Over https, by the name of the certificate, when there is one. */
+export async function startReceiver(certificate: Certificate | null = null): Promise<Receiver> {
   let how: number | ((res: ServerResponse) => void) = 200;
   const received: Received[] = [];
   const waiting = new Set<() => void>();
-  const server = createServer((req, res) => {
+  const take: RequestListener = (req, res) => {
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('end', () => {
@@ -38,12 +45,13 @@ export async function startReceiver(): Promise<Receiver> {
       if (typeof how === 'number') res.writeHead(how).end();
       else how(res);
     });
-  });
+  };
+  const server = certificate === null ? createServer(take) : createTlsServer(certificate, take);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // It listens on a port.
   return {
-    url: `http://127.0.0.1:${port}/hook`,
+    url: certificate === null ? `http://127.0.0.1:${port}/hook` : `https://localhost:${port}/hook`,
     received,
     answer: (next) => {
       how = next;
