@@ -18,7 +18,7 @@ export const WebhookAttempt = z
       examples: ['2xx', 'timeout'],
     }),
     status: z.int().nullable().meta({ description: 'HTTP status of the receiver, null when it gave none' }),
-    response_preview: z.string().nullable().meta({ description: 'The first characters of the receiver’s answer' }),
+    response_preview: z.string().nullable().meta({ description: 'The first 500 characters of the receiver’s answer' }),
   })
   .meta({ id: 'WebhookAttempt' });
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
@@ -41,7 +41,7 @@ export const WebhookDeliveryRecord = z
     created_at: Timestamp,
     finished_at: Timestamp.nullable(),
     next_attempt_at: Timestamp.nullable(),
-    attempts: z.array(WebhookAttempt),
+    attempts: z.array(WebhookAttempt).meta({ description: 'The last 50, oldest first' }),
   })
   .meta({ id: 'WebhookDeliveryRecord' });
 export type WebhookDeliveryRecord = z.infer<typeof WebhookDeliveryRecord>;

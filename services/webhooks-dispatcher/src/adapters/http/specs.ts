@@ -96,7 +96,7 @@ export const listDeliveries = defineRoute({
   path: '/v1/webhooks/{id}/deliveries',
   operationId: 'listWebhookDeliveries',
   summary: 'List the deliveries of a subscription',
-  description: 'Newest first, with every attempt. Kept for 30 days.',
+  description: 'Newest first, each with its last 50 attempts. Kept for 30 days.',
   params: ById,
   query: ListDeliveriesQuery,
   success: { status: 200, schema: WebhookDeliveryList },

@@ -14,7 +14,7 @@ const DESCRIPTION =
   'Verify the signature over the raw body before you read it. An event may come more than once, always under the same delivery id: handle each once.';
 
 const ANSWERS = {
-  '2XX': 'Received. The first characters of the body are kept for the delivery log.',
+  '2XX': 'Received. The first 500 characters of the body are kept for the delivery log.',
   default:
     'Not received, as if nobody answered within 15 seconds or redirected. Tried again 60, 120, 240 and 480 seconds after the attempt before (a test on a disabled subscription is not); 20 failed attempts in a row disable the subscription.',
 };
