@@ -131,7 +131,7 @@ export interface Post {
 }
 /** Where deliveries go. */
 export interface Receiver {
-  /** Never rejects: whatever happens is an outcome. Ends within the deadline. */
+  /** Whatever happens is an outcome; only when our name servers are away there is none, and it rejects with `unavailable`. Ends within the deadline. */
   post(post: Post): Promise<AttemptResult>;
   close(): Promise<void>;
 }

@@ -12,6 +12,7 @@ import { sampleBubble } from './adapters/http/sample-bubble.ts';
 import { webhookSpecs } from './adapters/http/webhook-specs.ts';
 import { dispatchMetrics, watchQueue } from './adapters/metrics/dispatch-metrics.ts';
 import type { Resolver } from './adapters/receiver/guarded-connect.ts';
+import { nameServers } from './adapters/receiver/name-servers.ts';
 import { receiver } from './adapters/receiver/receiver.ts';
 import { access } from './adapters/services/access.ts';
 import { readability } from './adapters/services/readability.ts';
@@ -34,8 +35,11 @@ export interface Peers {
 const DNS_TIMEOUT_MS = 2000;
 const DNS_TRIES = 2;
 
-/** c-ares, not the four threads that everything else of the process shares. */
-const resolver = (): Resolver => new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
+/** c-ares, not the four threads that everything else of the process shares. The sandbox waits for no name server: where it runs there may be none. */
+const resolver = ({ receivers }: Config): Resolver => {
+  const servers = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
+  return receivers.loopback ? servers : nameServers(servers);
+};
 
 const receiverPolicy = ({ receivers }: Config): ReceiverPolicy => ({
   addresses: addressPolicy(receivers),
@@ -61,7 +65,7 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
   const posts = receiver({
     ...config.timing,
     policy: receivers,
-    resolver: resolver(),
+    resolver: resolver(config),
     extraCa: config.receivers.extraCa,
     elapsed: () => performance.now(),
     connections: config.limits.perOrigin,

@@ -102,7 +102,7 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
 export interface BatchListener {
   /** The delivery is out of this worker's hands. */
   done(delivery: Delivery): void;
-  /** Somebody who is asked before each attempt is away. */
+  /** Somebody who is asked before each attempt is away, or the name servers are. */
   away(): void;
 }
 
@@ -149,7 +149,11 @@ export const prepareAttempts = (ports: Ports) => {
       if (reason !== null) return recording.cancelled(delivery, reason);
       const origin = originOf(subscription);
       if (origin !== delivery.origin) return recording.redirected(delivery, origin);
-      await recording.attempted(delivery, await send(delivery, subscription, body), startedAt);
+      const result = await send(delivery, subscription, body).catch((error: unknown) => {
+        away();
+        throw error;
+      });
+      await recording.attempted(delivery, result, startedAt);
     };
     const work = (delivery: Delivery): Promise<void> => {
       const asked = answers.get(delivery.id);

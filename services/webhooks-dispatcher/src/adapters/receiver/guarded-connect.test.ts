@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, isIP, type Server } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { DomainError } from '@bubbles/shared/errors.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { addressPolicy } from '../../domain/public-address.ts';
 import { bare, type ReceiverPolicy } from '../../domain/receiver-url.ts';
@@ -141,6 +142,13 @@ describe('name servers', () => {
     expect(await dialledWith({ resolve4: noRecord, resolve6 })).toBe(told);
     expect(await dialledWith({ resolve4: () => Promise.resolve([]), resolve6 })).toBe(told);
     expect(await dialledWith({ resolve4: () => Promise.resolve(['127.0.0.1']), resolve6 })).toBe('connected');
+  });
+
+  it('[DLV-04] that are away are told as that, when nobody has an address', async () => {
+    const away = () => Promise.reject(new DomainError('unavailable', 'away'));
+    expect(await dialledWith({ resolve4: away, resolve6: away })).toBe('DomainError: away');
+    expect(await dialledWith({ resolve4: noRecord, resolve6: away })).toBe('DomainError: away');
+    expect(await dialledWith({ resolve4: () => Promise.resolve(['127.0.0.1']), resolve6: away })).toBe('connected');
   });
 
   it('[DLV-04] a name without any address is one that does not exist', async () => {

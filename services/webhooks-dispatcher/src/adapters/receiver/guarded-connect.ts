@@ -1,13 +1,14 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { createSecureContext, getCACertificates } from 'node:tls';
+import { isDomainError } from '@bubbles/shared/errors.ts';
 import { buildConnector } from 'undici';
 import { isLoopbackAddress } from '../../domain/public-address.ts';
 import { bare, isLoopbackHost, type ReceiverPolicy } from '../../domain/receiver-url.ts';
 import { passOverContinue } from './continue.ts';
 import { type DiedIdle, noteDeath } from './died-idle.ts';
 
-/** Asks the DNS; rejects with a `code` when there is no answer. */
+/** Asks the DNS; rejects with a `code` when there is no answer, and with `unavailable` when there is nobody to ask. */
 export interface Resolver {
   resolve4(name: string): Promise<string[]>;
   resolve6(name: string): Promise<string[]>;
@@ -62,7 +63,8 @@ async function addressesOf(name: string, resolver: Resolver, mayBeDialled: (addr
   const families = await familiesOf(name, resolver, (addresses) => addresses.some(mayBeDialled));
   const found = families.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   if (found.length > 0) return found.filter(mayBeDialled).map((address) => ({ address, family: isIP(address) }));
-  throw new Unresolved(families.filter((answer) => answer.status === 'rejected').map(({ reason }) => reason));
+  const faults = families.filter((answer) => answer.status === 'rejected').map(({ reason }) => reason);
+  throw faults.find(isDomainError) ?? new Unresolved(faults);
 }
 
 /** May `address` be dialled for `host`? The exemption of loopback is for those who name it, not for names that resolve to it. */

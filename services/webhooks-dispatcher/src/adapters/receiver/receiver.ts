@@ -1,3 +1,4 @@
+import { isDomainError } from '@bubbles/shared/errors.ts';
 import { Agent } from 'undici';
 import { type AttemptResult, type Outcome, outcomeOf } from '../../domain/outcome.ts';
 import type { Receiver } from '../../ports.ts';
@@ -90,6 +91,7 @@ export function receiver({ deadlineMs, elapsed, connections, ...guard }: Receive
         );
         return answer(outcomeOf(status), status, previewOf(text));
       } catch (error) {
+        if (isDomainError(error)) throw error;
         return answer(outcomeOfFault(error), null, null);
       } finally {
         clearTimeout(timer);

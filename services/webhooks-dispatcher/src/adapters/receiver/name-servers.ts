@@ -1,0 +1,31 @@
+import { DomainError, errorCode } from '@bubbles/shared/errors.ts';
+import type { Resolver } from './guarded-connect.ts';
+
+/** A question whose answer is small, is nobody's receiver's, and which every name server answers somehow. */
+const ROOT = '.';
+
+const isRefused = (error: unknown): boolean => errorCode(error) === 'ECONNREFUSED';
+
+interface NameServers extends Resolver {
+  resolveSoa(name: string): Promise<unknown>;
+}
+
+/**
+ * Look-ups that reject with `unavailable` when our name servers are away. A name that they refuse is not enough: whoever has more addresses than go into a
+ * datagram sends us to ask them over TCP, which they may not serve. That they refuse the root too is nothing that a receiver can bring about.
+ */
+export function nameServers(servers: NameServers): Resolver {
+  const areAway = () => servers.resolveSoa(ROOT).then(() => false, isRefused);
+  const judged = async (asked: Promise<string[]>): Promise<string[]> => {
+    try {
+      return await asked;
+    } catch (error) {
+      if (isRefused(error) && (await areAway())) throw new DomainError('unavailable', 'No name server can be asked.', { cause: error });
+      throw error;
+    }
+  };
+  return {
+    resolve4: (name) => judged(servers.resolve4(name)),
+    resolve6: (name) => judged(servers.resolve6(name)),
+  };
+}

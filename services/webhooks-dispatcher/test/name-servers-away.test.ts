@@ -1,0 +1,78 @@
+import { promises as dns } from 'node:dns';
+import { createServer } from 'node:net';
+import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import { expect, it } from '@jest/globals';
+import { Registry } from 'prom-client';
+import { dispatchMetrics } from '../src/adapters/metrics/dispatch-metrics.ts';
+import { nameServers } from '../src/adapters/receiver/name-servers.ts';
+import { receiver } from '../src/adapters/receiver/receiver.ts';
+import { stores } from '../src/adapters/store/stores.ts';
+import { addressPolicy } from '../src/domain/public-address.ts';
+import { PUT_OFF_MS, prepareAttempts } from '../src/use-cases/attempt.ts';
+import { aDelivery, anEvent, aSubscription, NOON } from './builders.ts';
+import { memoryDatabase } from './stores.ts';
+
+const policy = { addresses: addressPolicy({ allow: [], deny: [] }), http: false, loopback: false };
+
+/** A resolver whose name servers refuse whatever they are asked. */
+const refused = async (): Promise<dns.Resolver> => {
+  const resolver = new dns.Resolver({ timeout: 500, tries: 1 });
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  resolver.setServers([`127.0.0.1:${typeof address === 'object' ? address?.port : ''}`]);
+  return resolver;
+};
+
+it('[DLV-04] while our name servers refuse to be asked deliveries wait, and nobody is charged', async () => {
+  const { subscriptions, events, deliveries, ensureIndexes } = stores(memoryDatabase());
+  await ensureIndexes();
+  const clock = fakeClock(NOON);
+  const leaseUntil = new Date(NOON.getTime() + 60_000);
+  await subscriptions.insert(aSubscription());
+  await events.insert(anEvent());
+  await deliveries.insert(aDelivery({ claims: 0 }));
+  const posts = receiver({
+    policy,
+    resolver: nameServers(await refused()),
+    connectMs: 5000,
+    deadlineMs: 5000,
+    extraCa: [],
+    elapsed: () => performance.now(),
+    connections: 1,
+  });
+  const prepare = prepareAttempts({
+    subscriptions,
+    events,
+    deliveries,
+    access: {
+      ask: () =>
+        Promise.resolve({
+          users: new Map([['owner', { active: true, pays: true, memberships: [] }]]),
+          teams: new Map([['team', { plan: 'pro', archived: false }]]),
+        }),
+    },
+    readability: { ask: (pairs) => Promise.resolve(pairs.map(() => ({ readable: true, participates: true }))) },
+    receiver: posts,
+    receivers: policy,
+    seal: { close: () => '', open: () => Buffer.from('secret') },
+    metrics: dispatchMetrics({ registry: new Registry() }),
+    clock,
+    log: memoryLog(),
+    timing: { deadlineMs: 5000 },
+    headerName: 'Service',
+    userAgent: 'recordings-webhooks/1',
+  });
+  const claimed = await deliveries.claim({ now: NOON, leaseUntil, leaseToken: 'lease', ids: ['dlv_1'] });
+  const heard: string[] = [];
+  const attempts = await prepare(claimed, { done: ({ id }) => heard.push(id), away: () => heard.push('away') });
+  await attempts();
+  await posts.close();
+
+  expect(heard).toEqual(['away', 'dlv_1']);
+  const claimableAt = new Date(NOON.getTime() + PUT_OFF_MS);
+  expect(await deliveries.ofSubscription('wh_1', 'dlv_1')).toEqual(aDelivery({ claims: 0, claimableAt }));
+  expect(await subscriptions.ownedBy('owner', 'wh_1')).toEqual(aSubscription());
+});
