@@ -40,7 +40,7 @@ describe('a server', () => {
 
     it('serves on while balancers take notice, one request a connection', async () => {
       const { url } = await start((_, res) => res.end('ok'));
-      const drained = server.drain({ noticeMs: 150, deadlineMs: 5000 });
+      const drained = server.drain({ noticeMs: 1000, deadlineMs: 5000 });
       const client = rawConnection(url);
       client.write(GET);
       expect(await client.received).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*connection: close[\s\S]*ok$/i);
