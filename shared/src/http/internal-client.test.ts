@@ -28,11 +28,12 @@ describe('calls between services', () => {
     const address = server.address();
     return typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : NOBODY;
   };
-  const client = (...baseUrls: readonly string[]): InternalClient => {
-    const made = internalClient({ callee: 'identity', baseUrls, tokens, deadlineMs: 300 });
+  const clientWithin = (deadlineMs: number, ...baseUrls: readonly string[]): InternalClient => {
+    const made = internalClient({ callee: 'identity', baseUrls, tokens, deadlineMs });
     open.push(made);
     return made;
   };
+  const client = (...baseUrls: readonly string[]) => clientWithin(10_000, ...baseUrls);
   const answering = (status: number, body: string): Promise<string> => callee((_, res) => res.writeHead(status).end(body));
 
   it('carry the token for the callee, the request id and the body', async () => {
@@ -94,13 +95,13 @@ describe('calls between services', () => {
     const url = await callee(() => {
       calls += 1;
     });
-    await expect(client(url, url).post('/x', { body: {}, schema })).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(clientWithin(1000, url, url).post('/x', { body: {}, schema })).rejects.toMatchObject({ kind: 'unavailable' });
     expect(calls).toBe(1);
   });
 
   it('[ERR-05] nor does one that never finishes', async () => {
     const url = await callee((_, res) => res.write('{"answer":'));
-    await expect(client(url).get('/x', { schema })).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(clientWithin(300, url).get('/x', { schema })).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
   it('ends when the caller no longer wants the answer', async () => {

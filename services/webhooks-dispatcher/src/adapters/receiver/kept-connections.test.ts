@@ -40,8 +40,8 @@ const secondTime = async (protocol: Protocol, behave: (socket: Socket, wire: Soc
   const to = receiver({
     policy: { addresses: addressPolicy({ allow: ['127.0.0.0/8'], deny: [] }), http: true, loopback: false },
     resolver: { resolve4: () => Promise.resolve(['127.0.0.1']), resolve6: () => Promise.resolve([]) },
-    connectMs: 1000,
-    deadlineMs: 1000,
+    connectMs: 10_000,
+    deadlineMs: 10_000,
     extraCa: [pem('ca.pem')],
     elapsed: () => performance.now(),
     connections: 1,

@@ -54,19 +54,21 @@ interface Setting {
   readonly allow?: readonly string[];
   readonly loopback?: boolean;
   readonly deadlineMs?: number;
+  readonly extraCa?: readonly string[];
 }
 const aReceiver = ({
   resolver = resolving(['127.0.0.1']),
   allow = ['127.0.0.0/8', '::1/128'],
   loopback = false,
   deadlineMs = LATE_MS,
+  extraCa = [pem('ca.pem')],
 }: Setting = {}): Receiver => {
   const made = receiver({
     policy: { addresses: addressPolicy({ allow, deny: [] }), http: true, loopback },
     resolver,
     connectMs: deadlineMs,
     deadlineMs,
-    extraCa: [pem('ca.pem')],
+    extraCa,
     elapsed: () => performance.now(),
     connections: 8,
   });
@@ -220,16 +222,7 @@ describe('section 6, TLS', () => {
 
   it('[DLV-04] an unknown authority is refused', async () => {
     const port = await tlsServer('receiver');
-    const strict = receiver({
-      policy: { addresses: addressPolicy({ allow: ['127.0.0.0/8'], deny: [] }), http: false, loopback: false },
-      resolver: resolving(['127.0.0.1']),
-      connectMs: LATE_MS,
-      deadlineMs: LATE_MS,
-      extraCa: [],
-      elapsed: () => performance.now(),
-      connections: 8,
-    });
-    open.push(strict);
+    const strict = aReceiver({ extraCa: [] });
     expect((await post(strict, `https://${NAME}:${port}/`)).outcome).toBe('tls');
   });
 
