@@ -7,7 +7,9 @@ import { secretOf } from '../src/domain/ids.ts';
 import { signature } from '../src/domain/signature.ts';
 
 const guide = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8');
-const codeOf = (language: string): string => new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(guide)?.[1] ?? '';
+/** The block that begins so. */
+const codeOf = (language: string, start = ''): string =>
+  new RegExp(`\`\`\`${language}\\n(${start}[\\s\\S]*?)\`\`\``).exec(guide)?.[1] ?? '';
 
 const secret = secretOf(Buffer.alloc(32, 9));
 const body = '{"id":"evt_1","note":"café 🎈"}';
@@ -44,7 +46,25 @@ describe('the receiver’s guide', () => {
 import { readFileSync } from 'node:fs';
 const { secret, deliveries } = JSON.parse(readFileSync(0, 'utf8'));
 console.log(JSON.stringify(deliveries.map(({ header, body }) => verify(secret, header, Buffer.from(body)))));`;
-    expect(run(process.execPath, 'verify.mjs', codeOf('js') + calls)).toEqual(DELIVERIES.map(({ good }) => good));
+    expect(run(process.execPath, 'verify.mjs', codeOf('js', '// verify.mjs') + calls)).toEqual(DELIVERIES.map(({ good }) => good));
+  });
+
+  it('[DLV-03] verifies our deliveries with the stripe library and the line beside it', () => {
+    const calls = `
+import { readFileSync } from 'node:fs';
+import Stripe from '${import.meta.resolve('stripe')}';
+const stripe = new Stripe('sk_test_unused');
+const { secret, deliveries } = JSON.parse(readFileSync(0, 'utf8'));
+const good = (header, rawBody) => {
+  try {
+    ${codeOf('js', 'const event = stripe')}
+    return event.id !== undefined;
+  } catch {
+    return false;
+  }
+};
+console.log(JSON.stringify(deliveries.map(({ header, body }) => good(header, Buffer.from(body)))));`;
+    expect(run(process.execPath, 'verify.mjs', calls)).toEqual(DELIVERIES.map(({ good }) => good));
   });
 
   it('[DLV-03] verifies our deliveries with its Python', () => {

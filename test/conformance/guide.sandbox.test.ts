@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { holdPort } from '@bubbles/shared/http/held-port.ts';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { readSandboxConfig } from '../../deploy/sandbox/src/config.ts';
+import { type Sandbox, startSandbox } from './support/sandbox-world.ts';
+
+jest.setTimeout(60_000);
+
+const guide = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
+const blocksOf = (language: string): string[] =>
+  guide
+    .matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))
+    .map(([, code = '']) => code)
+    .toArray();
+const fileOf = (name: string): string => blocksOf('js').find((code) => code.startsWith(`// ${name}\n`)) ?? '';
+
+const API = 'http://localhost:8080';
+const PORT = '9000';
+/** However the script ends: whoever waits for its output waits for the receiver's too. */
+const END_RECEIVER = "trap 'kill $(jobs -p) 2>/dev/null' EXIT";
+/** `jq -r .a.b`, on machines that have none. */
+const JQ = `jq() {
+  node -e 'console.log(process.argv[1].slice(1).split(".").reduce((value, key) => value[key], JSON.parse(require("fs").readFileSync(0))))' "$2"
+}`;
+
+let sandbox: Sandbox;
+let folder: string;
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  folder = mkdtempSync(join(tmpdir(), 'guide-'));
+});
+afterAll(async () => {
+  await sandbox.stop();
+  rmSync(folder, { recursive: true });
+});
+
+describe('the receiver’s guide, tried on one’s machine', () => {
+  it('names the address at which the sandbox listens', () => {
+    const { host, port } = readSandboxConfig([], {});
+    expect(guide.match(/http:\/\/localhost:\d+/g)).toContain(API);
+    expect(API).toBe(`http://${host}:${port}`);
+  });
+
+  it('[DLV-03] [DLV-04] its requests and its receiver do what it says', async () => {
+    const held = await holdPort({ host: '127.0.0.1', port: 0 });
+    const port = String(held.port);
+    const here = (text: string) => text.replaceAll(API, sandbox.url).replaceAll(PORT, port);
+    for (const name of ['verify.mjs', 'receiver.mjs']) writeFileSync(join(folder, name), here(fileOf(name)));
+    const [subscribe = '', ...rest] = blocksOf('sh').map(here);
+    const listening = `until curl -s localhost:${port}; do sleep 0.1; done`;
+    const script = [END_RECEIVER, JQ, subscribe, listening, ...rest].join('\n');
+    const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder, timeout: 50_000 }).finally(held.release);
+    expect(stdout).toMatch(/^dlv_\w+ Team meeting$/m);
+    const { data } = JSON.parse(stdout.slice(stdout.lastIndexOf('{"data"')));
+    expect(data).toMatchObject([
+      { status: 'exhausted', attempts: Array.from({ length: 5 }, () => ({ outcome: 'connect' })) },
+      { status: 'succeeded', attempts: [{ status: 204 }] },
+    ]);
+  });
+});
