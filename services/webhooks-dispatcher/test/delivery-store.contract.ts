@@ -1,32 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Delivery, type Recorded, record } from '../src/domain/delivery.ts';
-import type { AttemptResult } from '../src/domain/outcome.ts';
-import type { DeliveryStore, LeaseEnd } from '../src/ports.ts';
-import { aDelivery, NOON } from './builders.ts';
-
-type Make = () => Promise<DeliveryStore>;
-
-const later = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
-const FAILED: AttemptResult = { outcome: '5xx', status: 500, tookMs: 5, preview: 'no' };
-const numbers = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
-
-const numbered = (n: number, overrides: Partial<Delivery> = {}) =>
-  aDelivery({ id: `dlv_${n}`, eventId: `evt_${n}`, claims: 0, ...overrides });
-const filled = async (make: Make, ...deliveries: readonly Delivery[]): Promise<DeliveryStore> => {
-  const store = await make();
-  for (const delivery of deliveries) await store.insert(delivery);
-  return store;
-};
-const dueAt = async (store: DeliveryStore, query: Partial<Parameters<DeliveryStore['due']>[0]> = {}) =>
-  (await store.due({ since: new Date(0), now: later(0), firstOnly: false, not: [], limit: 10, ...query })).map(({ id }) => id);
-const claim = (store: DeliveryStore, ids: readonly string[], leaseToken = 'lease', now = later(0)) =>
-  store.claim({ now, leaseUntil: new Date(now.getTime() + 60_000), leaseToken, ids });
-/** Whether there was such a lease. */
-const release = async (store: DeliveryStore, id: string, leaseToken: string, as: LeaseEnd['as']) =>
-  (await store.release([{ id, leaseToken, as }])) === 1;
-const recorded = (delivery: Delivery, result = FAILED): Recorded => record(delivery, result, { startedAt: later(1), endedAt: later(2) });
-const logOf = async (store: DeliveryStore, query: Partial<Parameters<DeliveryStore['page']>[0]> = {}) =>
-  (await store.page({ subscriptionId: 'wh_1', status: null, position: null, limit: 10, ...query })).map(({ id }) => id);
+import { record } from '../src/domain/delivery.ts';
+import type { LeaseEnd } from '../src/ports.ts';
+import { describeLog } from './delivery-log.contract.ts';
+import { claim, dueAt, FAILED, filled, later, type Make, numbered, numbers, recorded, release } from './stored-deliveries.ts';
 
 const describeDue = (make: Make) =>
   describe('what is due', () => {
@@ -218,67 +194,6 @@ const describeOutcomes = (make: Make) =>
       const delivery = await store.ofSubscription('wh_1', 'dlv_1');
       expect(delivery?.log.map(({ n }) => n)).toEqual(numbers(60).slice(10));
       expect(delivery?.attempt).toBe(60);
-    });
-  });
-
-const QUEUE = { epoch: 1, origin: 'https://new.example.com', at: later(20), base: 0, budget: 5 };
-
-const describeLog = (make: Make) =>
-  describe('the log', () => {
-    it('pages newest first, in a total order, by status where it is asked to', async () => {
-      const at = [3, 1, 2, 2, 2];
-      const status = (n: number) => (n % 2 === 0 ? 'succeeded' : 'pending');
-      const store = await filled(
-        make,
-        ...at.map((seconds, n) => numbered(n, { createdAt: later(seconds), status: status(n) })),
-        numbered(9, { subscriptionId: 'wh_2' }),
-      );
-      expect(await logOf(store)).toEqual(['dlv_0', 'dlv_4', 'dlv_3', 'dlv_2', 'dlv_1']);
-      expect(await logOf(store, { limit: 2 })).toEqual(['dlv_0', 'dlv_4']);
-      expect(await logOf(store, { position: { createdAt: later(2), id: 'dlv_4' } })).toEqual(['dlv_3', 'dlv_2', 'dlv_1']);
-      expect(await logOf(store, { position: { createdAt: later(2), id: 'dlv_gone' } })).toEqual(['dlv_4', 'dlv_3', 'dlv_2', 'dlv_1']);
-      expect(await logOf(store, { status: 'pending' })).toEqual(['dlv_3', 'dlv_1']);
-      expect(await logOf(store, { status: 'pending', position: { createdAt: later(2), id: 'dlv_3' } })).toEqual(['dlv_1']);
-    });
-
-    it('queues a finished delivery anew, with a schedule of its own', async () => {
-      const line = recorded(numbered(1)).line;
-      const finished = numbered(1, { status: 'exhausted', attempt: 5, claims: 7, finishedAt: later(9), log: [line], reason: null });
-      const store = await filled(make, finished);
-      const again = await store.requeue('dlv_1', { ...QUEUE, epoch: 3, base: 5, budget: 1 });
-      expect(again).toEqual({
-        ...finished,
-        status: 'pending',
-        origin: QUEUE.origin,
-        epoch: 3,
-        base: 5,
-        budget: 1,
-        claims: 5,
-        claimableAt: later(20),
-        finishedAt: null,
-      });
-      expect(await dueAt(store, { now: later(20) })).toEqual(['dlv_1']);
-    });
-
-    it('queues nothing that is pending, absent or has gone on meanwhile', async () => {
-      const store = await filled(make, numbered(1), numbered(2, { status: 'succeeded', attempt: 2 }));
-      expect(await store.requeue('dlv_1', QUEUE)).toBeNull();
-      expect(await store.requeue('dlv_absent', QUEUE)).toBeNull();
-      expect(await store.requeue('dlv_2', { ...QUEUE, base: 1 })).toBeNull();
-    });
-
-    it('of two who queue it at once, one does', async () => {
-      const store = await filled(make, numbered(1, { status: 'succeeded', attempt: 1 }));
-      const queue = { ...QUEUE, base: 1 };
-      const both = await Promise.all([store.requeue('dlv_1', queue), store.requeue('dlv_1', queue)]);
-      expect(both.filter((one) => one !== null)).toHaveLength(1);
-    });
-
-    it('forgets what is old and finished, however much it is', async () => {
-      const old = numbers(1100).map((n) => numbered(n, { status: 'succeeded', createdAt: later(-n) }));
-      const store = await filled(make, ...old, numbered(2000, { createdAt: later(-5) }), numbered(2001, { status: 'succeeded' }));
-      await store.sweep(later(0));
-      expect(await logOf(store)).toEqual(['dlv_2001', 'dlv_2000']);
     });
   });
 

@@ -78,7 +78,7 @@ export const listDeliveries = (ports: Ports) => {
   };
 };
 
-/** Sends a finished delivery again, under the same id and with a schedule of its own. One that is pending is on its way already. */
+/** Sends a delivery again, under the same id and with a schedule of its own. One that is pending is on its way already, if the subscription has not been enabled anew since. */
 export const redeliver = (ports: Ports) => {
   const own = ownSubscription(ports);
   return async (owner: Owner, subscriptionId: string, id: string): Promise<Delivery> => {

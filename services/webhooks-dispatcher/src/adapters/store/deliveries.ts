@@ -110,7 +110,10 @@ function logOf(collection: Collection<DeliveryDoc>): Pick<DeliveryStore, 'page' 
     },
     async requeue(id, { at, ...queue }) {
       const pending = { ...queue, status: 'pending', reason: null, finishedAt: null, claimableAt: at, claims: queue.base } as const;
-      const doc = await collection.findOneAndUpdate({ _id: id, status: { $ne: 'pending' }, attempt: queue.base }, { $set: pending });
+      const doc = await collection.findOneAndUpdate(
+        { _id: id, attempt: queue.base, $or: [{ status: { $ne: 'pending' } }, { epoch: { $ne: queue.epoch }, leaseToken: null }] },
+        { $set: pending },
+      );
       return doc && toDelivery(doc);
     },
     sweep: (before) => sweepSlices(collection, { createdAt: { $lt: before }, status: { $ne: 'pending' } }),
