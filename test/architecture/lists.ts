@@ -26,10 +26,6 @@ export const KIN: Readonly<Record<string, readonly string[]>> = {
     'services/bubbles-query/src/domain/comment.ts#Comment',
     'services/bubbles-query/src/domain/comment.ts#Thread',
   ],
-  'a bubble as search and as fan-out know it': [
-    'services/bubbles-query/src/domain/search/card.ts#CardRow',
-    'services/webhooks-dispatcher/src/domain/ready-bubble.ts#ReadyBubble',
-  ],
 };
 
 /** Plain verbs that are different things in different places. */

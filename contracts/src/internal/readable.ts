@@ -7,7 +7,14 @@ export const ReadableRequest = z.object({
     .min(1)
     .max(500),
 });
-/** By index. `readable`: exists and is not archived, draft, template, expired-hidden or removed. `participates` is false when it is not readable. */
+/** By index. `bubble` is what it belongs to now, null when it may not be read: unknown, archived, draft, template, expired-hidden or removed. Nobody `participates` then. */
 export const ReadableResponse = z.object({
-  answers: z.array(z.object({ bubble_id: z.string(), user_id: z.string(), participates: z.boolean(), readable: z.boolean() })),
+  answers: z.array(
+    z.object({
+      bubble_id: z.string(),
+      user_id: z.string(),
+      participates: z.boolean(),
+      bubble: z.object({ team_id: z.string().nullable(), channel_id: z.string().nullable(), author_id: z.string().nullable() }).nullable(),
+    }),
+  ),
 });

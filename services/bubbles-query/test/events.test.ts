@@ -103,14 +103,15 @@ describe('POST /internal/v1/readable', () => {
     return await bubbles.ask('webhooks-dispatcher', '/internal/v1/readable', body);
   };
   const unknown = '00000000-0000-4000-8000-00000000dead';
+  const BELONGING = { team_id: 'acme', channel_id: 'general', author_id: 'ada' };
 
   it('[EVT-03] says in the order asked who takes part and what may be read', async () => {
     await bubbles.tell(created({ is_public: true }));
     const { body } = await ask(['eve', BUBBLE], ['ada', unknown], ['ada', BUBBLE]);
     expect(body.answers).toEqual([
-      { bubble_id: BUBBLE, user_id: 'eve', participates: false, readable: true },
-      { bubble_id: unknown, user_id: 'ada', participates: false, readable: false },
-      { bubble_id: BUBBLE, user_id: 'ada', participates: true, readable: true },
+      { bubble_id: BUBBLE, user_id: 'eve', participates: false, bubble: BELONGING },
+      { bubble_id: unknown, user_id: 'ada', participates: false, bubble: null },
+      { bubble_id: BUBBLE, user_id: 'ada', participates: true, bubble: BELONGING },
     ]);
   });
 
@@ -118,11 +119,15 @@ describe('POST /internal/v1/readable', () => {
     '[EVT-03] [BUB-03] hidden meanwhile, nobody takes part in it',
     async (told) => {
       await bubbles.tell(created(), told);
-      expect((await ask(['ada', BUBBLE])).body.answers).toEqual([
-        { bubble_id: BUBBLE, user_id: 'ada', participates: false, readable: false },
-      ]);
+      expect((await ask(['ada', BUBBLE])).body.answers).toEqual([{ bubble_id: BUBBLE, user_id: 'ada', participates: false, bubble: null }]);
     },
   );
+
+  it('[EVT-03] says what the bubble belongs to now', async () => {
+    await bubbles.tell(created(), changed({ team_id: null, channel_id: null, author: anOutsider() }));
+    const { body } = await ask(['ada', BUBBLE]);
+    expect(body.answers).toMatchObject([{ bubble: { team_id: null, channel_id: null, author_id: null } }]);
+  });
 
   it('is for the dispatcher alone', async () => {
     const body = { pairs: [{ user_id: 'ada', bubble_id: BUBBLE }] };

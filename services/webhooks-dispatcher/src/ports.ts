@@ -1,4 +1,5 @@
 import type { Attempt, CancelReason, Delivery, DeliveryStatus, Recorded, WebhookEvent } from './domain/delivery.ts';
+import type { LiveReading } from './domain/gate.ts';
 import type { AttemptResult } from './domain/outcome.ts';
 import type { Subscription } from './domain/subscription.ts';
 
@@ -62,7 +63,7 @@ export interface DeliveryStore {
   /** Newest first, from after `position`. */
   page(query: DeliveryPage): Promise<Delivery[]>;
   ofSubscription(subscriptionId: string, id: string): Promise<Delivery | null>;
-  /** Queues a finished delivery anew; null when it is pending or there is none. */
+  /** Queues a delivery anew that is finished, or waits under another epoch and would be cancelled; null when it is pending otherwise or there is none. */
   requeue(id: string, queue: Requeue): Promise<Delivery | null>;
   /** Leases of a process that is gone are due at once. */
   releaseLeases(now: Date): Promise<void>;
@@ -114,13 +115,9 @@ export interface Access {
     readonly teams: ReadonlyMap<string, TeamAccess>;
   }>;
 }
-export interface Reading {
-  readonly readable: boolean;
-  readonly participates: boolean;
-}
 /** bubbles-query's live word on who may read what, in the order asked; rejects with `unavailable`. */
 export interface Readability {
-  ask(pairs: readonly { readonly userId: string; readonly bubbleId: string }[]): Promise<Reading[]>;
+  ask(pairs: readonly { readonly userId: string; readonly bubbleId: string }[]): Promise<LiveReading[]>;
 }
 
 export interface Post {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { aBubble, type Ready } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';
+import { asReady } from './fake-peers.ts';
 import { openScene, type Scene, type Subscriber } from './scene.ts';
 
 let scene: Scene;
@@ -25,13 +26,26 @@ const waiting = async (fields: Partial<Ready> = {}): Promise<Subscriber> => {
 type Meanwhile = (subscriber: Subscriber) => unknown;
 const peers = () => scene.dispatcher.peers;
 
+/** The bubble belongs to something else now; the team `pro` pays, `free` does not. */
+const move = (fields: Partial<Ready>) => {
+  peers().team('pro');
+  peers().team('free', { plan: 'free' });
+  peers().bubble('b1', asReady(fields));
+};
+const moveOut = () => {
+  peers().user('ada', { paid_features: false });
+  move({ team_id: null });
+};
+
 const CANCELLED: readonly (readonly [string, string, Meanwhile])[] = [
   ['account_closed', 'the account is disabled', () => peers().user('ada', { state: 'disabled' })],
   ['account_closed', 'the account is deleted', () => peers().user('ada', { state: 'deleted' })],
   ['plan_required', 'the team goes to plan free', () => peers().team('team', { plan: 'free' })],
   ['team_archived', 'the team is archived', () => peers().team('team', { archived: true })],
-  ['bubble_not_readable', 'the bubble is archived or removed', () => peers().bubble('b1', { readable: false, participates: false })],
-  ['not_participating', 'the owner takes part no more', () => peers().bubble('b1', { readable: true, participates: false })],
+  ['bubble_not_readable', 'the bubble is archived or removed', () => peers().bubble('b1', { bubble: null, participates: false })],
+  ['not_participating', 'the owner takes part no more', () => peers().bubble('b1', { ...asReady(), participates: false })],
+  ['plan_required', 'the bubble moves to a team on plan free', () => move({ team_id: 'free' })],
+  ['plan_required', 'the bubble leaves its team and the owner pays for none', () => moveOut()],
   ['event_not_selected', 'the event is deselected', (subscriber) => patch(subscriber, { events: ['screen_recording.ready'] })],
   ['no_longer_matches', 'a filter excludes it', (subscriber) => patch(subscriber, { filters: { bubble_types: ['custom_image'] } })],
 ];
@@ -47,6 +61,23 @@ describe('section 6, what every attempt asks first', () => {
       { status: 'cancelled', cancelled_reason: reason, next_attempt_at: null, finished_at: scene.dispatcher.clock.now().toISOString() },
     ]);
     expect(await scene.dispatcher.registry.getSingleMetricAsString('webhook_cancelled_total')).toContain(`{reason="${reason}"} 1`);
+  });
+
+  it('[EVT-03] a filter is held against the bubble as it is now', async () => {
+    const subscriber = await scene.subscriber({ filters: { only_my_bubbles: true } }, 500);
+    await ready();
+    move({ author_id: 'eve' });
+    await scene.dispatcher.pass(60);
+    expect(subscriber.receiver.received).toHaveLength(1);
+    expect(await subscriber.log()).toMatchObject([{ status: 'cancelled', cancelled_reason: 'no_longer_matches' }]);
+  });
+
+  it('[EVT-03] the team that the bubble has at dispatch decides, not the one that it had', async () => {
+    const subscriber = await scene.subscriber();
+    scene.dispatcher.peers.team('team', { plan: 'free' });
+    move({ team_id: 'pro' });
+    await ready();
+    expect(subscriber.receiver.received).toHaveLength(1);
   });
 
   it('[EVT-03] leaving the team ends neither participation nor delivery', async () => {

@@ -73,6 +73,18 @@ describe('section 4, POST /v1/webhooks/{id}/test', () => {
     expect(await subscriber.shown()).toMatchObject({ status: 'disabled', last_success_at: scene.dispatcher.clock.now().toISOString() });
   });
 
+  it('[HOOK-07] [HOOK-08] is tried no further when the subscription is disabled meanwhile', async () => {
+    const subscriber = await scene.subscriber({}, 500);
+    for (let n = 0; n < 20; n += 1) await test(subscriber);
+    const { disabled_at } = await subscriber.shown();
+    await scene.dispatcher.pass(3600);
+    expect(subscriber.receiver.received).toHaveLength(20);
+    expect(await subscriber.shown()).toMatchObject({ status: 'disabled', disabled_at, last_failure_at: disabled_at });
+    expect(await subscriber.log()).toContainEqual(
+      expect.objectContaining({ status: 'cancelled', cancelled_reason: 'subscription_disabled' }),
+    );
+  });
+
   it('[HOOK-07] is cancelled when the owner may not any more', async () => {
     const subscriber = await scene.subscriber({}, 500);
     await test(subscriber);
@@ -211,6 +223,19 @@ describe('redelivery', () => {
     await scene.dispatcher.call('PATCH', `/${subscriber.id}`, { status: 'active' });
     await redeliver(subscriber, id);
     expect(await found()).toMatchObject({ status: 'succeeded', cancelled_reason: null });
+  });
+
+  it('[HOOK-08] sends at once what waited when the subscription was disabled and is enabled again', async () => {
+    const subscriber = await scene.subscriber();
+    await disable(subscriber);
+    subscriber.receiver.answer(204);
+    await scene.dispatcher.call('PATCH', `/${subscriber.id}`, { status: 'active' });
+    const [{ id, status }] = await subscriber.log();
+    expect(status).toBe('pending');
+    await redeliver(subscriber, id);
+    expect((await subscriber.log())[0]).toMatchObject({ id, status: 'succeeded', attempts: [{ number: 1 }, { number: 2 }] });
+    await scene.dispatcher.pass(3600);
+    expect(subscriber.receiver.received).toHaveLength(21);
   });
 
   it('[HOOK-07] [HOOK-08] of a test goes on while the subscription is disabled', async () => {

@@ -115,8 +115,10 @@ export const startDispatcher = async (options: TestDispatcherOptions = {}): Prom
       if (answer.status !== 201) throw new Error(answer.text);
       return answer.body;
     },
-    ready: (fields) =>
-      bus.publish(BubbleReadyV1, stamp(outgoing(BubbleReadyV1, readyEvent(fields)), { ...infra, source: BubbleReadyV1.publisher })),
+    ready(fields) {
+      peers.ready(fields);
+      return bus.publish(BubbleReadyV1, stamp(outgoing(BubbleReadyV1, readyEvent(fields)), { ...infra, source: BubbleReadyV1.publisher }));
+    },
     async pass(seconds) {
       await clock.advance(seconds * 1000);
       await service.settle();

@@ -1,11 +1,21 @@
 import { AccessRequest, type TeamAccess, type UserAccess } from '@bubbles/contracts/internal/access.ts';
-import { ReadableRequest } from '@bubbles/contracts/internal/readable.ts';
+import { ReadableRequest, type ReadableResponse } from '@bubbles/contracts/internal/readable.ts';
 import { DomainError } from '@bubbles/shared/errors.ts';
 import type { Call, InternalClient } from '@bubbles/shared/http/internal-client.ts';
+import type { z } from 'zod';
+import { type Ready, readyEvent } from './builders.ts';
+
+export type BubbleState = Pick<z.infer<typeof ReadableResponse>['answers'][number], 'participates' | 'bubble'>;
+
+/** A bubble that belongs to what its ready event says, and whose participant the owner is. */
+export const asReady = (fields?: Partial<Ready>): BubbleState => {
+  const { team_id, channel_id, author_id } = readyEvent(fields);
+  return { participates: true, bubble: { team_id, channel_id, author_id } };
+};
 
 export type PeerName = 'identity' | 'bubblesQuery';
 
-/** Identity and bubbles-query as far as the dispatcher asks them. Whoever is not known may do nothing; every bubble is readable by every participant. */
+/** Identity and bubbles-query as far as the dispatcher asks them. Whoever is not known may do nothing; every bubble is as it got ready. */
 export interface FakePeers {
   readonly identity: InternalClient;
   readonly bubblesQuery: InternalClient;
@@ -13,7 +23,9 @@ export interface FakePeers {
   user(id: string, fields?: Partial<UserAccess>): void;
   /** Knows this team, on plan pro and not archived if not said otherwise. */
   team(id: string, fields?: Partial<TeamAccess>): void;
-  bubble(id: string, state: { readonly readable: boolean; readonly participates: boolean }): void;
+  bubble(id: string, state: BubbleState): void;
+  /** A bubble got ready; what was said of it before stays. */
+  ready(fields?: Partial<Ready>): void;
   setState(name: PeerName, state: 'up' | 'away'): void;
   /** How often each was asked, and of how many at most. */
   readonly asked: Readonly<Record<PeerName, { times: number; most: number }>>;
@@ -24,7 +36,7 @@ const unavailable = () => Promise.reject(new DomainError('unavailable', 'Nobody 
 export const fakePeers = (): FakePeers => {
   const users = new Map<string, UserAccess>();
   const teams = new Map<string, TeamAccess>();
-  const bubbles = new Map<string, { readonly readable: boolean; readonly participates: boolean }>();
+  const bubbles = new Map<string, BubbleState>();
   const away = new Set<PeerName>();
   const asked = { identity: { times: 0, most: 0 }, bubblesQuery: { times: 0, most: 0 } };
 
@@ -42,7 +54,7 @@ export const fakePeers = (): FakePeers => {
   const readable = (body: unknown) => {
     const { pairs } = ReadableRequest.parse(body);
     count('bubblesQuery', pairs.length);
-    return { answers: pairs.map((pair) => ({ ...pair, ...(bubbles.get(pair.bubble_id) ?? { readable: true, participates: true }) })) };
+    return { answers: pairs.map((pair) => ({ ...pair, ...(bubbles.get(pair.bubble_id) ?? asReady()) })) };
   };
   const client = (name: PeerName, path: string, answer: (body: unknown) => unknown): InternalClient => ({
     get: unavailable,
@@ -66,6 +78,10 @@ export const fakePeers = (): FakePeers => {
       teams.set(id, { id, known: true, plan: 'pro', archived: false, channel_ids: [], ...fields });
     },
     bubble: (id, state) => bubbles.set(id, state),
+    ready(fields) {
+      const { id } = readyEvent(fields).bubble;
+      if (!bubbles.has(id)) bubbles.set(id, asReady(fields));
+    },
     setState(name, state) {
       if (state === 'away') away.add(name);
       else away.delete(name);

@@ -47,7 +47,8 @@ describe('the dispatcher asks before each attempt', () => {
   });
 
   it('[EVT-03] bubbles-query, whether the owner still takes part and may read', async () => {
-    const answer = { bubble_id: BUBBLE_ID, user_id: USER_ID, participates: true, readable: true };
+    const bubble = { team_id: TEAM_ID, channel_id: CHANNEL_ID, author_id: USER_ID };
+    const answer = { bubble_id: BUBBLE_ID, user_id: USER_ID, participates: true, bubble };
     const { body, rules } = expecting(ReadableResponse, { answers: [answer] });
     await pactBetween(CONSUMER, 'bubbles-query')
       .addInteraction()
@@ -61,7 +62,7 @@ describe('the dispatcher asks before each attempt', () => {
       })
       .executeTest(async ({ url }) => {
         const answers = await readability(clientOf('bubbles-query', url)).ask([{ userId: USER_ID, bubbleId: BUBBLE_ID }]);
-        expect(answers).toEqual([answer]);
+        expect(answers).toEqual([{ participates: true, bubble: { teamId: TEAM_ID, channelId: CHANNEL_ID, authorId: USER_ID } }]);
       });
   });
 });

@@ -1,6 +1,6 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import { DomainError } from '@bubbles/shared/errors.ts';
-import { type Bubble, isReadable, mayRead, participates, peopleIn } from '../domain/bubble.ts';
+import { type Bubble, type Details, isReadable, mayRead, participates, peopleIn } from '../domain/bubble.ts';
 import type { ShownComment } from '../domain/comment.ts';
 import { accountIds, type Directory } from '../domain/person.ts';
 import { bubbleIdOf } from '../domain/short-id.ts';
@@ -95,17 +95,21 @@ export const listComments = (ports: Ports) => {
   };
 };
 
-/** For those who act later on what was readable once: may it still be read, and does this user still take part? */
+interface Readability {
+  readonly participates: boolean;
+  /** Null when the bubble may not be read. */
+  readonly details: Details | null;
+}
+
+/** For those who act later on what was readable once: may it still be read, what does it belong to, and does this user still take part? */
 export const readability =
   ({ bubbles, clock }: Pick<Ports, 'bubbles' | 'clock'>) =>
-  async (
-    pairs: readonly { readonly userId: string; readonly bubbleId: string }[],
-  ): Promise<{ readonly readable: boolean; readonly participates: boolean }[]> => {
+  async (pairs: readonly { readonly userId: string; readonly bubbleId: string }[]): Promise<Readability[]> => {
     const found = new Map((await bubbles.byIds([...new Set(pairs.map(({ bubbleId }) => bubbleId))])).map((bubble) => [bubble.id, bubble]));
     const now = clock.now();
     return pairs.map(({ userId, bubbleId }) => {
       const bubble = found.get(bubbleId);
-      const readable = bubble !== undefined && isReadable(bubble, now);
-      return { readable, participates: readable && participates(bubble, userId) };
+      if (bubble === undefined || !isReadable(bubble, now)) return { participates: false, details: null };
+      return { participates: participates(bubble, userId), details: bubble.details };
     });
   };

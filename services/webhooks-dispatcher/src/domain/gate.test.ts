@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { aDelivery, aReadyBubble, aSubscription } from '../../test/builders.ts';
-import { type LiveAccess, liveRefusal, subscriptionRefusal } from './gate.ts';
+import { asOfNow, type LiveAccess, liveRefusal, subscriptionRefusal } from './gate.ts';
 
 const pro: LiveAccess = { ownerActive: true, ownerPays: false, team: { plan: 'pro', archived: false } };
-const taking = { readable: true, participates: true };
+const BELONGING = { teamId: 'team', channelId: null, authorId: null };
+const taking = { bubble: BELONGING, participates: true };
 const aTest = aDelivery({ type: 'webhook.test', bubble: null });
 
 describe('section 6, what an attempt asks first', () => {
@@ -12,21 +13,20 @@ describe('section 6, what an attempt asks first', () => {
     ['the account is closed', { ...pro, ownerActive: false }, taking, 'account_closed'],
     ['the team is free', { ...pro, team: { plan: 'free', archived: false } as const }, taking, 'plan_required'],
     ['the team is archived', { ...pro, team: { plan: 'pro', archived: true } as const }, taking, 'team_archived'],
-    ['the bubble cannot be read', pro, { readable: false, participates: false }, 'bubble_not_readable'],
-    ['the owner takes no part', pro, { readable: true, participates: false }, 'not_participating'],
+    ['the bubble cannot be read', pro, { bubble: null, participates: false }, 'bubble_not_readable'],
+    ['the owner takes no part', pro, { bubble: BELONGING, participates: false }, 'not_participating'],
   ])('[EVT-03] %s', (_why, access, reading, expected) => {
-    expect(liveRefusal(aDelivery(), access, reading)).toBe(expected);
+    expect(liveRefusal(access, reading)).toBe(expected);
   });
 
   it('[EVT-03] without a team the owner’s own paid features decide', () => {
-    const delivery = aDelivery({ bubble: aReadyBubble({ teamId: null }) });
-    expect(liveRefusal(delivery, { ...pro, team: null, ownerPays: true }, taking)).toBeNull();
-    expect(liveRefusal(delivery, { ...pro, team: null }, taking)).toBe('plan_required');
+    expect(liveRefusal({ ...pro, team: null, ownerPays: true }, taking)).toBeNull();
+    expect(liveRefusal({ ...pro, team: null }, taking)).toBe('plan_required');
   });
 
   it('[HOOK-07] a test needs an active owner with paid features and no bubble', () => {
-    expect(liveRefusal(aTest, { ownerActive: true, ownerPays: true, team: null }, null)).toBeNull();
-    expect(liveRefusal(aTest, { ownerActive: true, ownerPays: false, team: null }, null)).toBe('plan_required');
+    expect(liveRefusal({ ownerActive: true, ownerPays: true, team: null }, null)).toBeNull();
+    expect(liveRefusal({ ownerActive: true, ownerPays: false, team: null }, null)).toBe('plan_required');
   });
 
   it.each([
@@ -36,10 +36,21 @@ describe('section 6, what an attempt asks first', () => {
     ['without the event', aSubscription({ events: ['screen_recording.ready'] }), 'event_not_selected'],
     ['of another team', aSubscription({ teamId: 'other' }), 'no_longer_matches'],
   ])('[HOOK-05] the subscription is %s', (_how, subscription, expected) => {
-    expect(subscriptionRefusal(aDelivery(), subscription)).toBe(expected);
+    expect(subscriptionRefusal(aDelivery(), aReadyBubble(), subscription)).toBe(expected);
   });
 
-  it('[HOOK-07] a test goes to a disabled subscription too', () => {
-    expect(subscriptionRefusal(aTest, aSubscription({ status: 'disabled', events: [] }))).toBeNull();
+  it('[EVT-03] a bubble is judged by what it belongs to now, by what it belonged to where it may not be read', () => {
+    const ready = aReadyBubble({ teamId: 'team', channelId: 'space' });
+    const moved = { teamId: null, channelId: 'other', authorId: 'eve' };
+    expect(asOfNow(ready, { bubble: moved, participates: true })).toEqual({ ...ready, ...moved });
+    expect(asOfNow(ready, { bubble: null, participates: false })).toEqual(ready);
+  });
+
+  it('[HOOK-07] a test goes to a disabled subscription too, once', () => {
+    const disabled = aSubscription({ status: 'disabled', events: [] });
+    expect(subscriptionRefusal(aTest, null, disabled)).toBeNull();
+    expect(subscriptionRefusal({ ...aTest, attempt: 3, base: 3 }, null, disabled)).toBeNull();
+    expect(subscriptionRefusal({ ...aTest, attempt: 1 }, null, disabled)).toBe('subscription_disabled');
+    expect(subscriptionRefusal({ ...aTest, attempt: 1 }, null, aSubscription())).toBeNull();
   });
 });

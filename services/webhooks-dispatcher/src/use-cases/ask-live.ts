@@ -1,6 +1,7 @@
 import type { CancelReason, Delivery } from '../domain/delivery.ts';
-import { liveRefusal } from '../domain/gate.ts';
-import type { Access, EventStore, Readability, Reading } from '../ports.ts';
+import { asOfNow, type LiveReading, liveRefusal } from '../domain/gate.ts';
+import type { ReadyBubble } from '../domain/ready-bubble.ts';
+import type { Access, EventStore, Readability, TeamAccess } from '../ports.ts';
 
 interface Ports {
   readonly access: Access;
@@ -9,10 +10,50 @@ interface Ports {
 }
 
 /** What was learnt of a delivery before its attempt. */
-export type Asked = { readonly refusal: CancelReason } | { readonly refusal: null; readonly body: Uint8Array };
+export type Asked = { readonly refusal: CancelReason } | Cleared;
+export interface Cleared {
+  readonly refusal: null;
+  readonly body: Uint8Array;
+  /** As it is now; null for a test. */
+  readonly bubble: ReadyBubble | null;
+}
 
 /** Of the deliveries of one batch; those of which somebody could not be asked are not in it. */
 export type Answers = ReadonlyMap<string, Asked>;
+
+const teamsOf = (bubbles: readonly (ReadyBubble | null)[]): string[] => [...new Set(bubbles.flatMap((bubble) => bubble?.teamId ?? []))];
+
+/** Those teams of which nothing is known yet: bubbles have moved to them since they were ready. */
+const askTeams = async (access: Access, bubbles: readonly ReadyBubble[], known: ReadonlyMap<string, TeamAccess>) => {
+  const teamIds = teamsOf(bubbles).filter((id) => !known.has(id));
+  if (teamIds.length === 0) return known;
+  const { teams } = await access.ask({ userIds: [], teamIds });
+  return new Map([...known, ...teams]);
+};
+
+interface Seen {
+  readonly reading: LiveReading;
+  /** As it is now. */
+  readonly bubble: ReadyBubble;
+}
+
+/** What bubbles-query answers of the deliveries that carry a bubble, by delivery. */
+const askReadings = async (readability: Readability, claimed: readonly Delivery[]): Promise<ReadonlyMap<string, Seen>> => {
+  const asked = claimed.flatMap(({ id, ownerId, bubble }) => (bubble === null ? [] : [{ id, ownerId, bubble }]));
+  if (asked.length === 0) return new Map();
+  const readings = await readability.ask(asked.map(({ ownerId, bubble }) => ({ userId: ownerId, bubbleId: bubble.id })));
+  return new Map(
+    readings.flatMap((reading, n) => (asked[n] ? [[asked[n].id, { reading, bubble: asOfNow(asked[n].bubble, reading) }]] : [])),
+  );
+};
+
+const judge = ({ bubble, ownerId }: Delivery, seen: Seen | undefined, { users, teams }: Awaited<ReturnType<Access['ask']>>) => {
+  const owner = users.get(ownerId);
+  const teamId = seen?.bubble.teamId ?? null;
+  const team = teamId === null ? null : teams.get(teamId);
+  if (owner === undefined || team === undefined || (bubble !== null && seen === undefined)) return null;
+  return { refusal: liveRefusal({ ownerActive: owner.active, ownerPays: owner.pays, team }, seen?.reading ?? null) };
+};
 
 /** Identity and bubbles-query are asked once for the whole batch, and the frozen bodies are read with it. `onAway` hears why some are without an answer. */
 export async function askLive(
@@ -20,32 +61,30 @@ export async function askLive(
   claimed: readonly Delivery[],
   onAway: (error: unknown) => void,
 ): Promise<Answers> {
-  const withBubble = claimed.flatMap(({ id, ownerId, bubble }) => (bubble === null ? [] : [{ id, ownerId, bubble }]));
-  const teamIds = [...new Set(withBubble.flatMap(({ bubble }) => bubble.teamId ?? []))];
   const userIds = [...new Set(claimed.map(({ ownerId }) => ownerId))];
-  const pairs = withBubble.map(({ ownerId, bubble }) => ({ userId: ownerId, bubbleId: bubble.id }));
+  const teamIds = teamsOf(claimed.map(({ bubble }) => bubble));
   const away = (error: unknown): null => {
     onAway(error);
     return null;
   };
-  const [live, readings, bodies] = await Promise.all([
+  const [live, seenOf, bodies] = await Promise.all([
     access.ask({ userIds, teamIds }).catch(away),
-    pairs.length === 0 ? [] : readability.ask(pairs).catch(away),
+    askReadings(readability, claimed).catch(away),
     events.bodies([...new Set(claimed.map(({ eventId }) => eventId))]).catch(away),
   ]);
-  const readingOf = new Map<string, Reading>(withBubble.flatMap(({ id }, n) => (readings?.[n] ? [[id, readings[n]]] : [])));
-
+  if (live === null || bodies === null) return new Map();
+  const seen = seenOf ?? new Map<string, Seen>();
+  const teams = await askTeams(
+    access,
+    [...seen.values()].map(({ bubble }) => bubble),
+    live.teams,
+  ).catch(away);
   const asked = (delivery: Delivery): Asked | null => {
-    const reading = readingOf.get(delivery.id) ?? null;
-    if (live === null || bodies === null || (delivery.bubble !== null && reading === null)) return null;
-    const owner = live.users.get(delivery.ownerId);
-    const teamId = delivery.bubble?.teamId ?? null;
-    const team = teamId === null ? null : live.teams.get(teamId);
-    if (owner === undefined || team === undefined) return null;
-    const refusal = liveRefusal(delivery, { ownerActive: owner.active, ownerPays: owner.pays, team }, reading);
-    if (refusal !== null) return { refusal };
+    const bubble = seen.get(delivery.id);
+    const judged = judge(delivery, bubble, { ...live, teams: teams ?? live.teams });
+    if (judged?.refusal !== null) return judged && { refusal: judged.refusal };
     const body = bodies.get(delivery.eventId);
-    return body === undefined ? { refusal: 'event_expired' } : { refusal: null, body };
+    return body === undefined ? { refusal: 'event_expired' } : { refusal: null, body, bubble: bubble?.bubble ?? null };
   };
   return new Map(
     claimed.flatMap((delivery) => {

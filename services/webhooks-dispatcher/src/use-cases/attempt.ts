@@ -15,7 +15,7 @@ import { subscriptionRefusal } from '../domain/gate.ts';
 import type { AttemptResult } from '../domain/outcome.ts';
 import { failureKey, type Subscription } from '../domain/subscription.ts';
 import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, SubscriptionStore } from '../ports.ts';
-import { askLive } from './ask-live.ts';
+import { askLive, type Cleared } from './ask-live.ts';
 import { grouped } from './grouped.ts';
 import { inTurn } from './in-turn.ts';
 import { leaseEnds } from './lease-ends.ts';
@@ -141,11 +141,11 @@ export const prepareAttempts = (ports: Ports) => {
     const found = await readSubscriptions(claimed.filter(({ id }) => answers.get(id)?.refusal === null));
     const send = post(ports);
 
-    const attempt = async (delivery: Delivery, subscription: Subscription | undefined, body: Uint8Array): Promise<void> => {
+    const attempt = async (delivery: Delivery, subscription: Subscription | undefined, { body, bubble }: Cleared): Promise<void> => {
       const startedAt = clock.now();
       if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return recording.putOff(delivery);
       if (subscription === undefined) return recording.cancelled(delivery, 'subscription_deleted');
-      const reason = subscriptionRefusal(delivery, subscription);
+      const reason = subscriptionRefusal(delivery, bubble, subscription);
       if (reason !== null) return recording.cancelled(delivery, reason);
       const origin = originOf(subscription);
       if (origin !== delivery.origin) return recording.redirected(delivery, origin);
@@ -160,7 +160,7 @@ export const prepareAttempts = (ports: Ports) => {
       if (wasLostTooOften(delivery)) return recording.attempted(delivery, LOST, clock.now());
       if (asked === undefined || found === null) return recording.putOff(delivery);
       if (asked.refusal !== null) return recording.cancelled(delivery, asked.refusal);
-      return attempt(delivery, found.get(delivery.subscriptionId), asked.body);
+      return attempt(delivery, found.get(delivery.subscriptionId), asked);
     };
     return async () => {
       await Promise.all(claimed.map((delivery) => guarded(delivery, () => work(delivery)).then(() => done(delivery))));

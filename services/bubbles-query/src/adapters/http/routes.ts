@@ -74,7 +74,14 @@ export const routes = (app: App, { present, cursors }: Tools): readonly Route[] 
   }),
   route(readable, async ({ body: { pairs } }) => {
     const answers = await app.readability(pairs.map(({ user_id, bubble_id }) => ({ userId: user_id, bubbleId: bubble_id })));
-    return { answers: answers.map((answer, n) => ({ bubble_id: pairs[n]?.bubble_id ?? '', user_id: pairs[n]?.user_id ?? '', ...answer })) };
+    return {
+      answers: answers.map(({ participates, details }, n) => ({
+        bubble_id: pairs[n]?.bubble_id ?? '',
+        user_id: pairs[n]?.user_id ?? '',
+        participates,
+        bubble: details && { team_id: details.teamId, channel_id: details.channelId, author_id: details.author?.userId ?? null },
+      })),
+    };
   }),
   route(rebuildPeople, async ({ body: { after } }) => {
     const { read, nextAfter } = await app.rebuildPeople(after ?? null);
