@@ -10,7 +10,7 @@ import { receiver } from '../src/adapters/receiver/receiver.ts';
 import { stores } from '../src/adapters/store/stores.ts';
 import { addressPolicy } from '../src/domain/public-address.ts';
 import { PUT_OFF_MS, prepareAttempts } from '../src/use-cases/attempt.ts';
-import { aDelivery, anEvent, aSubscription, NOON } from './builders.ts';
+import { aDelivery, anEvent, aReadyBubble, aSubscription, NOON } from './builders.ts';
 import { memoryDatabase } from './stores.ts';
 
 const policy = { addresses: addressPolicy({ allow: [], deny: [] }), http: false, loopback: false };
@@ -54,7 +54,7 @@ it('[DLV-04] while our name servers refuse to be asked deliveries wait, and nobo
           teams: new Map([['team', { plan: 'pro', archived: false }]]),
         }),
     },
-    readability: { ask: (pairs) => Promise.resolve(pairs.map(() => ({ readable: true, participates: true }))) },
+    readability: { ask: (pairs) => Promise.resolve(pairs.map(() => ({ participates: true, bubble: aReadyBubble() }))) },
     receiver: posts,
     receivers: policy,
     seal: { close: () => '', open: () => Buffer.from('secret') },
