@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Answer, send } from './support/client.ts';
 import { control, type Sandbox, type Seeded, startSandbox } from './support/sandbox-world.ts';
 import type { Person, TeamScene } from './support/world.ts';
-
-jest.setTimeout(30_000);
 
 type Fields = Readonly<Record<string, unknown>>;
 let sandbox: Sandbox;

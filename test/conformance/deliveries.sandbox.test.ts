@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import Stripe from 'stripe';
 import { send } from './support/client.ts';
 import { type HookScene, openHookScene, type Subscriber } from './support/hooks.ts';
 import { signedAt } from './support/receiver.ts';
 import { control } from './support/sandbox-world.ts';
 import { shapeFaults } from './support/shape.ts';
-
-jest.setTimeout(30_000);
 
 let scene: HookScene;
 beforeAll(async () => {

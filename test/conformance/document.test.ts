@@ -1,13 +1,11 @@
 import { rawExchange } from '@bubbles/shared/testing/raw-http.ts';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { fieldTypes } from '../architecture/field-types.ts';
 import { REQUEST_COMPONENTS, RESPONSE_COMPONENTS } from '../architecture/interface-components.ts';
 import { COMMON_REFUSALS, ENDPOINTS } from '../architecture/interface-endpoints.ts';
 import { type Answer, send } from './support/client.ts';
 import { openWorld } from './support/open-world.ts';
 import type { World } from './support/world.ts';
-
-jest.setTimeout(30_000);
 
 const PATH = '/v1/openapi.json';
 

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type HookScene, openHookScene, type Subscriber } from './support/hooks.ts';
 import type { Person } from './support/world.ts';
-
-jest.setTimeout(30_000);
 
 let scene: HookScene;
 beforeAll(async () => {

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { send, walk } from './support/client.ts';
 import { openWorld } from './support/open-world.ts';
 import { shapeFaults } from './support/shape.ts';
 import type { Person, World } from './support/world.ts';
-
-jest.setTimeout(30_000);
 
 let world: World;
 beforeAll(async () => {

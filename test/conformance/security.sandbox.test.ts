@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type RawConnection, rawConnection } from '@bubbles/shared/testing/raw-http.ts';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startSandbox, worldAt } from './support/sandbox-world.ts';
 import { CREDENTIAL_CHECKS } from './support/security/credentials.ts';
 import { EDGE_CHECKS } from './support/security/edge.ts';
@@ -9,8 +9,6 @@ import { type Checks, type Lab, labOf, readRaw } from './support/security/lab.ts
 import { expectOneIdEverywhere, LOG_CHECKS } from './support/security/logs.ts';
 import { PROTOCOL_CHECKS } from './support/security/protocol.ts';
 import { READING_CHECKS } from './support/security/reading.ts';
-
-jest.setTimeout(30_000);
 
 interface Case {
   readonly id: string;
@@ -52,7 +50,6 @@ const AREAS = [
 ];
 
 const HEADERS_TIMEOUT_MS = 15_000;
-const CASE_MS = 30_000;
 const text = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 const cases: Case[] = JSON.parse(text('security-cases.json'));
 const inScope = AREAS.flatMap((area) => cases.filter((one) => one.area === area));
@@ -119,11 +116,7 @@ describe('the security cases', () => {
     await expect(expectOneIdEverywhere(lab)).resolves.toBeUndefined();
   });
 
-  it.each(inScope.filter(({ id }) => Object.hasOwn(CHECKS, id)))(
-    '$id $action',
-    async ({ id }) => {
-      await expect(CHECKS[id]?.(lab)).resolves.toBeUndefined();
-    },
-    CASE_MS,
-  );
+  it.each(inScope.filter(({ id }) => Object.hasOwn(CHECKS, id)))('$id $action', async ({ id }) => {
+    await expect(CHECKS[id]?.(lab)).resolves.toBeUndefined();
+  });
 });

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Answer, send } from './support/client.ts';
 import { openWorld } from './support/open-world.ts';
 import { REFUSED_RECEIVERS } from './support/refused-receivers.ts';
 import { shapeFaults } from './support/shape.ts';
 import type { Person, TeamScene, World } from './support/world.ts';
-
-jest.setTimeout(30_000);
 
 let world: World;
 beforeAll(async () => {

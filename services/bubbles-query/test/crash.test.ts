@@ -1,15 +1,12 @@
 import type { Database } from '@bubbles/shared/store/collection.ts';
 import { crashPoints } from '@bubbles/shared/testing/crash-points.ts';
 import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { CardDoc } from '../src/adapters/store/cards.ts';
 import { readyOn, startBubbles, type TestBubbles } from './bubbles-query.ts';
 import { account, BUBBLE, changed, created, edited, posted, readyFacts, removed, type Told, threaded, transcribed } from './builders.ts';
 import { mortal } from './mortal.ts';
 import { memoryDatabase } from './stores.ts';
-
-/** Some hundred worlds on a busy machine. */
-jest.setTimeout(60_000);
 
 const LEASES_OVER_MS = 60_000;
 /** More than any of the flows has. */

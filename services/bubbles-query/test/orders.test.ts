@@ -1,5 +1,5 @@
 import type { Database } from '@bubbles/shared/store/collection.ts';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { readyOn, startBubbles, type TestBubbles, tellTo } from './bubbles-query.ts';
 import {
@@ -20,9 +20,6 @@ import {
   threaded,
   transcribed,
 } from './builders.ts';
-
-/** Some hundred worlds on a busy machine. */
-jest.setTimeout(60_000);
 
 const PATHS = [
   '/v1/bubbles',
@@ -114,7 +111,7 @@ describe('facts in any order, twice and late', () => {
       }),
       { numRuns: 60 },
     );
-  }, 60_000);
+  });
 
   it('[EVT-01] [BUB-03] with the removal among them, a tombstone is all that is left', async () => {
     const withRemoval = [...facts, removed()];
@@ -131,7 +128,7 @@ describe('facts in any order, twice and late', () => {
       }),
       { numRuns: 60 },
     );
-  }, 60_000);
+  });
 
   it('[EVT-01] every order of the facts that a meeting needs tells it once, with the last of them', async () => {
     const needed = [created(), processed(), transcribed(), noted()];

@@ -51,7 +51,7 @@ describe(`a caller with ${MANY} bubbles`, () => {
   let few: BubbleStore;
   beforeAll(async () => {
     [many, few] = [await storeOf(MANY), await storeOf(FEW)];
-  }, 120_000);
+  });
 
   const page = (store: BubbleStore, before: string | null, filters: Partial<ListFilters> = {}) =>
     store.rows({ userId: 'ada', filters: { ...EVERYTHING, ...filters }, before, limit: PAGE, now: AT });

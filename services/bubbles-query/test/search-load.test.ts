@@ -7,7 +7,6 @@ import { searchPath } from './search-scene.ts';
 
 const BUBBLES = 1500;
 const CALLS = 50;
-const PATIENCE_MS = 60_000;
 
 /** Ten words of eight letters and more, each two edits from many others: everything that a query can ask for. */
 const heavyQuery = (words: readonly string[], n: number): string => {
@@ -40,29 +39,25 @@ describe(`${CALLS} searches at once for 256 characters that match almost everyth
       );
     }
     await still.advance(70_000);
-  }, PATIENCE_MS);
+  });
   afterAll(() => bubbles.stop());
 
-  it(
-    '[SRCH-01] are all answered, each as if alone, and who only lists does not wait for them',
-    async () => {
-      const queries = Array.from({ length: CALLS }, (_, n) => heavyQuery(words, n));
-      expect(queries.map((q) => q.length)).toEqual(queries.map(() => 256));
-      await bubbles.read('ada', searchPath(queries[0] ?? ''));
-      let answered = 0;
-      const searches = queries.map(async (q) => {
-        const answer = await bubbles.read('ada', searchPath(q));
-        answered += 1;
-        return answer;
-      });
-      await Promise.race(searches);
-      const list = await bubbles.read('ada', '/v1/bubbles');
-      expect(list.status).toBe(200);
-      expect(answered).toBeLessThan(CALLS);
-      const answers = await Promise.all(searches);
-      expect(answers.map(({ status }) => status)).toEqual(queries.map(() => 200));
-      for (const [n, q] of queries.entries()) expect(answers[n]?.body).toEqual((await bubbles.read('ada', searchPath(q))).body);
-    },
-    PATIENCE_MS,
-  );
+  it('[SRCH-01] are all answered, each as if alone, and who only lists does not wait for them', async () => {
+    const queries = Array.from({ length: CALLS }, (_, n) => heavyQuery(words, n));
+    expect(queries.map((q) => q.length)).toEqual(queries.map(() => 256));
+    await bubbles.read('ada', searchPath(queries[0] ?? ''));
+    let answered = 0;
+    const searches = queries.map(async (q) => {
+      const answer = await bubbles.read('ada', searchPath(q));
+      answered += 1;
+      return answer;
+    });
+    await Promise.race(searches);
+    const list = await bubbles.read('ada', '/v1/bubbles');
+    expect(list.status).toBe(200);
+    expect(answered).toBeLessThan(CALLS);
+    const answers = await Promise.all(searches);
+    expect(answers.map(({ status }) => status)).toEqual(queries.map(() => 200));
+    for (const [n, q] of queries.entries()) expect(answers[n]?.body).toEqual((await bubbles.read('ada', searchPath(q))).body);
+  });
 });

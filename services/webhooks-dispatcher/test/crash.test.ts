@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { SubscriptionDoc } from '../src/adapters/store/subscriptions.ts';
 import { startDispatcher, type TestDispatcher } from './dispatcher.ts';
 import { type MortalDatabase, mortalDatabase } from './mortal.ts';
@@ -21,7 +21,6 @@ interface World {
   end(): Promise<void>;
 }
 
-jest.setTimeout(60_000);
 const worlds: World[] = [];
 afterEach(async () => {
   for (const world of worlds.splice(0)) await world.end();

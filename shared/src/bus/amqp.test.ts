@@ -17,7 +17,6 @@ import { redrive } from './redrive.ts';
 import { declareTopology } from './topology.ts';
 
 const BUS_UNAVAILABLE = { name: 'BusUnavailable' };
-const START_LIMIT_MS = 30_000;
 
 const listen = async (server: Server): Promise<number> => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -70,8 +69,8 @@ const describeRabbit = (url: string) =>
     let engine: AmqpEngine;
     beforeAll(async () => {
       engine = await startAmqpEngine(url, Object.values(EVENTS));
-    }, START_LIMIT_MS);
-    afterAll(() => engine.stop(), START_LIMIT_MS);
+    });
+    afterAll(() => engine.stop());
 
     const publishThings = async (bus: Bus, event: (typeof EVENTS)['dead'], numbers: readonly number[]) => {
       for (const n of numbers) await publishUntilTaken(bus, event, anEvent(event, { n }));

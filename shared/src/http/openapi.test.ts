@@ -183,5 +183,5 @@ describe('the document that the gateway makes of it', () => {
     const { stdout } = await run.catch((error: { readonly stdout: string }) => error);
     const { problems } = JSON.parse(stdout.slice(stdout.indexOf('{')));
     expect(problems.map(({ ruleId, message }: Record<string, string>) => `${ruleId}: ${message}`)).toEqual([]);
-  }, 30_000);
+  });
 });

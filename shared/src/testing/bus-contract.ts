@@ -18,7 +18,6 @@ export interface BusEngine {
 }
 
 const unavailable = () => new DomainError('unavailable', 'The service is temporarily unavailable.');
-const START_LIMIT_MS = 30_000;
 
 const EVENTS = {
   delivery: thingHappened('delivery'),
@@ -44,8 +43,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
     let engine: BusEngine;
     beforeAll(async () => {
       engine = await start([...Object.values(EVENTS), { ...MISSING, consumers: [consumerOf(MISSING)] }]);
-    }, START_LIMIT_MS);
-    afterAll(() => engine.stop(), START_LIMIT_MS);
+    });
+    afterAll(() => engine.stop());
 
     it('hands over what the schema has parsed, with its envelope', async () => {
       const got = Promise.withResolvers<[Thing, CloudEvent<Thing>]>();
