@@ -4,6 +4,8 @@ import { control, type Sandbox, startSandbox, worldAt } from './support/sandbox-
 import type { Person, World } from './support/world.ts';
 
 const DAY = 86_400;
+/** Half of what thirty calls cost when each waits for the check of its credential, and of what `settle` waits at most. */
+const AT_ONCE_MS = 15_000;
 
 let sandbox: Sandbox;
 let world: World;
@@ -138,7 +140,7 @@ describe('section 7, when a service cannot be asked', () => {
     await service(name, { state: 'down' });
     const startedAt = Date.now();
     for (let n = 0; n < 30; n++) isFault(await read(CALLS[name], person));
-    expect(Date.now() - startedAt).toBeLessThan(3000);
+    expect(Date.now() - startedAt).toBeLessThan(AT_ONCE_MS);
     const others = await Promise.all(names.filter((other) => other !== name).map((other) => read(CALLS[other], person)));
     for (const answer of others)
       if (name === 'identity-and-oauth') isFault(answer);
@@ -180,7 +182,7 @@ describe('section 7, when a service cannot be asked', () => {
     await world.changeUser(person.id, { name: 'Renamed' });
     expect(await control(sandbox.url, 'POST /settle')).toEqual({ settled: true });
     await advance(3600);
-    expect(Date.now() - startedAt).toBeLessThan(3000);
+    expect(Date.now() - startedAt).toBeLessThan(AT_ONCE_MS);
     await service('bubbles-query', { state: 'up' });
     expect((await read(`/v1/bubbles/${id}`, person)).json).toMatchObject({ author: { name: 'Renamed' }, comment_count: 1 });
     await service('identity-and-oauth', { state: 'down' });

@@ -32,10 +32,10 @@ export const EDGE_CHECKS: Checks = {
   },
   'DOSTIMEOUTS-06': async (lab) => {
     const { pat: as } = await lab.world.user();
-    await service(lab, 'identity-and-oauth', { state: 'slow', ms: 3000 });
+    await service(lab, 'identity-and-oauth', { state: 'slow', ms: 15_000 });
     const startedAt = Date.now();
     const answers = await Promise.all(Array.from({ length: 20 }, () => lab.call('/v1/bubbles', { as })));
-    expect(Date.now() - startedAt).toBeLessThan(2900);
+    expect(Date.now() - startedAt).toBeLessThan(14_000);
     for (const answer of answers) expectRefusal(answer, FAULT);
     await service(lab, 'identity-and-oauth', { state: 'up' });
     expect((await lab.call('/v1/bubbles', { as })).status).toBe(200);
