@@ -104,10 +104,24 @@ const bodyOf = (body: z.ZodType, schemas: SchemaDocument): JsonObject => ({
 });
 
 const REQUEST_ID = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
+const BUDGET = {
+  'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
+  RateLimit: { $ref: '#/components/headers/RateLimit' },
+};
 const RETRY_AFTER = { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
 
 const HEADERS = {
   RequestId: { description: 'Names this request in the logs.', schema: { type: 'string' } },
+  RateLimitPolicy: {
+    description:
+      'How many requests (`q`) the credential may make in how many seconds (`w`): RateLimit header fields for HTTP, an IETF draft.',
+    schema: { type: 'string', examples: ['"default";q=120;w=60'] },
+  },
+  RateLimit: {
+    description:
+      'How many requests are left (`r`), and after how many seconds (`t`) there are more. Beside every answer to a credential that is accepted.',
+    schema: { type: 'string', examples: ['"default";r=119;t=60'] },
+  },
   RetryAfter: { description: 'Seconds after which the same request may pass.', schema: { type: 'integer', minimum: 1 } },
   Challenge: { description: 'How to get a credential that is accepted (RFC 6750, RFC 9728).', schema: { type: 'string' } },
 };
@@ -125,7 +139,7 @@ const ERROR_RESPONSES = {
   Forbidden: refusal('`forbidden` or `pro_plan_required`: the caller may not do this.', CHALLENGE),
   NotFound: refusal('`not_found`: there is no such thing, or the caller may not know of it.'),
   Conflict: refusal('`invalid_request`: a limit is reached, or the step is out of order.'),
-  RateLimited: refusal('`rate_limited`: too many requests.', RETRY_AFTER),
+  RateLimited: refusal('`rate_limited`: too many requests.', { ...RETRY_AFTER, ...BUDGET }),
   InternalError: refusal('`internal_error`: the fault is ours.', RETRY_AFTER),
 };
 
@@ -139,13 +153,16 @@ const RESPONSE_BY_STATUS: Readonly<Record<number, keyof typeof ERROR_RESPONSES>>
   500: 'InternalError',
 };
 
+/** Whether its requests use up the budget of a credential. */
+const isCounted = ({ auth }: RouteSpec): boolean => auth.kind !== 'none' && auth.kind !== 'internal';
+
 /** What the mount refuses before the handler is asked. */
 const impliedErrors = (spec: RouteSpec): readonly ErrorKind[] => [
   'internal',
   // A request may be malformed before it has parameters or a body.
   'invalid',
   ...(spec.auth.kind === 'none' ? [] : (['unauthorized'] as const)),
-  ...(spec.auth.kind === 'none' || spec.auth.kind === 'internal' ? [] : (['rate_limited'] as const)),
+  ...(isCounted(spec) ? (['rate_limited'] as const) : []),
   ...('scope' in spec.auth && spec.auth.scope !== null ? (['forbidden'] as const) : []),
   ...(parameterNames(spec.path).length > 0 ? (['not_found'] as const) : []),
 ];
@@ -156,7 +173,7 @@ const responsesOf = (spec: RouteSpec, schemas: SchemaDocument): JsonObject => {
   return {
     [status]: {
       description: description ?? (schema ? 'Done.' : 'Done; no body.'),
-      headers: REQUEST_ID,
+      headers: { ...REQUEST_ID, ...(isCounted(spec) && BUDGET) },
       ...(schema && { content: json(schemas.schemaOf(schema, 'output'), mediaType) }),
     },
     ...Object.fromEntries(
