@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDomainError } from '@bubbles/shared/errors.ts';
 import type { Outside } from '../../support/outside.ts';
 import type { ReadModel } from '../../support/read-model.ts';
 import { scaled } from './scale.ts';
@@ -107,9 +108,21 @@ const waitingIn = async ({ stated }: Outside): Promise<string> => {
   return `in outboxes: ${counts.join(', ')}`;
 };
 
-const missingOf = async (ids: readonly string[], look: (ids: readonly string[]) => Promise<readonly string[]>): Promise<string[]> => {
+type Look = (ids: readonly string[]) => Promise<readonly string[]>;
+
+const missingOf = async (ids: readonly string[], look: Look): Promise<string[]> => {
   const late: string[] = [];
   for (let from = 0; from < ids.length && late.length === 0; from += IDS_A_LOOK)
-    late.push(...(await look(ids.slice(from, from + IDS_A_LOOK))));
+    late.push(...(await seen(ids.slice(from, from + IDS_A_LOOK), look)));
   return late;
+};
+
+/** A store that is busy with what arrives has no answer in time for who looks on either: nothing is seen then. */
+const seen = async (ids: readonly string[], look: Look): Promise<readonly string[]> => {
+  try {
+    return await look(ids);
+  } catch (error) {
+    if (!isDomainError(error) || error.kind !== 'unavailable') throw error;
+    return ids;
+  }
 };
