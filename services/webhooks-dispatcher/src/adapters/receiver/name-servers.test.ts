@@ -37,7 +37,7 @@ const nameServer = async (answers: { readonly root: Answer; readonly name: Answe
 };
 /** What a look-up ends with that the servers do not answer well. */
 const faultOf = (...servers: readonly string[]) => {
-  const resolver = new dns.Resolver({ timeout: 500, tries: 1 });
+  const resolver = new dns.Resolver({ timeout: 5000, tries: 1 });
   resolver.setServers(servers);
   const { resolve4, resolve6 } = nameServers(resolver);
   return Promise.all([resolve4, resolve6].map((resolve) => resolve(NAME).catch(({ kind, code }) => kind ?? code)));
