@@ -21,6 +21,7 @@ describe('requests on the bare wire', () => {
     ['a Host that is none', `${GET}Host: a b<script>\r\n${END}`],
     ['an empty Host', `${GET}Host:\r\n${END}`],
     ['an absolute target', `GET http://evil.test/v1/things HTTP/1.1\r\nHost: a.test\r\n${END}`],
+    ['a target that names a host behind two slashes', `GET //%@evil.test# HTTP/1.1\r\nHost: a.test\r\n${END}`],
     ['HTTP/1.0 without Host', 'GET /v1/things HTTP/1.0\r\n\r\n'],
     ['a request line without a version', 'GET /v1/things\r\nHost: a.test\r\nContent-Length: 5\r\n\r\nhello'],
     ['HTTP/2.0', `GET /v1/things HTTP/2.0\r\nHost: a.test\r\n${END}`],

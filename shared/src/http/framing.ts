@@ -3,6 +3,9 @@ import { headerValues } from './headers.ts';
 
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
+/** Behind two slashes the framework's parser looks for a host, with a user before it, as soon as something is there that belongs in no path. */
+const PATH = /^\/(?!\/.*[#\s])/s;
+
 export const MAX_HEADER_FIELDS = 100;
 
 /** What node's parser lets through and we do not; null when the request is well framed. */
@@ -13,6 +16,6 @@ export const framingFault = (req: IncomingMessage): string | null => {
   if (hosts.length !== 1 || !HOST.test(hosts[0] ?? '')) return 'Host must be given once and well-formed';
   const coding = req.headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'Transfer-Encoding must be chunked';
-  if (!req.url?.startsWith('/')) return 'the target must be a path';
+  if (!PATH.test(req.url ?? '')) return 'the target must be a path';
   return null;
 };
