@@ -43,6 +43,8 @@ const killsOf = ({ killSender }: Trial, count: number) =>
 const stores = [{ kind: 'a data file', store: dataFile, processes: [1] }];
 if (mongoUrl !== undefined) stores.push({ kind: 'MongoDB', store: mongo, processes: [1, 2, 3] });
 const settings = stores.flatMap(({ kind, store, processes }) => processes.map((count) => ({ kind, store, processes: count })));
+/** The embedded store is one process's. */
+const sharing = settings.filter(({ processes }) => processes > 1);
 /** Of each store, or in the short form of the last, so many as share the work. */
 const shared = stores
   .slice(scaled({ short: -1, long: 0 }))
@@ -62,18 +64,19 @@ describe('kill -9 of a dispatcher with POSTs on the wire', () => {
     },
   );
 
-  it.each(settings.filter(({ processes }) => processes > 1))(
-    '[DLV-05] $processes on $kind of which none is killed share the work: nothing is sent twice',
-    async ({ store, processes }) => {
-      const run = await open({ store: store(), processes });
-      await run.load([]);
-      await run.done();
-      const { ledger } = await run.result();
-      expectKept(run, ledger);
-      expect(run.receiver.arrivals).toHaveLength(run.deliveries);
-      expect(new Set(run.receiver.arrivals.map(({ sender }) => sender)).size).toBeGreaterThan(1);
-    },
-  );
+  if (sharing.length > 0)
+    it.each(sharing)(
+      '[DLV-05] $processes on $kind of which none is killed share the work: nothing is sent twice',
+      async ({ store, processes }) => {
+        const run = await open({ store: store(), processes });
+        await run.load([]);
+        await run.done();
+        const { ledger } = await run.result();
+        expectKept(run, ledger);
+        expect(run.receiver.arrivals).toHaveLength(run.deliveries);
+        expect(new Set(run.receiver.arrivals.map(({ sender }) => sender)).size).toBeGreaterThan(1);
+      },
+    );
 });
 
 describe('kill -9 of a dispatcher while identity is away', () => {
