@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
+import type { MongoClient } from 'mongodb';
 import { systemClock } from '../clock.ts';
 import { describeCollection } from '../testing/collection-contract.ts';
 import { memoryLog } from '../testing/memory-log.ts';
-import { openMongo } from './mongo.ts';
+import { mongoDatabase, openMongo } from './mongo.ts';
 
 const open = (url: string) => openMongo({ url, name: 'bubbles_contract', log: memoryLog(), clock: systemClock() });
 
@@ -23,5 +24,32 @@ describe('openMongo', () => {
       cause: expect.anything(),
     });
     await database.close();
+  });
+});
+
+describe('mongoDatabase', () => {
+  /** A client every operation of which ends so. */
+  const answering = (answer: () => Promise<unknown>) =>
+    // As much of the driver's client as these operations use.
+    ({ db: () => ({ command: answer, collection: () => ({ findOne: answer }) }) }) as unknown as MongoClient;
+
+  it('gives up a client that fails when it may be mended, and asks the new one from then on', async () => {
+    const [failing, next] = [answering(() => Promise.reject(new Error('away'))), answering(() => Promise.resolve({ _id: 'a' }))];
+    let current = failing;
+    const client = {
+      current: () => current,
+      mend() {
+        current = next;
+        return true;
+      },
+      close: () => Promise.resolve(),
+    };
+    const database = mongoDatabase(client, { name: 'any', log: memoryLog(), clock: systemClock() });
+    const things = database.collection<{ readonly _id: string }>('things');
+    await expect(things.findOne({ _id: 'a' })).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(await things.findOne({ _id: 'a' })).toEqual({ _id: 'a' });
+    current = failing;
+    await expect(database.ping()).rejects.toMatchObject({ kind: 'unavailable' });
+    await database.ping();
   });
 });

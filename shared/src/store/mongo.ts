@@ -15,6 +15,9 @@ export interface MongoOptions {
   readonly clock: Clock;
 }
 
+/** What an open database needs. */
+type Settings = Omit<MongoOptions, 'url'>;
+
 const OPERATION_MS = 3_000;
 /** Indexes are made at start, over all documents that are there. */
 const INDEXES_MS = 60_000;
@@ -35,7 +38,7 @@ type Deadline = OperationOptions & Abortable;
 /** Runs one operation within its deadline and tells its failure as the port does. */
 type Perform = <R>(operation: string, work: (deadline: Deadline) => Promise<R>, withinMs?: number) => Promise<R>;
 
-const performer = (collection: string, client: SteadyClient<MongoClient>, { log, clock }: MongoOptions): Perform => {
+const performer = (collection: string, client: SteadyClient<MongoClient>, { log, clock }: Settings): Perform => {
   return async (operation, work, withinMs = OPERATION_MS) => {
     const begin = clock.monotonic();
     try {
@@ -129,7 +132,7 @@ const updates = <T extends Doc>(collection: () => DriverCollection<T>, perform: 
     }),
 });
 
-function mongoCollection<T extends Doc>(name: string, client: SteadyClient<MongoClient>, options: MongoOptions): Collection<T> {
+function mongoCollection<T extends Doc>(name: string, client: SteadyClient<MongoClient>, options: Settings): Collection<T> {
   const perform = performer(name, client, options);
   const collection = ofCurrent(client, (current) => current.db(options.name).collection<T>(name));
   return {
@@ -185,17 +188,8 @@ const ofCurrent = <R>(client: SteadyClient<MongoClient>, make: (current: MongoCl
   };
 };
 
-/** The port on the official driver. Connects at the first operation, and again whenever it must. */
-export function openMongo(options: MongoOptions): Database {
-  const open = () =>
-    new MongoClient(options.url, {
-      ...LIMITS,
-      retryWrites: true,
-      writeConcern: { w: 'majority', journal: true },
-      promoteBuffers: true,
-      ignoreUndefined: false,
-    });
-  const client = steadyClient({ open, limits: LIMITS, clock: options.clock, log: options.log });
+/** The port on a client of the official driver. */
+export function mongoDatabase(client: SteadyClient<MongoClient>, options: Settings): Database {
   const performAdmin = performer('admin', client, options);
   return {
     collection: <T extends Doc>(name: string) => mongoCollection<T>(name, client, options),
@@ -205,4 +199,17 @@ export function openMongo(options: MongoOptions): Database {
       }),
     close: () => client.close(),
   };
+}
+
+/** Connects at the first operation, and again whenever it must. */
+export function openMongo(options: MongoOptions): Database {
+  const open = () =>
+    new MongoClient(options.url, {
+      ...LIMITS,
+      retryWrites: true,
+      writeConcern: { w: 'majority', journal: true },
+      promoteBuffers: true,
+      ignoreUndefined: false,
+    });
+  return mongoDatabase(steadyClient({ open, limits: LIMITS, clock: options.clock, log: options.log }), options);
 }

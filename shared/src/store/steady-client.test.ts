@@ -111,6 +111,15 @@ describe('steadyClient', () => {
     expect(steady.mend()).toBe(false);
   });
 
+  it('opens nothing more when it is closed', async () => {
+    const { clock, opened, steady } = setUp();
+    steady.current().starts();
+    await clock.advance(60_000);
+    await steady.close();
+    expect(steady.mend()).toBe(false);
+    expect(opened).toHaveLength(1);
+  });
+
   it('closes with what it has replaced, and tells of one that does not close', async () => {
     const { clock, log, steady } = setUp();
     const first = steady.current();

@@ -18,7 +18,7 @@ export interface SteadyClientOptions<C extends Client> {
 }
 
 /**
- * The driver's client, and another one when its checks of a server no longer end: the driver (7.9) waits without limit when it writes to a socket that
+ * The driver's client, and another one when its checks of a server no longer end: the driver (7.8) waits without limit when it writes to a socket that
  * has ended and has not said so yet, and takes the server for gone ever after.
  */
 export interface SteadyClient<C extends Client> {
@@ -36,11 +36,12 @@ export const steadyClient = <C extends Client>({ open, clock, log, limits }: Ste
     return { client, isStuck: watchChecks(client, clock, limits) };
   };
   let watched = openWatched();
+  let closed = false;
   const retired = new Set<Promise<void>>();
   return {
     current: () => watched.client,
     mend() {
-      if (!watched.isStuck()) return false;
+      if (closed || !watched.isStuck()) return false;
       const closing = watched.client
         .close()
         .catch((error: unknown) => log.warn('A client of the database did not close.', { error }))
@@ -51,6 +52,7 @@ export const steadyClient = <C extends Client>({ open, clock, log, limits }: Ste
       return true;
     },
     async close() {
+      closed = true;
       await Promise.all([watched.client.close(), ...retired]);
     },
   };
