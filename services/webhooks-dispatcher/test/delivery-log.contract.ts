@@ -59,6 +59,11 @@ export const describeLog = (make: Make) =>
         claimableAt: later(20),
       });
       expect(await store.requeue('dlv_2', queue)).toBeNull();
+      expect(await store.requeue('dlv_2', { ...queue, at: later(60) })).toMatchObject({
+        epoch: 2,
+        leaseToken: null,
+        claimableAt: later(60),
+      });
     });
 
     it('of two who queue it at once, one does', async () => {

@@ -111,7 +111,7 @@ export const redeliverWebhook = defineRoute({
   operationId: 'redeliverWebhook',
   summary: 'Send a delivery again',
   description:
-    'Under the same delivery id, with a schedule of its own. One that is still pending is left as it is; on a disabled subscription only a test is sent again.',
+    'Under the same delivery id, with a schedule of its own. One that is still pending is left as it is, unless the subscription has been enabled anew since it was queued; on a disabled subscription only a test is sent again.',
   params: ById.extend({ delivery_id: CallerId }),
   success: { status: 202, schema: WebhookRedeliveryQueued },
   errors: ['pro_plan_required', 'not_found', 'out_of_order'],

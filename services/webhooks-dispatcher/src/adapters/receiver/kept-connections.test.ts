@@ -16,8 +16,10 @@ afterEach(async () => {
 });
 
 type Protocol = 'http' | 'https';
-/** Answers the first request of each connection and does to the second what is said; counts requests and connections. */
-const secondTime = async (protocol: Protocol, behave: (socket: Socket, wire: Socket) => unknown) => {
+type Behaviour = (socket: Socket, wire: Socket) => unknown;
+
+/** Does to each connection what is said of its first request and of those after it; counts requests and connections. */
+const receiving = async (protocol: Protocol, first: Behaviour, later: Behaviour) => {
   const seen = { requests: 0, connections: 0 };
   /** Below TLS. */
   let wire: Socket;
@@ -28,8 +30,8 @@ const secondTime = async (protocol: Protocol, behave: (socket: Socket, wire: Soc
     socket.on('data', () => {
       seen.requests += 1;
       turn += 1;
-      if (turn === 1) socket.write(HEAD);
-      else behave(socket, wire);
+      if (turn === 1) first(socket, wire);
+      else later(socket, wire);
     });
   };
   const server: Server = protocol === 'https' ? createTlsServer(CERTIFICATE, serve) : createServer(serve);
@@ -50,12 +52,18 @@ const secondTime = async (protocol: Protocol, behave: (socket: Socket, wire: Soc
   // A listening TCP server has an address of this form.
   const { port } = server.address() as AddressInfo;
   const post = () => to.post({ url: new URL(`${protocol}://${NAME}:${port}/`), headers: {}, body: Buffer.from('{"n":1}') });
+  return { seen, post };
+};
+
+/** Answers the first request of each connection and does to the second what is said. */
+const secondTime = async (protocol: Protocol, behave: Behaviour) => {
+  const { seen, post } = await receiving(protocol, (socket) => socket.write(HEAD), behave);
   expect(await post()).toMatchObject({ outcome: '2xx' });
   return { seen, post };
 };
 
 /** Later, so that what was written before goes out. */
-const ends: readonly (readonly [string, (socket: Socket, wire: Socket) => unknown])[] = [
+const ends: readonly (readonly [string, Behaviour])[] = [
   ['a reset', (_socket, wire) => setTimeout(() => wire.resetAndDestroy(), 30)],
   ['an end', (socket) => setTimeout(() => socket.end(), 30)],
 ];
@@ -94,4 +102,15 @@ describe('a kept connection', () => {
     expect(await post()).toMatchObject({ outcome: 'timeout', status: null });
     expect(seen.requests).toBe(2);
   });
+});
+
+describe('a fresh connection', () => {
+  it.each(everyEnd)(
+    '[DLV-04] over %s that is closed by %s before any byte of the answer gets one POST in the attempt',
+    async (protocol, _name, end) => {
+      const { seen, post } = await receiving(protocol, end, end);
+      expect(await post()).toMatchObject({ outcome: 'reset', status: null });
+      expect(seen).toEqual({ requests: 1, connections: 1 });
+    },
+  );
 });

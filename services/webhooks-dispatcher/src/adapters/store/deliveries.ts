@@ -109,9 +109,25 @@ function logOf(collection: Collection<DeliveryDoc>): Pick<DeliveryStore, 'page' 
       return doc && toDelivery(doc);
     },
     async requeue(id, { at, ...queue }) {
-      const pending = { ...queue, status: 'pending', reason: null, finishedAt: null, claimableAt: at, claims: queue.base } as const;
+      const pending = {
+        ...queue,
+        status: 'pending',
+        reason: null,
+        finishedAt: null,
+        claimableAt: at,
+        claims: queue.base,
+        leaseToken: null,
+      } as const;
       const doc = await collection.findOneAndUpdate(
-        { _id: id, attempt: queue.base, $or: [{ status: { $ne: 'pending' } }, { epoch: { $ne: queue.epoch }, leaseToken: null }] },
+        {
+          _id: id,
+          attempt: queue.base,
+          $or: [
+            { status: { $ne: 'pending' } },
+            { epoch: { $ne: queue.epoch }, leaseToken: null },
+            { epoch: { $ne: queue.epoch }, claimableAt: { $lte: at } },
+          ],
+        },
         { $set: pending },
       );
       return doc && toDelivery(doc);
