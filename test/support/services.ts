@@ -41,7 +41,7 @@ export const webhooksDispatcher = (infra: Infra): Service =>
       userAgent: 'bubbles',
       sealKeys: SEAL_KEYS,
       cursorKeys: CURSOR_KEYS,
-      receivers: { allow: [], deny: [], http: false, loopback: false, extraCa: [] },
+      receivers: { allow: [], deny: [], http: false, loopback: false, offline: false, extraCa: [] },
       timing: PRODUCTION_TIMING,
       limits: PRODUCTION_LIMITS,
       releaseLeasesAtStart: false,

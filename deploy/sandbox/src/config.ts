@@ -51,7 +51,7 @@ export function readSandboxConfig(args: readonly string[], env: Environment): Sa
     port: variables.PORT,
     data,
     fresh,
-    webhooks: receiverSettings(variables, !variables.SANDBOX_STRICT_RECEIVERS),
+    webhooks: receiverSettings(variables, { loopback: !variables.SANDBOX_STRICT_RECEIVERS, offline: true }),
     logLevel: variables.LOG_LEVEL,
   };
 }

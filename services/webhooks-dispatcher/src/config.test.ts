@@ -27,7 +27,7 @@ describe('the configuration', () => {
       userAgent: 'recordings-webhooks/1',
       sealKeys: [{ id: 'k1', key: key(1) }],
       cursorKeys: { current: key(2), previous: null },
-      receivers: { allow: ['10.1.0.0/16', 'fd00::/8'], deny: [], http: false, loopback: false, extraCa: [ca] },
+      receivers: { allow: ['10.1.0.0/16', 'fd00::/8'], deny: [], http: false, loopback: false, offline: false, extraCa: [ca] },
       timing: PRODUCTION_TIMING,
       limits: PRODUCTION_LIMITS,
       releaseLeasesAtStart: false,
@@ -35,7 +35,14 @@ describe('the configuration', () => {
   });
 
   it('[HOOK-10] admits neither http nor loopback unless it is told to', () => {
-    expect(readWebhooksConfig(env).webhooks.receivers).toEqual({ allow: [], deny: [], http: false, loopback: false, extraCa: [] });
+    expect(readWebhooksConfig(env).webhooks.receivers).toEqual({
+      allow: [],
+      deny: [],
+      http: false,
+      loopback: false,
+      offline: false,
+      extraCa: [],
+    });
   });
 
   it('[DLV-02] the part of the header names is configuration', () => {

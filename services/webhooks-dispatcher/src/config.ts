@@ -24,6 +24,8 @@ export interface Config {
     readonly http: boolean;
     /** Loopback literals and `localhost`: the sandbox. */
     readonly loopback: boolean;
+    /** There may be no name servers: names do not resolve then. Otherwise deliveries wait for name servers to come back. */
+    readonly offline: boolean;
     /** Certificate authorities beside the built-in ones, PEM. */
     readonly extraCa: readonly string[];
   };
@@ -100,7 +102,10 @@ const ReceiverVariables = z.object(RECEIVER_VARIABLES);
 
 export type ReceiverSettings = Pick<Config, 'headerName' | 'userAgent' | 'receivers'>;
 
-export const receiverSettings = (read: z.output<typeof ReceiverVariables>, loopback: boolean): ReceiverSettings => ({
+export const receiverSettings = (
+  read: z.output<typeof ReceiverVariables>,
+  { loopback, offline }: Pick<Config['receivers'], 'loopback' | 'offline'>,
+): ReceiverSettings => ({
   headerName: read.WEBHOOK_HEADER_NAME,
   userAgent: read.WEBHOOK_USER_AGENT,
   receivers: {
@@ -108,6 +113,7 @@ export const receiverSettings = (read: z.output<typeof ReceiverVariables>, loopb
     deny: read.WEBHOOK_DENY_CIDRS,
     http: read.WEBHOOK_ALLOW_HTTP,
     loopback,
+    offline,
     extraCa: read.WEBHOOK_EXTRA_CA === null ? [] : [read.WEBHOOK_EXTRA_CA],
   },
 });
@@ -127,7 +133,7 @@ export const readWebhooksConfig = (env: Environment): ProcessConfig => {
   return {
     ...serviceSettings(read),
     webhooks: {
-      ...receiverSettings(read, false),
+      ...receiverSettings(read, { loopback: false, offline: false }),
       sealKeys: read.SEAL_KEYS,
       cursorKeys: { current: read.CURSOR_KEY, previous: read.CURSOR_KEY_PREVIOUS },
       timing: PRODUCTION_TIMING,

@@ -35,10 +35,10 @@ export interface Peers {
 const DNS_TIMEOUT_MS = 2000;
 const DNS_TRIES = 2;
 
-/** c-ares, not the four threads that everything else of the process shares. The sandbox waits for no name server: where it runs there may be none. */
+/** c-ares, not the four threads that everything else of the process shares. */
 const resolver = ({ receivers }: Config): Resolver => {
   const servers = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
-  return receivers.loopback ? servers : nameServers(servers);
+  return receivers.offline ? servers : nameServers(servers);
 };
 
 const receiverPolicy = ({ receivers }: Config): ReceiverPolicy => ({

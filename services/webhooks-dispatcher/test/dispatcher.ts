@@ -60,7 +60,7 @@ export const CONFIG: Config = {
   userAgent: 'recordings-webhooks/1',
   sealKeys: [{ id: 'k1', key: Buffer.alloc(32, 1) }],
   cursorKeys: { current: Buffer.alloc(32, 2), previous: null },
-  receivers: { allow: [], deny: [], http: false, loopback: true, extraCa: [] },
+  receivers: { allow: [], deny: [], http: false, loopback: true, offline: false, extraCa: [] },
   timing: PRODUCTION_TIMING,
   limits: PRODUCTION_LIMITS,
   releaseLeasesAtStart: false,

@@ -71,7 +71,7 @@ const service: Service = createWebhooksDispatcher(
     userAgent: 'bench/1',
     sealKeys: SEAL_KEYS,
     cursorKeys: { current: Buffer.alloc(32, 2), previous: null },
-    receivers: { allow: [], deny: [], http: false, loopback: true, extraCa: [] },
+    receivers: { allow: [], deny: [], http: false, loopback: true, offline: false, extraCa: [] },
     timing: PRODUCTION_TIMING,
     limits: PRODUCTION_LIMITS,
     releaseLeasesAtStart: false,

@@ -34,7 +34,7 @@ const configOf = ({ name, leaseMs }: DispatcherSettings): Config => ({
   userAgent: name,
   sealKeys: SEAL_KEYS,
   cursorKeys: { current: Buffer.alloc(32, 2), previous: null },
-  receivers: { allow: [], deny: [], http: false, loopback: true, extraCa: [] },
+  receivers: { allow: [], deny: [], http: false, loopback: true, offline: false, extraCa: [] },
   timing: { ...PRODUCTION_TIMING, deadlineMs: leaseMs / 2, connectMs: leaseMs / 2, pollMs: 200 },
   limits: { ...PRODUCTION_LIMITS, leaseMs },
   releaseLeasesAtStart: false,
