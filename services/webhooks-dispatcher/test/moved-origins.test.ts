@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { systemIds } from '@bubbles/shared/ids.ts';
+import type { Collection, Doc } from '@bubbles/shared/store/collection.ts';
 import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { DeliveryDoc } from '../src/adapters/store/deliveries.ts';
@@ -61,6 +62,40 @@ describe('subscriptions that were pointed elsewhere', () => {
     await home.receiver.reached(8);
     const origins = await run.database.collection<DeliveryDoc>('deliveries').find({ subscriptionId: moving.id });
     expect(new Set(origins.map(({ origin }) => origin))).toEqual(new Set([new URL(home.receiver.url).origin]));
+  });
+});
+
+describe('deliveries of one subscription that find out together', () => {
+  it('[DLV-06] correct what is queued in one write', async () => {
+    const database = memoryDatabase();
+    const writes: object[] = [];
+    scene = await openScene({
+      config: { limits: LIMITS },
+      database: {
+        ...database,
+        collection: <T extends Doc>(name: string): Collection<T> => {
+          const collection = database.collection<T>(name);
+          return {
+            ...collection,
+            updateMany(filter, update) {
+              if ('$set' in update && 'origin' in Object(update.$set)) writes.push(filter);
+              return collection.updateMany(filter, update);
+            },
+          };
+        },
+      },
+    });
+    const { dispatcher: run } = scene;
+    const [one, home] = [
+      await scene.subscriber({ events: ['meeting_recording.ready'] }, 500),
+      await scene.subscriber({ events: ['screen_recording.ready'] }),
+    ];
+    for (const id of ['b1', 'b2']) await run.ready({ bubble: aBubble({ id }) });
+    await run.settle();
+    await run.call('PATCH', `/${one.id}`, { url: home.receiver.url });
+    await run.pass(60);
+    expect(home.receiver.received).toHaveLength(2);
+    expect(writes).toHaveLength(1);
   });
 });
 

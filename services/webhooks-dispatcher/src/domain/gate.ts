@@ -9,7 +9,9 @@ export interface LiveAccess {
   readonly ownerPays: boolean;
   /** Null when the bubble has none now, and for a test. */
   readonly team: { readonly plan: 'free' | 'pro'; readonly archived: boolean } | null;
-} /** What bubbles-query says of the owner and the bubble now. */
+}
+
+/** What bubbles-query says of the owner and the bubble now. */
 export interface LiveReading {
   readonly participates: boolean;
   /** What it belongs to now; null when it may not be read. */

@@ -56,7 +56,7 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
     }
   };
 
-  /** In the order in which the attempts at the subscription ended: a success must not wipe a failure that came after it. */
+  /** In the order in which this process's attempts at the subscription ended: a success must not wipe a failure that came after it. */
   const counted = (delivery: Delivery, { status, attempt }: Recorded, at: Date): Promise<void> => {
     const life = { id: delivery.subscriptionId, epoch: delivery.epoch, at };
     const success = status === 'succeeded';
@@ -67,17 +67,9 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
     return turn({ key: life.id, shared: success, work: () => whileLeased(delivery, count) });
   };
 
-  const putOff = (delivery: Delivery, forMs: number): Promise<void> =>
-    end(delivery, { kind: 'put off', until: new Date(clock.now().getTime() + forMs) });
-
   return {
-    putOff: (delivery: Delivery): Promise<void> => putOff(delivery, PUT_OFF_MS),
-
-    /** It has no room at the origin to which it leads now: it is due again at once, and looks for it there like others. */
-    async redirected(delivery: Delivery, origin: string): Promise<void> {
-      await deliveries.redirect(delivery.subscriptionId, origin);
-      await putOff(delivery, 0);
-    },
+    putOff: (delivery: Delivery, forMs = PUT_OFF_MS): Promise<void> =>
+      end(delivery, { kind: 'put off', until: new Date(clock.now().getTime() + forMs) }),
 
     cancelled: (delivery: Delivery, reason: CancelReason): Promise<void> =>
       whileLeased(delivery, () => end(delivery, { kind: 'cancelled', reason, at: clock.now() })),
@@ -98,6 +90,16 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
   };
 }
 
+/** The work of the first call with a key is that of all with it. */
+const once = <A extends readonly unknown[]>(work: (key: string, ...rest: A) => Promise<void>): typeof work => {
+  const begun = new Map<string, Promise<void>>();
+  return (key, ...rest) => {
+    const running = begun.get(key) ?? work(key, ...rest);
+    begun.set(key, running);
+    return running;
+  };
+};
+
 /** Who made a batch hears of it. */
 export interface BatchListener {
   /** The delivery is out of this worker's hands. */
@@ -111,7 +113,7 @@ export type Prepared = () => Promise<void>;
 
 /** Learns for a batch of claimed deliveries all that must be known before their attempts. Never rejects. */
 export const prepareAttempts = (ports: Ports) => {
-  const { subscriptions, timing, clock, log } = ports;
+  const { deliveries, subscriptions, timing, clock, log } = ports;
   const recording = recorder(ports);
 
   /** A fault of ours never ends a delivery: it is put off, or its lease runs out. */
@@ -140,6 +142,7 @@ export const prepareAttempts = (ports: Ports) => {
     });
     const found = await readSubscriptions(claimed.filter(({ id }) => answers.get(id)?.refusal === null));
     const send = post(ports);
+    const redirect = once((subscriptionId: string, origin: string) => deliveries.redirect(subscriptionId, origin));
 
     const attempt = async (delivery: Delivery, subscription: Subscription | undefined, { body, bubble }: Cleared): Promise<void> => {
       const startedAt = clock.now();
@@ -148,7 +151,11 @@ export const prepareAttempts = (ports: Ports) => {
       const reason = subscriptionRefusal(delivery, bubble, subscription);
       if (reason !== null) return recording.cancelled(delivery, reason);
       const origin = originOf(subscription);
-      if (origin !== delivery.origin) return recording.redirected(delivery, origin);
+      if (origin !== delivery.origin) {
+        // It has no room at the origin to which it leads now: it is due again at once, and looks for it there like others.
+        await redirect(delivery.subscriptionId, origin);
+        return recording.putOff(delivery, 0);
+      }
       const result = await send(delivery, subscription, body).catch((error: unknown) => {
         away();
         throw error;
