@@ -29,8 +29,9 @@ export const relay = async (exchange: Exchange, plan: RelayPlan, budget: RetryBu
   const repeats = { left: IDEMPOTENT.has(exchange.method) ? 1 : 0 };
   let closed: GatewayReason = 'upstream-down';
   let failure: Failure | null = null;
+  let failed: Address | null = null;
   for (let address = untried.shift(); address !== undefined; address = untried.shift()) {
-    const refusal = address.enter(insists(address, failure !== null));
+    const refusal = address.enter(insists(address, failed !== null && failed !== address));
     if (refusal !== null) {
       closed = refusal;
       continue;
@@ -38,6 +39,7 @@ export const relay = async (exchange: Exchange, plan: RelayPlan, budget: RetryBu
     const end = await attempt(exchange, { address, request, timeoutMs, answerHeaders });
     if (end.kind === 'over') return;
     failure = end;
+    failed = address;
     if (exchange.res.destroyed) return;
     if (wasRefused(end.error)) continue;
     if (!mayRepeat(end, repeats, budget)) break;
