@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+import { AccessRequest } from '@bubbles/contracts/internal/access.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { aBubble, type Ready } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';
@@ -153,6 +155,10 @@ describe('section 4, DELETE', () => {
   });
 });
 
+/** More than a batch takes to be put off. */
+const MANY_TURNS = 1000;
+const inFlight = async () => (await scene.dispatcher.registry.getSingleMetric('webhook_in_flight')?.get())?.values[0]?.value;
+
 describe('section 6, while somebody cannot be asked', () => {
   it.each(['identity', 'bubblesQuery'] as const)('[EVT-03] deliveries wait for %s, nobody is charged', async (name) => {
     const subscriber = await scene.subscriber();
@@ -165,6 +171,35 @@ describe('section 6, while somebody cannot be asked', () => {
     await scene.dispatcher.pass(5);
     expect(subscriber.receiver.received).toHaveLength(1);
     expect(await subscriber.shown()).toMatchObject({ last_failure_at: null });
+    expect(await subscriber.log()).toMatchObject([{ status: 'succeeded', attempts: [{ number: 1, outcome: '2xx' }] }]);
+  });
+
+  it('[EVT-03] deliveries wait for identity that goes away before it is asked of the team of today, nobody is charged', async () => {
+    const { identity, ...others } = scene.dispatcher.peers;
+    const left = Promise.withResolvers<void>();
+    let leaves = true;
+    const leaving: typeof identity.post = (path, call) => {
+      const ofTeamsOnly = AccessRequest.parse(call.body).user_ids.length === 0;
+      if (leaves && ofTeamsOnly) {
+        others.setState('identity', 'away');
+        left.resolve();
+      }
+      return identity.post(path, call);
+    };
+    await scene.restart({ peers: { ...others, identity: { ...identity, post: leaving } } });
+    const subscriber = await scene.subscriber();
+    move({ team_id: 'pro' });
+    await scene.dispatcher.ready();
+    await left.promise;
+    for (let turn = 0; turn < MANY_TURNS && (await inFlight()) !== 0; turn += 1) await setImmediate();
+    expect(await inFlight()).toBe(0);
+    leaves = false;
+    others.setState('identity', 'up');
+    expect(subscriber.receiver.received).toEqual([]);
+    expect(await subscriber.shown()).toMatchObject({ last_failure_at: null });
+    expect(await subscriber.log()).toMatchObject([{ status: 'pending', attempts: [] }]);
+    await scene.dispatcher.pass(5);
+    expect(subscriber.receiver.received).toHaveLength(1);
     expect(await subscriber.log()).toMatchObject([{ status: 'succeeded', attempts: [{ number: 1, outcome: '2xx' }] }]);
   });
 
@@ -219,9 +254,12 @@ describe('section 6, while somebody cannot be asked', () => {
     for (let n = 0; n < 60; n += 1) await tell({ bubble: aBubble({ id: `b-${n}` }) });
     await settle();
     known.setState('identity', 'up');
-    const before = known.asked.bubblesQuery.times;
+    const times = () => [known.asked.identity.times, known.asked.bubblesQuery.times] as const;
+    const before = times();
     await pass(6);
-    expect(known.asked.bubblesQuery.times - before).toBeLessThan(20);
+    const [ofIdentity, ofBubblesQuery] = times().map((count, n) => count - (before[n] ?? 0));
+    expect(ofBubblesQuery).toBeLessThan(20);
+    expect(ofIdentity).toBe(ofBubblesQuery);
     expect(known.asked.bubblesQuery.most).toBeGreaterThan(30);
   });
 });
