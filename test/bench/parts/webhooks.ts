@@ -61,8 +61,9 @@ const throughput = async (receiver: Receiver, { rounds, deliveries: count }: Pla
   const bare: Rate[] = [];
   const own: Rate[] = [];
   for (let round = -1; round < rounds; round += 1) {
-    await dispatcher.perform({ task: 'queue', owner: `round-${round}`, url, count, dueInMs: 0 });
+    await dispatcher.perform({ task: 'queue', owner: `round-${round}`, url, count, dueInMs: AN_HOUR_MS });
     await received(receiver);
+    await dispatcher.perform({ task: 'make-due' });
     const mine = rateOf(await dispatcher.perform({ task: 'work-off' }), count);
     const { answered } = await received(receiver);
     if (answered !== count) throw new Error(`${answered} of ${count} deliveries came`);

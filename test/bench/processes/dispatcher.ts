@@ -9,6 +9,7 @@ import { openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
 import { openMongo } from '@bubbles/shared/store/mongo.ts';
 import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
 import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
+import type { DeliveryDoc } from '@bubbles/webhooks-dispatcher/adapters/store/deliveries.ts';
 import { stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import { PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
 import { queued } from '@bubbles/webhooks-dispatcher/domain/delivery.ts';
@@ -35,6 +36,7 @@ export interface Teller {
 export type Task =
   | { readonly task: 'subscribe'; readonly owner: string; readonly url: string; readonly count: number }
   | { readonly task: 'queue'; readonly owner: string; readonly url: string; readonly count: number; readonly dueInMs: number }
+  | { readonly task: 'make-due' }
   | { readonly task: 'work-off' }
   | { readonly task: 'tell'; readonly tellers: readonly Teller[]; readonly seconds: number }
   | { readonly task: 'bare'; readonly url: string; readonly count: number; readonly atOnce: number };
@@ -113,6 +115,11 @@ const queue = async ({ owner, url, count: many, dueInMs }: Extract<Task, { task:
   }
 };
 
+/** All at once, so that nothing is sent while more is queued. */
+const makeDue = async () => {
+  await database.collection<DeliveryDoc>('deliveries').updateMany({ status: 'pending' }, { $set: { claimableAt: clock.now() } });
+};
+
 let started = false;
 const start = async () => {
   if (!started) await service.start();
@@ -170,6 +177,7 @@ const bare = async ({ url, count: many, atOnce }: Extract<Task, { task: 'bare' }
 const perform = async (task: Task): Promise<void> => {
   if (task.task === 'subscribe') await subscribe(task.owner, task.url, task.count);
   else if (task.task === 'queue') await queue(task);
+  else if (task.task === 'make-due') await makeDue();
   else if (task.task === 'work-off') await workOff();
   else if (task.task === 'tell') await tell(task);
   else await bare(task);
