@@ -61,9 +61,10 @@ const throughput = async (receiver: Receiver, { rounds, deliveries: count }: Pla
   const bare: Rate[] = [];
   const own: Rate[] = [];
   for (let round = -1; round < rounds; round += 1) {
+    // Nothing is due, and so on its way, while more is queued.
     await dispatcher.perform({ task: 'queue', owner: `round-${round}`, url, count, dueInMs: AN_HOUR_MS });
     await received(receiver);
-    await dispatcher.perform({ task: 'make-due' });
+    await dispatcher.perform({ task: 'put-forward', ms: AN_HOUR_MS });
     const mine = rateOf(await dispatcher.perform({ task: 'work-off' }), count);
     const { answered } = await received(receiver);
     if (answered !== count) throw new Error(`${answered} of ${count} deliveries came`);

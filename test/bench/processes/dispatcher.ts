@@ -1,6 +1,5 @@
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import { outgoing, stamp } from '@bubbles/shared/bus/outgoing.ts';
-import { systemClock } from '@bubbles/shared/clock.ts';
 import { systemIds } from '@bubbles/shared/ids.ts';
 import { masterKeySeal } from '@bubbles/shared/seal.ts';
 import type { Service } from '@bubbles/shared/service.ts';
@@ -9,7 +8,6 @@ import { openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
 import { openMongo } from '@bubbles/shared/store/mongo.ts';
 import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
 import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
-import type { DeliveryDoc } from '@bubbles/webhooks-dispatcher/adapters/store/deliveries.ts';
 import { stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import { PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
 import { queued } from '@bubbles/webhooks-dispatcher/domain/delivery.ts';
@@ -18,6 +16,7 @@ import { Registry } from 'prom-client';
 import { Agent, request } from 'undici';
 import { aBubble, anEvent, aReadyBubble, aSubscription, readyEvent } from '../../../services/webhooks-dispatcher/test/builders.ts';
 import { fakePeers } from '../../../services/webhooks-dispatcher/test/fake-peers.ts';
+import { movedClock } from '../../support/moved-clock.ts';
 import { serveParent, settings, tellParent } from '../harness/in-child.ts';
 
 export interface BenchDispatcherSettings {
@@ -36,7 +35,7 @@ export interface Teller {
 export type Task =
   | { readonly task: 'subscribe'; readonly owner: string; readonly url: string; readonly count: number }
   | { readonly task: 'queue'; readonly owner: string; readonly url: string; readonly count: number; readonly dueInMs: number }
-  | { readonly task: 'make-due' }
+  | { readonly task: 'put-forward'; readonly ms: number }
   | { readonly task: 'work-off' }
   | { readonly task: 'tell'; readonly tellers: readonly Teller[]; readonly seconds: number }
   | { readonly task: 'bare'; readonly url: string; readonly count: number; readonly atOnce: number };
@@ -55,7 +54,9 @@ const nowMs = () => performance.timeOrigin + performance.now();
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const { store, secret } = settings<BenchDispatcherSettings>();
-const clock = systemClock();
+/** How far the time of this process is put forward. */
+let aheadMs = 0;
+const clock = movedClock(() => aheadMs);
 const database: Database =
   'path' in store
     ? openEmbedded({ ...store, log: SILENT_LOG }).database('bubbles_webhooks')
@@ -115,11 +116,6 @@ const queue = async ({ owner, url, count: many, dueInMs }: Extract<Task, { task:
   }
 };
 
-/** All at once, so that nothing is sent while more is queued. */
-const makeDue = async () => {
-  await database.collection<DeliveryDoc>('deliveries').updateMany({ status: 'pending' }, { $set: { claimableAt: clock.now() } });
-};
-
 let started = false;
 const start = async () => {
   if (!started) await service.start();
@@ -177,7 +173,7 @@ const bare = async ({ url, count: many, atOnce }: Extract<Task, { task: 'bare' }
 const perform = async (task: Task): Promise<void> => {
   if (task.task === 'subscribe') await subscribe(task.owner, task.url, task.count);
   else if (task.task === 'queue') await queue(task);
-  else if (task.task === 'make-due') await makeDue();
+  else if (task.task === 'put-forward') aheadMs += task.ms;
   else if (task.task === 'work-off') await workOff();
   else if (task.task === 'tell') await tell(task);
   else await bare(task);

@@ -1,7 +1,8 @@
-import { type Clock, systemClock } from '@bubbles/shared/clock.ts';
+import type { Clock } from '@bubbles/shared/clock.ts';
 import { DomainError } from '@bubbles/shared/errors.ts';
 import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
 import { fakePeers } from '../../../services/webhooks-dispatcher/test/fake-peers.ts';
+import { movedClock } from '../../support/moved-clock.ts';
 import type { World } from './dispatcher-orders.ts';
 import { OWNER, TEAM } from './ready-bubbles.ts';
 
@@ -13,17 +14,6 @@ export interface DispatcherWorld {
   /** Questions to identity that wait for an answer. */
   asking(): number;
 }
-
-/** Who sleeps in it is not woken when it is put forward. */
-const movedClock = (aheadMs: () => number): Clock => {
-  const machine = systemClock();
-  const shifted = (at: Date, ms: number) => new Date(at.getTime() + ms);
-  return {
-    now: () => shifted(machine.now(), aheadMs()),
-    monotonic: machine.monotonic,
-    sleepUntil: (at, kind, signal) => machine.sleepUntil(shifted(at, -aheadMs()), kind, signal),
-  };
-};
 
 export const dispatcherWorld = (start: World): DispatcherWorld => {
   let world = start;

@@ -1,0 +1,12 @@
+import { type Clock, systemClock } from '@bubbles/shared/clock.ts';
+
+/** The machine's, put forward by so many milliseconds. Who sleeps in it is not woken when that changes. */
+export const movedClock = (aheadMs: () => number): Clock => {
+  const machine = systemClock();
+  const shifted = (at: Date, ms: number) => new Date(at.getTime() + ms);
+  return {
+    now: () => shifted(machine.now(), aheadMs()),
+    monotonic: machine.monotonic,
+    sleepUntil: (at, kind, signal) => machine.sleepUntil(shifted(at, -aheadMs()), kind, signal),
+  };
+};
