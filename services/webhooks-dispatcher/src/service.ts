@@ -47,14 +47,11 @@ const receiverPolicy = ({ receivers }: Config): ReceiverPolicy => ({
   loopback: receivers.loopback,
 });
 
-const settled = async (loop: Loop | null, { inFlight, drained }: Dispatcher): Promise<void> => {
+const settled = async (loop: Loop | null, { drained }: Dispatcher): Promise<void> => {
   loop?.poke();
-  await loop?.idle();
   // What ends makes room for more, which the loop takes on before it is idle.
-  while (inFlight().attempts > 0) {
-    await drained();
-    await loop?.idle();
-  }
+  do await loop?.idle();
+  while (await drained());
 };
 
 export function createWebhooksDispatcher(config: Config, infra: Infra, { identity, bubblesQuery, registry }: Peers): Service {

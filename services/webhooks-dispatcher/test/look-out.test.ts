@@ -5,12 +5,14 @@ import type { Delivery } from '../src/domain/delivery.ts';
 import { lookOut } from '../src/use-cases/look-out.ts';
 import { slots } from '../src/use-cases/slots.ts';
 import { aDelivery, NOON } from './builders.ts';
+import { falteringDatabase } from './mortal.ts';
 import { memoryDatabase } from './stores.ts';
 
 const LIMITS = { perSubscription: 2, perOrigin: 64, perProcess: 100, reservedForFirst: 10 };
 
 const scene = async (limits: Partial<typeof LIMITS> = {}) => {
-  const { deliveries, ensureIndexes } = stores(memoryDatabase());
+  const database = falteringDatabase(memoryDatabase());
+  const { deliveries, ensureIndexes } = stores(database);
   await ensureIndexes();
   const clock = fakeClock(NOON);
   const slot = slots({ ...LIMITS, ...limits });
@@ -18,6 +20,7 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
   const leased: Delivery[] = [];
   let count = 0;
   return {
+    database,
     clock,
     slot,
     look,
@@ -129,6 +132,19 @@ describe('the look-out for due deliveries', () => {
     const found = await take();
     await clock.advance(within * 1000);
     expect([...found, ...(await take())]).toEqual(['wh_late']);
+  });
+
+  it.each([1, 2, 3, 4, 5, 6])('[DLV-05] a look that fails in the store (step %s) leaves no room taken', async (step) => {
+    const { queue, take, finish, slot, database } = await scene();
+    const ids = ['wh_1', 'wh_2', 'wh_3'];
+    for (const id of ids) await queue(id, { times: 4 });
+    while ((await take()).length > 0);
+    await finish();
+    database.failAt(step);
+    const looks = await Promise.allSettled([take()]);
+    expect(looks).toMatchObject([{ status: 'rejected' }]);
+    expect(slot.total()).toBe(0);
+    expect((await take()).toSorted()).toEqual(ids.flatMap((id) => [id, id]));
   });
 
   it('a clock that is set back hides nothing', async () => {

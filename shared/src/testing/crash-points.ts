@@ -14,11 +14,22 @@ export interface CrashPoints {
 }
 
 /** Dies at step `dieAt`, counted from 1; from then on everything watched is dead. */
-export function crashPoints(dieAt = Number.POSITIVE_INFINITY): CrashPoints {
+export const crashPoints = (dieAt = Number.POSITIVE_INFINITY): CrashPoints =>
+  watchedSteps((step) => {
+    if (step >= dieAt) throw new ProcessDied();
+  });
+
+/** Fails at step `failAt`, counted from 1, with this error; all goes well before and after it. */
+export const faultPoints = (failAt: number, error: () => Error): CrashPoints =>
+  watchedSteps((step) => {
+    if (step === failAt) throw error();
+  });
+
+function watchedSteps(at: (step: number) => void): CrashPoints {
   let taken = 0;
   const step = () => {
     taken += 1;
-    if (taken >= dieAt) throw new ProcessDied();
+    at(taken);
   };
   return {
     steps: () => taken,

@@ -27,6 +27,7 @@ export type Task =
   | { readonly task: 'count-open' }
   | { readonly task: 'look' }
   | { readonly task: 'count-asking' }
+  | { readonly task: 'count-slots' }
   | { readonly task: 'settle' }
   | { readonly task: 'live-in'; readonly world: World };
 
@@ -37,6 +38,8 @@ export interface Answers {
   readonly look: Standing;
   /** Questions to identity that wait for an answer. */
   readonly 'count-asking': number;
+  /** Slots for attempts that are taken. */
+  readonly 'count-slots': number;
   readonly settle: true;
   readonly 'live-in': true;
 }

@@ -55,10 +55,11 @@ const database: Database =
 const kept: Stores = stores(database);
 const memory = memoryBus(machine);
 const bus: Bus = amqpUrl === null ? memory : amqpBus({ ...machine, url: amqpUrl, service: 'webhooks-dispatcher' });
+const registry = new Registry();
 const service: Service = createWebhooksDispatcher(
   configOf(settings),
   { clock: world.clock, ids, log, database, bus },
-  { ...world.peers, registry: new Registry() },
+  { ...world.peers, registry },
 );
 
 const isRefusal = (error: unknown): boolean => error instanceof BusUnavailable || (isDomainError(error) && error.kind === 'unavailable');
@@ -112,11 +113,17 @@ const look = async (): Promise<Standing> => {
   return { deliveries, subscriptions: subscriptions.map(({ id, status, fails }) => ({ id, status, fails })) };
 };
 
+const slotsTaken = async (): Promise<number> => {
+  const gauge = await registry.getSingleMetric('webhook_in_flight')?.get();
+  return gauge?.values[0]?.value ?? Number.NaN;
+};
+
 const perform = async (task: Task): Promise<Answers[Task['task']]> => {
   if (task.task === 'take') return take(task.bubble);
   if (task.task === 'count-open') return (await kept.deliveries.countDue(END_OF_TIME)).due;
   if (task.task === 'look') return look();
   if (task.task === 'count-asking') return world.asking();
+  if (task.task === 'count-slots') return slotsTaken();
   if (task.task === 'settle') await service.settle();
   else world.become(task.world);
   return true;

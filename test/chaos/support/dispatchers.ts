@@ -16,6 +16,8 @@ export interface Dispatchers {
   /** How many deliveries are not finished. */
   open(): Promise<number>;
   standing(): Promise<Standing>;
+  /** Of all processes together. */
+  slotsTaken(): Promise<number>;
   /** How many questions of this one identity has not answered. */
   asking(name: string): Promise<number>;
   /** For all there are and will be. */
@@ -125,6 +127,10 @@ export const openDispatchers = (settings: CommonSettings): Dispatchers => {
     },
     open: () => askAny({ task: 'count-open' }),
     standing: () => askAny({ task: 'look' }),
+    slotsTaken: async () => {
+      const taken = await Promise.all([...running.values()].map((dispatcher) => dispatcher.ask({ task: 'count-slots' })));
+      return taken.reduce<number>((sum, count) => sum + (count ?? 0), 0);
+    },
     asking: async (name) => (await running.get(name)?.ask({ task: 'count-asking' })) ?? 0,
     async become(change) {
       world = { ...world, ...change };

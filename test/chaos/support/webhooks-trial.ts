@@ -100,9 +100,9 @@ export const openTrial = async ({ processes, bubbles: count, ...options }: Trial
     done: () => until(async () => receiver.deliveries >= deliveries && (await dispatchers.open()) === 0),
     async result({ storeRestarts } = { storeRestarts: 0 }) {
       await dispatchers.settle();
-      const standing = await dispatchers.standing();
+      const [standing, slotsTaken] = [await dispatchers.standing(), await dispatchers.slotsTaken()];
       const { arrivals } = receiver;
-      const ledger = ledgerOf({ arrivals, standing, killed: dispatchers.killed, storeRestarts });
+      const ledger = ledgerOf({ arrivals, standing, slotsTaken, killed: dispatchers.killed, storeRestarts });
       const seconds = (performance.now() - began) / 1000;
       const figures = {
         arrived: ledger.arrived,

@@ -24,8 +24,8 @@ interface Ports {
 export interface Dispatcher {
   /** Takes on all that is due and fits; answers when the next delivery falls due. */
   run(): Promise<Date | null>;
-  /** Resolves when no attempt is in flight. */
-  drained(): Promise<void>;
+  /** Resolves when no attempt is in flight: whether there was any. */
+  drained(): Promise<boolean>;
   /** Nothing more is taken on. */
   retire(): void;
   inFlight(): { readonly attempts: number; readonly saturated: number };
@@ -92,7 +92,9 @@ export function dispatcher({ deliveries, clock, ids, limits, prepare, wake }: Po
       return deliveries.nextDueAfter(clock.now());
     },
     async drained() {
+      const wasBusy = batches.size > 0;
       while (batches.size > 0) await Promise.all(batches);
+      return wasBusy;
     },
     retire() {
       retired = true;

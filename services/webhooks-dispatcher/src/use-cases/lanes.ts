@@ -16,6 +16,12 @@ export interface Lanes {
   take(): Promise<readonly Candidate[]>;
 }
 
+/** What of its room a lane may use. */
+interface Share {
+  readonly lane: Lane;
+  readonly limit: number;
+}
+
 const LANES_A_LOOK = 32;
 
 export function lanes({ deliveries, clock, slot }: Ports): Lanes {
@@ -28,23 +34,21 @@ export function lanes({ deliveries, clock, slot }: Ports): Lanes {
   };
 
   /** Lanes with room, each with its part of it: what one gets of an origin the others do not. */
-  const open = (): readonly (readonly [Lane, number])[] => {
+  const open = (): readonly Share[] => {
     const given = new Map<string, number>();
-    const found: (readonly [Lane, number])[] = [];
+    const found: Share[] = [];
     for (const [subscriptionId, origin] of originOf) {
       if (found.length === LANES_A_LOOK) break;
       const lane = { subscriptionId, origin };
-      const share = slot.roomOf(lane, given.get(origin));
-      if (share <= 0) continue;
-      given.set(origin, (given.get(origin) ?? 0) + share);
-      found.push([lane, share]);
+      const limit = slot.roomOf(lane, given.get(origin));
+      if (limit <= 0) continue;
+      given.set(origin, (given.get(origin) ?? 0) + limit);
+      found.push({ lane, limit });
     }
     return found;
   };
 
-  const takeOf = async (lane: Lane, limit: number): Promise<readonly Candidate[]> => {
-    const firstOnly = !slot.fits(1);
-    const found = await deliveries.dueOf(lane.subscriptionId, { now: clock.now(), firstOnly, limit });
+  const takeOf = ({ lane, limit }: Share, found: readonly Candidate[], firstOnly: boolean): readonly Candidate[] => {
     const taken = found.filter(slot.take);
     const isEmpty = !firstOnly && found.length < limit && taken.length === found.length;
     if (isEmpty) originOf.delete(lane.subscriptionId);
@@ -57,7 +61,12 @@ export function lanes({ deliveries, clock, slot }: Ports): Lanes {
     subscriptionIds: () => [...originOf.keys()],
     async take() {
       if (!slot.fits(0)) return [];
-      return (await Promise.all(open().map(([lane, share]) => takeOf(lane, share)))).flat();
+      const firstOnly = !slot.fits(1);
+      const shares = open();
+      const now = clock.now();
+      // Slots are taken when all were read: those of a look that fails nobody would give back.
+      const found = await Promise.all(shares.map(({ lane, limit }) => deliveries.dueOf(lane.subscriptionId, { now, firstOnly, limit })));
+      return shares.flatMap((share, n) => takeOf(share, found[n] ?? [], firstOnly));
     },
   };
 }
