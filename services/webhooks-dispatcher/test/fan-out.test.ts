@@ -48,16 +48,19 @@ describe('section 6, what is sent', () => {
     });
   });
 
-  it('[DLV-02] under the name that is configured', async () => {
-    await scene.restart({ config: { headerName: 'Acme-Notes' } });
-    const { receiver } = await scene.subscriber();
-    await ready();
-    expect(Object.keys(only(receiver.received).headers).filter((name) => name.startsWith('x-'))).toEqual([
-      'x-acme-notes-event',
-      'x-acme-notes-delivery',
-      'x-acme-notes-signature',
-    ]);
-  });
+  it.each(['Service', 'Acme-Notes'])(
+    '[DLV-02] under the name %s when it is configured, in upper and lower case as the interface has it',
+    async (name) => {
+      await scene.restart({ config: { headerName: name } });
+      const { receiver } = await scene.subscriber();
+      await ready();
+      expect(only(receiver.received).headerNames.filter((written) => /^x-/i.test(written))).toEqual([
+        `X-${name}-Event`,
+        `X-${name}-Delivery`,
+        `X-${name}-Signature`,
+      ]);
+    },
+  );
 
   it('[DLV-02] the event has one id for all who get it, the delivery one for each', async () => {
     const [one, two] = [await scene.subscriber(), await scene.subscriber()];

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 
 export interface Received {
   readonly headers: IncomingHttpHeaders;
+  /** Their names, written as they came. */
+  readonly headerNames: readonly string[];
   /** The very bytes. */
   readonly body: Buffer;
 }
@@ -31,7 +33,11 @@ export const startReceiver = async (first: Behaviour = 204): Promise<TestReceive
   const received: Received[] = [];
   const waiters = new Set<() => void>();
   const server = createServer(async (request, response) => {
-    const got = { headers: request.headers, body: Buffer.concat(await request.toArray()) };
+    const got = {
+      headers: request.headers,
+      headerNames: request.rawHeaders.filter((_, n) => n % 2 === 0),
+      body: Buffer.concat(await request.toArray()),
+    };
     received.push(got);
     for (const look of waiters) look();
     if (typeof behaviour === 'number') response.writeHead(behaviour).end();

@@ -37,7 +37,8 @@ interface Addressed {
 
 /** POSTs of the frozen bytes, each signed at its moment. A subscription's URL and secret are read once and kept as long as the function: for one batch. */
 export const post = ({ receiver, receivers, seal, clock, headerName, userAgent }: PostPorts) => {
-  const own = `x-${headerName}`.toLowerCase();
+  // Written as the interface writes them: some gateways before receivers hand names on as they came, and look them up by case.
+  const own = `X-${headerName}`;
   const known = new Map<string, Addressed | null>();
   const addressed = ({ id, url, secretSealed }: Subscription): Addressed | null => {
     const to = target(url, receivers);
@@ -48,11 +49,11 @@ export const post = ({ receiver, receivers, seal, clock, headerName, userAgent }
     known.set(subscription.id, address ?? null);
     if (!address) return Promise.resolve(BLOCKED);
     const headers = {
-      'content-type': 'application/json',
-      'user-agent': userAgent,
-      [`${own}-event`]: delivery.type,
-      [`${own}-delivery`]: delivery.id,
-      [`${own}-signature`]: signature(address.secret, body, clock.now()),
+      'Content-Type': 'application/json',
+      'User-Agent': userAgent,
+      [`${own}-Event`]: delivery.type,
+      [`${own}-Delivery`]: delivery.id,
+      [`${own}-Signature`]: signature(address.secret, body, clock.now()),
     };
     return receiver.post({ url: address.to, headers, body });
   };
