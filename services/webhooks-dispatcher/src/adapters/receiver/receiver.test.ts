@@ -116,16 +116,15 @@ describe('section 6, how an attempt ends', () => {
     expect(paths).toEqual(['/in']);
   });
 
-  it('[DLV-01] sends the exact bytes, and keeps the first of the answer for the log', async () => {
+  it('[DLV-01] sends the exact bytes, and keeps the first 500 characters of the answer for the log', async () => {
     const bodies: string[] = [];
     const port = await httpServer(async (request, response) => {
       bodies.push(Buffer.concat(await request.toArray()).toString());
-      response.end(`thank\u0000you ${'x'.repeat(1000)}`);
+      response.end(`thank\u0000you ${'🎈'.repeat(1000)}`);
     });
     const { preview } = await post(aReceiver(), `http://127.0.0.1:${port}/`);
     expect(bodies).toEqual(['{"n":1}']);
-    expect(preview).toMatch(/^thank you x+$/);
-    expect(preview).toHaveLength(500);
+    expect(preview).toBe(`thank you ${'🎈'.repeat(490)}`);
   });
 
   it.each([['103 Early Hints'], ['100 Continue'], ['100 Continue', '102 Processing', '100 Continue', '103 Early Hints']])(

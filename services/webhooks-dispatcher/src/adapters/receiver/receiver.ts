@@ -52,8 +52,9 @@ function outcomeOfFault(error: unknown): Outcome {
 const mayBeUnseen = (error: unknown, diedIdle: DiedIdle): boolean =>
   Error.isError(error) && diedIdle.has(error) && RESET_CODES.has(String(fault(error).code));
 
-/** Never decompressed. */
-const previewOf = (body: Buffer): string => body.toString('utf8').slice(0, PREVIEW_CHARACTERS).replaceAll(/\p{C}/gu, ' ');
+/** Never decompressed. Characters are code points, of at most two units each. */
+const previewOf = (body: Buffer): string =>
+  [...body.toString('utf8').slice(0, 2 * PREVIEW_CHARACTERS)].slice(0, PREVIEW_CHARACTERS).join('').replaceAll(/\p{C}/gu, ' ');
 
 /** Posts to receivers over shared keep-alive connections, with the address guard at every connect. Redirects are answers like others. */
 export function receiver({ deadlineMs, elapsed, connections, ...guard }: ReceiverOptions): Receiver {
