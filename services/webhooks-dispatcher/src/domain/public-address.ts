@@ -62,16 +62,16 @@ export const isLoopbackAddress = (address: string): boolean => {
 /** Which addresses may be dialled: those an operator denies never, those an operator allows always, else the public ones. */
 export interface AddressPolicy {
   mayDial(address: string): boolean;
+  /** An operator denies it: no exemption holds for it. False for what is no address. */
+  denies(address: string): boolean;
 }
 
 export function addressPolicy({ allow, deny }: { readonly allow: readonly string[]; readonly deny: readonly string[] }): AddressPolicy {
   const allowed = addressList(allow);
   const denied = addressList(deny);
+  const denies = (address: string): boolean => isIP(address) !== 0 && denied.check(address, family(address));
   return {
-    mayDial: (address) => {
-      if (isIP(address) === 0) return false;
-      const kind = family(address);
-      return !denied.check(address, kind) && (allowed.check(address, kind) || isPublicAddress(address));
-    },
+    denies,
+    mayDial: (address) => isIP(address) !== 0 && !denies(address) && (allowed.check(address, family(address)) || isPublicAddress(address)),
   };
 }

@@ -101,11 +101,17 @@ describe('HOOK-10 receiver addresses that are literal', () => {
     expect(accepts(url, { ...strict, loopback: true })).toBe(false);
   });
 
-  it('an operator may allow and deny blocks; a denial wins', () => {
+  it('[HOOK-10] an operator may allow and deny blocks; a denial wins', () => {
     const addresses = addressPolicy({ allow: ['10.1.0.0/16'], deny: ['10.1.2.0/24', '93.184.0.0/16'] });
     const policy = { ...strict, addresses };
     expect(accepts('https://10.1.1.1/in', policy)).toBe(true);
     expect(accepts('https://10.1.2.1/in', policy)).toBe(false);
     expect(accepts('https://93.184.215.14/in', policy)).toBe(false);
+  });
+
+  it('[HOOK-10] a denial wins over the exemption of the sandbox too', () => {
+    const policy = { ...strict, loopback: true, addresses: addressPolicy({ allow: [], deny: ['127.0.0.9/32', '::1/128'] }) };
+    const urls = ['http://127.0.0.9:9000/in', 'https://127.0.0.9/in', 'http://[::1]:9000/in', 'http://127.0.0.8:9000/in'];
+    expect(urls.map((url) => accepts(url, policy))).toEqual([false, false, false, true]);
   });
 });

@@ -7,7 +7,7 @@ export interface ReceiverPolicy {
   readonly addresses: AddressPolicy;
   /** Plain http to anybody. */
   readonly http: boolean;
-  /** Loopback literals and `localhost`, over https or http: the sandbox. */
+  /** Loopback literals and `localhost`, over https or http, but for those that an operator denies: the sandbox. */
   readonly loopback: boolean;
 }
 
@@ -74,7 +74,7 @@ export function receiverUrl(text: string, policy: ReceiverPolicy): URL {
   const url = new URL(text);
   if (url.port !== '' && BAD_PORTS.has(Number(url.port))) refuse();
   const written = authority.replace(/:\d*$/, '');
-  const exempt = policy.loopback && isLoopbackHost(written);
+  const exempt = policy.loopback && isLoopbackHost(written) && !policy.addresses.denies(bare(written));
   if (scheme.toLowerCase() === 'http' && !policy.http && !exempt) refuse();
   if (!exempt && !mayBeHost(written, url.hostname, policy.addresses)) refuse();
   return url;

@@ -94,6 +94,15 @@ describe('HOOK-10 receiver addresses at every connect', () => {
     async (url) => expect(await dialled(url)).toBe('BLOCKED_ADDRESS'),
   );
 
+  it.each(['127.0.0.1', 'localhost'])('[HOOK-10] %s is not dialled where it is exempt and an operator denies it', async (host) => {
+    const url = new URL(`http://${host}:${await listen(createTcpServer())}/`);
+    const exempt = (deny: readonly string[]) => ({
+      policy: { ...production, loopback: true, addresses: addressPolicy({ allow: [], deny }) },
+    });
+    expect(await dialled(url, exempt([]))).toBe('connected');
+    expect(await dialled(url, exempt(['127.0.0.0/8', '::1/128']))).toBe('BLOCKED_ADDRESS');
+  });
+
   it('[HOOK-10] what is dialled is what was judged: a name is looked up once for a connect', async () => {
     const port = await listen(createTcpServer());
     let asked = 0;

@@ -67,17 +67,19 @@ async function addressesOf(name: string, resolver: Resolver, mayBeDialled: (addr
   throw faults.find(isDomainError) ?? new Unresolved(faults);
 }
 
-/** May `address` be dialled for `host`? The exemption of loopback is for those who name it, not for names that resolve to it. */
+/** May `address` be dialled for `host`? The exemption of loopback is for those who name it, not for names that resolve to it, and a denial wins over it. */
 const mayDial = (policy: ReceiverPolicy, host: string, address: string): boolean =>
-  policy.addresses.mayDial(address) || (policy.loopback && isLoopbackHost(host) && isLoopbackAddress(address));
+  policy.addresses.mayDial(address) ||
+  (policy.loopback && isLoopbackHost(host) && isLoopbackAddress(address) && !policy.addresses.denies(address));
 
 /** `net.connect`'s lookup that answers only addresses that may be dialled. */
 export const vettingLookup =
   (policy: ReceiverPolicy, resolver: Resolver): LookupFunction =>
   (host, options, callback) => {
     const answer = async () => {
-      if (policy.loopback && isLoopbackHost(host)) return LOOPBACK;
-      const vetted = await addressesOf(host, resolver, (address) => mayDial(policy, host, address));
+      const may = (address: string) => mayDial(policy, host, address);
+      const isHere = policy.loopback && isLoopbackHost(host);
+      const vetted = isHere ? LOOPBACK.filter(({ address }) => may(address)) : await addressesOf(host, resolver, may);
       if (vetted.length === 0) throw new BlockedAddress();
       return vetted;
     };
