@@ -72,7 +72,7 @@ export const startFakeService = async (
       res.setHeader('etag', etag);
       return req.headers['if-none-match'] === etag ? res.writeHead(304).end() : answerJson(res, 200, fake.fragment);
     }
-    if (internal !== undefined && url.startsWith('/internal/')) return answerJson(res, 200, internal(url, body));
+    if (internal !== undefined && url.startsWith('/internal/')) return answerJson(res, 200, await internal(url, body));
     const seen = { method: req.method ?? '', url, rawHeaders: req.rawHeaders, headers: req.headers, body };
     fake.seen.push(seen);
     return fake.handle(req, res, seen);
@@ -87,7 +87,7 @@ export interface FakeIdentity extends FakeService {
   /** Every call of the checks, in order. */
   readonly checkCalls: (readonly CredentialCheck[])[];
   /** What it says about a credential. */
-  decide: (check: CredentialCheck) => CheckAnswer;
+  decide: (check: CredentialCheck) => CheckAnswer | Promise<CheckAnswer>;
 }
 
 export const allowed = ({ h, aud }: CredentialCheck): CheckAnswer => ({
@@ -101,13 +101,13 @@ export const allowed = ({ h, aud }: CredentialCheck): CheckAnswer => ({
 
 export const startFakeIdentity = async (fragment: unknown, port = 0): Promise<FakeIdentity> => {
   const checkCalls: (readonly CredentialCheck[])[] = [];
-  const own: { decide: (check: CredentialCheck) => CheckAnswer } = { decide: allowed };
+  const own: Pick<FakeIdentity, 'decide'> = { decide: allowed };
   const fake = await startFakeService(
     fragment,
-    (_, body) => {
+    async (_, body) => {
       const { checks }: { checks: readonly CredentialCheck[] } = JSON.parse(body);
       checkCalls.push(checks);
-      return { answers: checks.map((check) => own.decide(check)) };
+      return { answers: await Promise.all(checks.map((check) => own.decide(check))) };
     },
     port,
   );

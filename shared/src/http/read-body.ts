@@ -13,10 +13,14 @@ const hasBody = (req: IncomingMessage): boolean => {
   return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 };
 
-/** Counts while it reads, so that memory never grows past the limit. Rejects when the sender goes away. */
+const endedEarly = (cause?: unknown) => new DomainError('invalid', 'body: ended early', { cause });
+
+/** Counts while it reads, so that memory never grows past the limit. Rejects when the sender goes away, or has gone before. */
 export const readBody = (req: IncomingMessage, res: ServerResponse, limitBytes: number): Promise<Buffer> => {
   if (!hasBody(req)) return Promise.resolve(Buffer.alloc(0));
   if (Number(req.headers['content-length'] ?? 0) > limitBytes) return Promise.reject(new BodyTooLarge(limitBytes));
+  // It would never say so again.
+  if (req.destroyed) return Promise.reject(endedEarly());
   if (req.headers.expect !== undefined) res.writeContinue();
   return collect(req, limitBytes);
 };
@@ -31,7 +35,7 @@ const collect = (req: IncomingMessage, limitBytes: number): Promise<Buffer> => {
     chunks.push(chunk);
   };
   const onEnd = () => settle(() => resolve(Buffer.concat(chunks, size)));
-  const onGone = (cause?: unknown) => settle(() => reject(new DomainError('invalid', 'body: ended early', { cause })));
+  const onGone = (cause?: unknown) => settle(() => reject(endedEarly(cause)));
   const settle = (finish: () => void) => {
     req.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
     // Without a listener a late error of the socket would end the process.
