@@ -41,7 +41,10 @@ export function superviseChannel<C extends Channel>(options: SupervisedChannelOp
     const model = await connection.up();
     const channel = listenTo(await create(model), log);
     const closed = new Promise<void>((resolve) => channel.once('close', resolve));
-    await prepare(channel, model);
+    await prepare(channel, model).catch((error: unknown) => {
+      retire(channel, log);
+      throw error;
+    });
     const since = clock.monotonic();
     reach.found(channel);
     if (closing.signal.aborted) retire(channel, log);

@@ -58,8 +58,7 @@ export function amqpConsumer({ subscription, connection, deadLetters, clock, log
   let wasCancelled = false;
 
   const startSession = async (channel: Channel, model: ChannelModel) => {
-    if (wasCancelled) await declareAgain(model);
-    wasCancelled = false;
+    if (wasCancelled) wasCancelled = !(await declareAgain(model, subscription, log));
     const onCancelled = () => {
       log.warn('The broker ended a consumer.', { queue });
       wasCancelled = true;
@@ -68,16 +67,6 @@ export function amqpConsumer({ subscription, connection, deadLetters, clock, log
     await session.start();
   };
 
-  /** Where the broker's permissions leave that to the topology job, the queue is waited for. */
-  const declareAgain = async (model: ChannelModel) => {
-    const channel = listenTo(await model.createChannel(), log);
-    try {
-      await declareQueue(channel, consumer, event.type);
-      await channel.close();
-    } catch (error) {
-      log.warn('A queue that was lost waits for the topology job.', { queue, error });
-    }
-  };
   const channels = superviseChannel({
     name: queue,
     connection,
@@ -101,6 +90,22 @@ export function amqpConsumer({ subscription, connection, deadLetters, clock, log
       await Promise.race([session?.stop(), aborted(deadline)]);
       await Promise.race([running.idle(), aborted(deadline)]);
     },
-    close: (deadline) => Promise.race([channels.close(), aborted(deadline)]),
+    close(deadline) {
+      session?.end();
+      return Promise.race([channels.close(), aborted(deadline)]);
+    },
   };
 }
+
+/** Whether it could be: where the broker's permissions leave that to the topology job, the queue is waited for. */
+const declareAgain = async (model: ChannelModel, { consumer, event }: Subscription, log: Log): Promise<boolean> => {
+  const channel = listenTo(await model.createChannel(), log);
+  try {
+    await declareQueue(channel, consumer, event.type);
+    await channel.close();
+    return true;
+  } catch (error) {
+    log.warn('A queue that was lost could not be declared.', { queue: queueName(consumer, event.type), error });
+    return false;
+  }
+};

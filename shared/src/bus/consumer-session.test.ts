@@ -12,7 +12,16 @@ type Receive = (message: ConsumeMessage | null) => void;
 /** The part of a channel that a session uses, with its calls written down. */
 const fakeChannel = () => {
   const calls: string[] = [];
-  const state: { receive: Receive } = { receive: () => undefined };
+  const state: { receive: Receive; closing: boolean; failsCancel: boolean } = {
+    receive: () => undefined,
+    closing: false,
+    failsCancel: false,
+  };
+  /** As the client does from when it asks the broker to close the channel. */
+  const send = (call: string) => {
+    if (state.closing) throw new Error('Channel closing');
+    return calls.push(call);
+  };
   const tagOf = ({ fields }: ConsumeMessage) => fields.deliveryTag;
   const channel = Object.assign(new EventEmitter(), {
     prefetch: (count: number) => Promise.resolve(calls.push(`prefetch ${count}`)),
@@ -21,18 +30,22 @@ const fakeChannel = () => {
       calls.push(`consume ${queue}`);
       return Promise.resolve({ consumerTag: 'tag' });
     },
-    cancel: (tag: string) => Promise.resolve(calls.push(`cancel ${tag}`)),
-    ack: (message: ConsumeMessage) => calls.push(`ack ${tagOf(message)}`),
-    reject: (message: ConsumeMessage, requeue: boolean) => calls.push(`reject ${tagOf(message)} ${requeue}`),
-    nack: (message: ConsumeMessage, _upTo: boolean, requeue: boolean) => calls.push(`nack ${tagOf(message)} ${requeue}`),
+    cancel: async (tag: string) => {
+      send(`cancel ${tag}`);
+      await Promise.resolve();
+      if (state.failsCancel) throw new Error('No cancel.');
+    },
+    ack: (message: ConsumeMessage) => send(`ack ${tagOf(message)}`),
+    reject: (message: ConsumeMessage, requeue: boolean) => send(`reject ${tagOf(message)} ${requeue}`),
+    nack: (message: ConsumeMessage, _upTo: boolean, requeue: boolean) => send(`nack ${tagOf(message)} ${requeue}`),
     close: () => {
-      calls.push('close');
-      channel.emit('close');
+      send('close');
+      state.closing = true;
       return Promise.resolve();
     },
   });
   // Only these are called.
-  return { channel: channel as unknown as Channel, calls, deliver: (message: ConsumeMessage | null) => state.receive(message) };
+  return { channel: channel as unknown as Channel, calls, state, deliver: (message: ConsumeMessage | null) => state.receive(message) };
 };
 
 const aMessage = (deliveryTag: number, deliveries = 0): ConsumeMessage =>
@@ -44,7 +57,8 @@ const aMessage = (deliveryTag: number, deliveries = 0): ConsumeMessage =>
   }) as unknown as ConsumeMessage;
 
 const setUp = () => {
-  const { channel, calls, deliver } = fakeChannel();
+  const { channel, calls, state, deliver } = fakeChannel();
+  const running = inFlight();
   const handling = new Map<number, (verdict: Verdict) => void>();
   const pause = { on: false };
   let cancelled = 0;
@@ -55,7 +69,7 @@ const setUp = () => {
     prefetch: 20,
     pause: { isOn: () => pause.on, begin: () => undefined, forget: () => undefined },
     judge: (message) => new Promise((resolve) => handling.set(message.fields.deliveryTag, resolve)),
-    running: inFlight(),
+    running,
     onCancelled: () => {
       cancelled += 1;
     },
@@ -67,7 +81,7 @@ const setUp = () => {
     await setImmediate();
   };
   const cancellations = () => cancelled;
-  return { session, channel, calls, deliver, handling, end, pause, cancellations };
+  return { session, channel, state, running, calls, deliver, handling, end, pause, cancellations };
 };
 
 /** A session at full pace. */
@@ -128,6 +142,27 @@ describe('a consumer session', () => {
     channel.emit('close');
     await end(2);
     expect(calls).toEqual([]);
+  });
+
+  it('answers nothing on a channel that is being closed, and goes on handling what it has begun', async () => {
+    const { channel, session, calls, deliver, end, running } = await atFullPace();
+    deliver(aMessage(2));
+    session.end();
+    void channel.close();
+    await end(2);
+    expect(calls).toEqual(['close']);
+    expect(running.size()).toBe(0);
+  });
+
+  it('gives up a channel on which it cannot change its pace, with what is in hand', async () => {
+    const { state, calls, deliver, end, running } = await atFullPace();
+    state.failsCancel = true;
+    deliver(aMessage(2));
+    deliver(aMessage(3, 2));
+    await setImmediate();
+    await end(2);
+    expect(calls).toEqual(['cancel tag', 'close']);
+    expect(running.size()).toBe(0);
   });
 
   it('lets go of the channel when the broker ends the consumer', async () => {

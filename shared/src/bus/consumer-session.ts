@@ -27,7 +27,12 @@ export interface ConsumerSession {
   resume(): void;
   /** Takes no more; what is in hand goes on. */
   stop(): Promise<void>;
+  /** The channel goes: nothing more is answered on it. */
+  end(): void;
 }
+
+const tell = (channel: Channel, message: ConsumeMessage, verdict: Exclude<Verdict, 'wait'>): void =>
+  verdict === 'reject' ? channel.reject(message, true) : channel.ack(message);
 
 /**
  * Begins with one message at a time. One that is not suspect opens the way to `prefetch`, a suspect one closes it: were it to end the process, all
@@ -35,37 +40,36 @@ export interface ConsumerSession {
  */
 export function consumerSession({ queue, channel, log, prefetch, pause, judge, running, onCancelled }: SessionOptions): ConsumerSession {
   const suspects: ConsumeMessage[] = [];
-  let pace: 'careful' | 'changing' | 'full' = 'careful';
-  let open = true;
+  let pace: 'careful' | 'changing' | 'full' | 'stopped' | 'ended' = 'careful';
   let consumerTag = '';
 
   /** Only on the channel that delivered: elsewhere the tag means another message, or none. */
   const answer = (message: ConsumeMessage, verdict: Exclude<Verdict, 'wait'>) => {
-    if (!open) return;
-    if (verdict === 'reject') return channel.reject(message, true);
-    channel.ack(message);
-    if (pace === 'careful' && !isSuspect(message)) changePace();
+    if (pace === 'ended') return;
+    tell(channel, message, verdict);
+    if (verdict === 'ack' && pace === 'careful' && !isSuspect(message)) changePace();
   };
   const inHand = messagesInHand({ pause, judge, running, answer });
 
   const end = () => {
-    open = false;
+    pace = 'ended';
     suspects.length = 0;
     inHand.drop();
   };
   channel.once('close', end);
+  const giveUp = () => {
+    end();
+    retire(channel, log);
+  };
 
   const receive = (message: ConsumeMessage | null) => {
     if (message === null) {
       onCancelled();
-      end();
-      retire(channel, log);
-    } else if (pace === 'careful' || !isSuspect(message)) {
-      inHand.add(message);
-    } else {
-      suspects.push(message);
-      if (pace === 'full') changePace();
+      return giveUp();
     }
+    if (pace === 'careful' || !isSuspect(message)) return inHand.add(message);
+    suspects.push(message);
+    if (pace === 'full') changePace();
   };
   const consume = async (count: number) => {
     await channel.prefetch(count);
@@ -80,7 +84,7 @@ export function consumerSession({ queue, channel, log, prefetch, pause, judge, r
     for (const other of others) channel.nack(other, false, true);
     if (suspect) inHand.add(suspect);
     await inHand.drained();
-    if (!open || stopped) return;
+    if (pace !== 'changing') return;
     pace = suspect ? 'careful' : 'full';
     await consume(suspect ? 1 : prefetch);
   };
@@ -89,20 +93,20 @@ export function consumerSession({ queue, channel, log, prefetch, pause, judge, r
     // A channel on which this fails is closed with it, and another one opened.
     change().catch((error: unknown) => {
       log.warn('A consumer could not change its pace.', { queue, error });
-      if (open) retire(channel, log);
+      if (pace !== 'ended') giveUp();
     });
   };
-  let stopped = false;
 
   return {
     start: () => consume(1),
     resume: inHand.resume,
     async stop() {
-      stopped = true;
       inHand.drop();
-      if (!open) return;
+      if (pace === 'ended') return;
+      pace = 'stopped';
       // A queue without a leader answers with an error, and the channel is closed anyway.
       await channel.cancel(consumerTag).catch((error: unknown) => log.debug('A consumer could not be cancelled.', { queue, error }));
     },
+    end,
   };
 }
