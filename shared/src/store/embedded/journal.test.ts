@@ -6,13 +6,16 @@ import { fileJournal } from './journal.ts';
 const disk = () => {
   const written: (readonly number[])[] = [];
   let full = false;
+  const refuseWhenFull = () => {
+    if (full) throw new Error('database or disk is full');
+  };
   const file: DataFile = {
     load: () => [],
     write(changes: RowChanges) {
-      if (full) throw new Error('database or disk is full');
+      refuseWhenFull();
       written.push([...changes.keys()]);
     },
-    clear: () => undefined,
+    clear: () => refuseWhenFull(),
     close: () => undefined,
   };
   return {
@@ -51,6 +54,21 @@ describe('fileJournal', () => {
     fill(false);
     await journal.flushed();
     expect(written).toEqual([[1, 2]]);
+  });
+
+  it('keeps what waits when the file cannot be cleared, and nothing of it when it could', async () => {
+    const { file, written, fill } = disk();
+    const journal = fileJournal(file);
+    fill(true);
+    journal.put(row(1));
+    expect(() => journal.clear()).toThrow('full');
+    fill(false);
+    await journal.flushed();
+    expect(written).toEqual([[1]]);
+    journal.put(row(2));
+    journal.clear();
+    await journal.flushed();
+    expect(written).toEqual([[1]]);
   });
 
   it('waits for nothing when nothing was written', async () => {

@@ -71,8 +71,8 @@ export function fileJournal(file: DataFile): Journal {
     remove: (number) => pending.set(number, null),
     flushed,
     clear() {
-      pending.clear();
       file.clear();
+      pending.clear();
     },
     async close() {
       try {
