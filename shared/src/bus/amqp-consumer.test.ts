@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { AccountChangedV1 } from '@bubbles/contracts/events/account-events.ts';
 import { describe, expect, it } from '@jest/globals';
 import type { ChannelModel } from 'amqplib';
+import { consumerOf, thingHappened } from '../testing/bus-events.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
 import { SILENT_LOG } from '../testing/http.ts';
 import { amqpConsumer } from './amqp-consumer.ts';
@@ -62,8 +62,9 @@ const fakeBroker = () => {
 const setUp = async () => {
   const broker = fakeBroker();
   const clock = fakeClock();
+  const event = thingHappened('lost');
   amqpConsumer({
-    subscription: subscription('webhooks-dispatcher', AccountChangedV1, () => Promise.resolve()),
+    subscription: subscription(consumerOf(event), event, () => Promise.resolve()),
     connection: {
       up: () => Promise.resolve(broker.model),
       onDown: () => undefined,
