@@ -55,7 +55,10 @@ const settling = ({ name, clock, log, jitter, bury }: QueueOptions) => {
     copy.settled.resolve();
     return false;
   };
+  const isBackingOff = ({ availableAt }: Worker) => availableAt > clock.monotonic();
+  /** Once, however many of its handlers meet the same trouble. */
   const backOff = (worker: Worker, error: unknown): true => {
+    if (isBackingOff(worker)) return true;
     log.warn('A consumer is unavailable and backs off.', { queue: name, error });
     worker.availableAt = clock.monotonic() + backOffMs(worker.failures, jitter);
     worker.failures += 1;
@@ -69,7 +72,7 @@ const settling = ({ name, clock, log, jitter, bury }: QueueOptions) => {
   };
   return (worker: Worker, copy: Copy, outcome: Outcome): boolean => {
     if (outcome.kind === 'unavailable') return backOff(worker, outcome.error);
-    worker.failures = 0;
+    if (!isBackingOff(worker)) worker.failures = 0;
     if (outcome.kind === 'unreadable') return buryCopy(copy, outcome.reason);
     if (outcome.kind === 'fault') return countFault(copy, outcome.error);
     copy.settled.resolve();

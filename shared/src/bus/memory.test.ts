@@ -116,6 +116,47 @@ describe('the bus in memory', () => {
     expect(await tryAfter(0)).toBe(11);
   });
 
+  it('counts a trouble once, however many handlers meet it', async () => {
+    const { bus, clock, event, consumer } = setUp();
+    let isAway = true;
+    const met = Promise.withResolvers<void>();
+    await bus.subscribe(
+      subscription(consumer, event, async () => {
+        await met.promise;
+        if (isAway) throw new DomainError('unavailable', 'The store is away.');
+      }),
+    );
+    const published = Promise.allSettled([1, 2, 3].map((n) => bus.publish(event, thing(event, n))));
+    met.resolve();
+    expect((await published).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    isAway = false;
+    await clock.advance(100);
+    await bus.publish(event, thing(event, 4));
+  });
+
+  it('one of many that fails refuses its own event alone among those that are handled', async () => {
+    const { bus, clock, event, consumer } = setUp();
+    const view = sightings();
+    let fails = true;
+    await bus.subscribe(
+      subscription(consumer, event, async ({ n }) => {
+        await setImmediate();
+        if (fails && n === 2) throw new DomainError('unavailable', 'The store is away.');
+        view.see(n);
+      }),
+    );
+    const numbers = Array.from({ length: 16 }, (_, n) => n);
+    const published = await Promise.allSettled(numbers.map((n) => bus.publish(event, thing(event, n))));
+    expect(published.flatMap(({ status }, n) => (status === 'rejected' ? [n] : []))).toEqual([2]);
+    fails = false;
+    await bus.idle();
+    await clock.advance(100);
+    await bus.publish(event, thing(event, 2));
+    expect(view.seen.toSorted((a, b) => a - b)).toEqual(numbers);
+    expect(bus.deadLetters()).toEqual([]);
+    await bus.close();
+  });
+
   it('keeps services apart: what a handler does to its data nobody else sees', async () => {
     const event = thingHappened('memory', ['one', 'two']);
     const { bus } = setUp();
