@@ -35,6 +35,8 @@ export const mortalDatabase = (database: Database): MortalDatabase => {
 
 /** The same data as `database`, which is told when to be away. */
 export interface FalteringDatabase extends Database {
+  /** Another port, whose calls are steps among those of the store. */
+  port<P extends object>(port: P, methods: readonly (keyof P & string)[]): P;
   /** From now on steps are counted, and this one fails: a write that does has been made or has not. */
   failAt(step: number): void;
   hasFailed(): boolean;
@@ -45,6 +47,7 @@ export const falteringDatabase = (database: Database): FalteringDatabase => {
   let at = Number.POSITIVE_INFINITY;
   return {
     ...watchedDatabase(database, () => fault),
+    port: (live, methods) => new Proxy(live, { get: (target, method) => Reflect.get(fault?.watch(target, methods) ?? target, method) }),
     failAt(step) {
       at = step;
       fault = faultPoints(step, () => storeUnavailable(new Error('away')));
