@@ -6,21 +6,23 @@ export interface Clock {
   now(): Date;
   /** Milliseconds that never go back; for windows and durations. */
   monotonic(): number;
-  /** Resolves when `at` has come, or at once when `signal` aborts. Never rejects. */
+  /** Resolves when `at` has come, or at once when `signal` aborts; a poll also when so much time has passed, wherever the clock was set to. Never rejects. */
   sleepUntil(at: Date, kind: SleepKind, signal?: AbortSignal): Promise<void>;
 }
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export const systemClock = (): Clock => ({
-  now: () => new Date(),
+export const systemClock = (wallMs: () => number = Date.now): Clock => ({
+  now: () => new Date(wallMs()),
   monotonic: () => performance.now(),
-  sleepUntil: (at, _kind, signal) => {
+  sleepUntil: (at, kind, signal) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (signal?.aborted) return Promise.resolve();
+    const untilAt = () => at.getTime() - wallMs();
+    const enoughAt = kind === 'poll' ? performance.now() + untilAt() : Number.POSITIVE_INFINITY;
     let timer: NodeJS.Timeout;
     const arm = () => {
-      const left = at.getTime() - Date.now();
+      const left = Math.min(untilAt(), enoughAt - performance.now());
       if (left <= 0) return finish();
       timer = setTimeout(arm, Math.min(left, MAX_TIMER_MS));
       timer.unref();

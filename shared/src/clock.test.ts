@@ -1,0 +1,43 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { systemClock } from './clock.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('a clock of the system that is set back while somebody sleeps', () => {
+  const setBack = () => {
+    let wallMs = Date.UTC(2026, 0, 1);
+    const clock = systemClock(() => wallMs);
+    const soon = new Date(wallMs + 5);
+    return {
+      clock,
+      soon,
+      set: (ms: number) => {
+        wallMs += ms;
+      },
+    };
+  };
+
+  it('lets who looks for work look again as soon as before', async () => {
+    const { clock, soon, set } = setBack();
+    const looks = clock.sleepUntil(soon, 'poll');
+    set(-HOUR_MS);
+    await looks;
+    expect(clock.now().getTime()).toBeLessThan(soon.getTime());
+  });
+
+  it('keeps who waits for a time asleep until then', async () => {
+    const { clock, soon, set } = setBack();
+    const ending = new AbortController();
+    let awake = false;
+    const waits = clock.sleepUntil(soon, 'due', ending.signal).then(() => {
+      awake = true;
+    });
+    set(-HOUR_MS);
+    await clock.sleepUntil(new Date(clock.now().getTime() + 20), 'poll');
+    await setImmediate();
+    expect(awake).toBe(false);
+    ending.abort();
+    await waits;
+  });
+});
