@@ -37,7 +37,7 @@ export function dispatcher({ deliveries, clock, ids, limits, prepare, wake }: Po
   const look = lookOut({ deliveries, clock, slot });
   const batches = new Set<Promise<void>>();
   /** While somebody is away a few batches find out every few seconds, not the whole backlog again and again. */
-  let pausedUntil = new Date(0);
+  let pausedUntil = Number.NEGATIVE_INFINITY;
   let retired = false;
 
   /** With their slots: these are where each was found, whatever has become of its origin since. */
@@ -60,7 +60,7 @@ export function dispatcher({ deliveries, clock, ids, limits, prepare, wake }: Po
 
   /** Empty when nothing is due that fits. */
   const claim = async (): Promise<readonly Delivery[]> => {
-    while (!retired && clock.now() >= pausedUntil) {
+    while (!retired && clock.monotonic() >= pausedUntil) {
       const taken = await look.find();
       if (taken.length === 0) return [];
       const claimed = await lease(taken);
@@ -75,7 +75,7 @@ export function dispatcher({ deliveries, clock, ids, limits, prepare, wake }: Po
       wake();
     },
     away() {
-      pausedUntil = new Date(clock.now().getTime() + PUT_OFF_MS);
+      pausedUntil = clock.monotonic() + PUT_OFF_MS;
     },
   };
   const start = (attempts: Prepared) => {

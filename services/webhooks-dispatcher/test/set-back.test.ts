@@ -1,0 +1,43 @@
+import { systemIds } from '@bubbles/shared/ids.ts';
+import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { describe, expect, it } from '@jest/globals';
+import { stores } from '../src/adapters/store/stores.ts';
+import { PUT_OFF_MS } from '../src/use-cases/attempt.ts';
+import { dispatcher } from '../src/use-cases/dispatch.ts';
+import { aDelivery, NOON } from './builders.ts';
+import { CONFIG } from './dispatcher.ts';
+import { memoryDatabase } from './stores.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('a clock that is set back while somebody who is asked is away', () => {
+  it('[DLV-06] makes no pause longer', async () => {
+    const { deliveries, ensureIndexes } = stores(memoryDatabase());
+    await ensureIndexes();
+    const steady = fakeClock(NOON);
+    let setBackMs = 0;
+    const prepared: string[] = [];
+    const { run } = dispatcher({
+      deliveries,
+      clock: { ...steady, now: () => new Date(steady.now().getTime() - setBackMs) },
+      ids: systemIds(),
+      limits: { ...CONFIG.limits, leaseMs: 60_000 },
+      wake: () => undefined,
+      prepare(claimed, { away, done }) {
+        prepared.push(...claimed.map(({ id }) => id));
+        away();
+        return Promise.resolve(() => Promise.resolve(claimed.forEach(done)));
+      },
+    });
+    const queue = (id: string) => deliveries.insert(aDelivery({ id, eventId: id, claimableAt: new Date(NOON.getTime() - 2 * HOUR_MS) }));
+    await queue('before');
+    await run();
+    setBackMs = HOUR_MS;
+    await queue('after');
+    await run();
+    expect(prepared).toEqual(['before']);
+    await steady.advance(PUT_OFF_MS);
+    await run();
+    expect(prepared).toEqual(['before', 'after']);
+  });
+});
