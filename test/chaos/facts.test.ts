@@ -18,6 +18,7 @@ import { type FrailEngines, frailEngines } from './support/engines.ts';
 import { awaitFacts, stateFacts } from './support/facts-load.ts';
 import { directoryOf, makePeople, renameUntilTaken } from './support/people.ts';
 import { report, scaled } from './support/scale.ts';
+import { untilSo } from './support/within.ts';
 
 const BUBBLES = scaled({ short: 320, long: 3000 });
 /** So that the load lasts as long as the kills. */
@@ -225,11 +226,13 @@ describe('a message that nobody can take', () => {
       await channel.waitForConfirms();
     });
   const untilDead = async (count: number) => {
-    for (;;) {
-      const dead = await deadLetters();
-      if (dead.length >= count) return dead;
-      await pause(20);
-    }
+    let dead: Awaited<ReturnType<typeof deadLetters>> = [];
+    const state = () => [`dead: ${dead.map(({ messageId, reason }) => `${messageId} (${reason})`).join(', ')}`];
+    await untilSo({ what: `${count} dead letters`, state }, async () => {
+      dead = await deadLetters();
+      return dead.length >= count;
+    });
+    return dead;
   };
 
   it('lies in the dead-letter queue with its reason, and holds nobody up', async () => {
@@ -274,7 +277,9 @@ describe('a message that nobody can take', () => {
     expect(await untilDead(2)).toHaveLength(2);
     expect(await redrive({ url: engines.amqpUrl, consumer: CONSUMER })).toEqual({ moved: 2, kept: 0 });
     const bubbles = database.collection<StoredBubble>('bubbles');
-    while ((await bubbles.findOne({ _id: bubbleId }))?.media?.revision !== 7) await pause(20);
+    const media = async () => (await bubbles.findOne({ _id: bubbleId }))?.media;
+    const state = () => [media().then((stored) => `stored: ${JSON.stringify(stored)}`)];
+    await untilSo({ what: `revision 7 of ${bubbleId}`, state }, async () => (await media())?.revision === 7);
     expect((await untilDead(1)).map(({ messageId }) => messageId)).toEqual(['poison']);
   }, 60_000);
 });

@@ -68,7 +68,8 @@ describe('a restart of everything under load', () => {
 
   const restart = async (plan: ProcessPlan): Promise<number> => {
     const began = performance.now();
-    expect(await stack.processes.end(plan, 'SIGTERM')).toBe(0);
+    const code = await stack.processes.end(plan, 'SIGTERM');
+    expect({ of: plan.name, code }).toEqual({ of: plan.name, code: 0 });
     const tookMs = performance.now() - began;
     await stack.start(plan);
     return tookMs;

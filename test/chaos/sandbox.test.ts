@@ -7,6 +7,7 @@ import { send, walk } from '../conformance/support/client.ts';
 import { control, type Sandbox, startSandbox } from '../conformance/support/sandbox-world.ts';
 import { type HookReceiver, hookReceiver } from './support/hook-receiver.ts';
 import { report, scaled } from './support/scale.ts';
+import { untilSo, within } from './support/within.ts';
 
 const ROUNDS = scaled({ short: 5, long: 50 });
 const CALLERS = 6;
@@ -25,6 +26,7 @@ let folder: string;
 let receiver: HookReceiver;
 let sandbox: Sandbox;
 let ada: { readonly id: string; readonly pat: string; readonly session_token: string };
+let lastCut = 'no call was cut';
 const answered: Answered = { bubbles: [], comments: [], users: [], keys: [] };
 
 const start = async () => {
@@ -72,17 +74,17 @@ const untilCut = async (act: () => Promise<void>): Promise<void> => {
   for (const own = sandbox; own === sandbox && own.process.signalCode === null; ) {
     try {
       await act();
-    } catch {
+    } catch (error) {
       // Cut short: the process was killed.
+      lastCut = String(error);
       await pause(5);
     }
   }
 };
 
 /** That this round's work has been answered at all. */
-const untilAnswered = async (before: number): Promise<void> => {
-  while (answered.bubbles.length === before) await pause(2);
-};
+const untilAnswered = (before: number): Promise<void> =>
+  untilSo({ what: 'a caller is answered', state: () => [lastCut, sandbox.errors()] }, () => answered.bubbles.length > before);
 
 describe('the sandbox killed at any moment', () => {
   it(
@@ -95,12 +97,12 @@ describe('the sandbox killed at any moment', () => {
         await untilAnswered(before);
         await pause(killAfterMs(round));
         await sandbox.stop('SIGKILL');
-        await Promise.all(callers);
+        await within({ what: 'the callers are cut', state: () => [lastCut] }, () => Promise.all(callers));
         const began = performance.now();
-        await start();
+        await within({ what: 'the sandbox starts' }, start);
         starts.push(performance.now() - began);
       }
-      await control(sandbox.url, 'POST /settle');
+      await within({ what: 'the sandbox settles', state: () => [sandbox.errors()] }, () => control(sandbox.url, 'POST /settle'));
       await expectKept();
       const ids = Map.groupBy(receiver.arrived, ({ bubbleId }) => bubbleId);
       expect(answered.bubbles.filter((id) => !ids.has(id))).toEqual([]);

@@ -14,7 +14,8 @@ const KILLS = scaled({ short: 3, long: 20 });
 const LEASE_MS = 5000;
 /** When a process is killed, of a POST on the wire: unanswered, or so soon after its answer that it is hardly recorded. */
 const MOMENTS = [null, 0, 2] as const;
-const LIMIT_MS = scaled({ short: 120_000, long: 10 * 60_000 });
+/** What hangs ends before, in its step. */
+const LIMIT_MS = scaled({ short: 300_000, long: 30 * 60_000 });
 jest.setTimeout(LIMIT_MS);
 
 let folder: string;
@@ -85,7 +86,7 @@ describe('kill -9 of a dispatcher while identity is away', () => {
     async ({ store, processes }) => {
       const run = await open({ store: store(), processes });
       const { dispatchers } = run;
-      const untilAsking = (name: string) => run.until(async () => (await dispatchers.asking(name)) > 0);
+      const untilAsking = (name: string) => run.until(`${name} asks identity`, async () => (await dispatchers.asking(name)) > 0);
       await dispatchers.become({ identity: 'silent' });
       await Promise.all([...run.bubbles.map(dispatchers.tell), ...dispatchers.alive.map(untilAsking)]);
       for (const name of dispatchers.alive) {
@@ -118,6 +119,7 @@ describe('kill -9 of a dispatcher whose receiver fails for a while', () => {
     receiver.answerWith(500);
     await run.load(killsOf(run, FEW));
     await run.until(
+      'each delivery has an attempt on record',
       async () => (await dispatchers.standing()).deliveries.filter(({ outcomes }) => outcomes.length > 0).length === run.deliveries,
     );
     const failed = await run.result();

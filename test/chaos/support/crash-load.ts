@@ -14,33 +14,51 @@ export interface CrashLoadOptions {
   readonly signal: AbortSignal;
 }
 
+export interface CrashLoad {
+  /** Hands out the bubbles in portions, one for each crash, which happens in the middle of it, and one for after them. */
+  run(): Promise<void>;
+  /** How far it has come. */
+  state(): string;
+}
+
 /** Bubbles that are handed over at the same time. */
 const AT_ONCE = 8;
 /** Bubbles whose deliveries have not all come: so many that nobody is idle, and so few that there is a load at every crash. */
 const MOST_AHEAD = 24;
 const LOOK_MS = 2;
 
-/** Hands out the bubbles in portions, one for each crash, which happens in the middle of it, and one for after them. */
-export const underCrashes = async ({ receiver, bubbles, subscriptions, hand, crashes, signal }: CrashLoadOptions): Promise<void> => {
+export const crashLoad = ({ receiver, bubbles, subscriptions, hand, crashes, signal }: CrashLoadOptions): CrashLoad => {
+  let begun = 0;
   let handed = 0;
-  const isAhead = () => handed * subscriptions - receiver.deliveries > MOST_AHEAD * subscriptions;
+  let crash = 'none has begun';
+  const isAhead = () => begun * subscriptions - receiver.deliveries > MOST_AHEAD * subscriptions;
   const handOut = async (portion: readonly string[]) => {
     const left = [...portion];
     const worker = async () => {
       for (let bubble = left.shift(); bubble !== undefined; bubble = left.shift()) {
         while (isAhead()) await pause(LOOK_MS, undefined, { signal });
-        handed += 1;
+        begun += 1;
         await hand(bubble);
+        handed += 1;
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
   };
   const size = Math.ceil(bubbles.length / (crashes.length + 1));
   const portionOf = (n: number) => bubbles.slice(n * size, (n + 1) * size);
-  for (const [n, crash] of crashes.entries()) {
-    const portion = portionOf(n);
-    const caught = receiver.holdAfter(Math.ceil((portion.length * subscriptions) / 2));
-    await Promise.all([handOut(portion), caught.then(crash)]);
-  }
-  await handOut(portionOf(crashes.length));
+  const crashIn = async (n: number, portion: readonly string[]) => {
+    const number = `${n + 1} of ${crashes.length}`;
+    crash = `${number} waits for its POST`;
+    const sender = await receiver.holdAfter(Math.ceil((portion.length * subscriptions) / 2));
+    crash = `${number} has caught a POST of ${sender}`;
+    await crashes[n]?.(sender);
+    crash = `${number} is over`;
+  };
+  return {
+    async run() {
+      for (const n of crashes.keys()) await Promise.all([crashIn(n, portionOf(n)), handOut(portionOf(n))]);
+      await handOut(portionOf(crashes.length));
+    },
+    state: () => `bubbles handed over: ${handed} and ${begun - handed} on their way of ${bubbles.length}; crash: ${crash}`,
+  };
 };

@@ -28,6 +28,7 @@ export type Task =
   | { readonly task: 'look' }
   | { readonly task: 'count-asking' }
   | { readonly task: 'count-slots' }
+  | { readonly task: 'tell-open' }
   | { readonly task: 'settle' }
   | { readonly task: 'live-in'; readonly world: World };
 
@@ -40,6 +41,8 @@ export interface Answers {
   readonly 'count-asking': number;
   /** Slots for attempts that are taken. */
   readonly 'count-slots': number;
+  /** Deliveries that are not finished, in words. */
+  readonly 'tell-open': string;
   readonly settle: true;
   readonly 'live-in': true;
 }
@@ -63,8 +66,8 @@ export interface Order {
 export interface Ready {
   readonly ready: true;
 }
-/** Refused: the store or somebody else was away, and what was asked may be asked again. */
+/** Refused: why the store or somebody else was away; what was asked may be asked again. */
 export type Reply =
-  | { readonly number: number; readonly refused: false; readonly answer: Answers[Task['task']] }
-  | { readonly number: number; readonly refused: true };
+  | { readonly number: number; readonly refused: null; readonly answer: Answers[Task['task']] }
+  | { readonly number: number; readonly refused: string };
 export type Report = Ready | Reply;

@@ -15,10 +15,11 @@ import { openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
 import { openMongo } from '@bubbles/shared/store/mongo.ts';
 import { type Stores, stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import { type Config, PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
+import type { Delivery } from '@bubbles/webhooks-dispatcher/domain/delivery.ts';
 import { createWebhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
 import { Registry } from 'prom-client';
 import { aSubscription } from '../../../services/webhooks-dispatcher/test/builders.ts';
-import type { Answers, DispatcherSettings, Order, Report, Standing, StandingDelivery, Task } from './dispatcher-orders.ts';
+import type { Answers, DispatcherSettings, Order, Report, Standing, Task } from './dispatcher-orders.ts';
 import { dispatcherWorld } from './dispatcher-world.ts';
 import { OWNER, readyOf } from './ready-bubbles.ts';
 
@@ -27,6 +28,8 @@ import { OWNER, readyOf } from './ready-bubbles.ts';
 const SEAL_KEYS = [{ id: 'k1', key: Buffer.alloc(32, 1) }];
 const START_AGAIN_MS = 100;
 const DELIVERIES_A_READ = 500;
+/** Unfinished deliveries that are told one by one. */
+const TOLD = 5;
 const END_OF_TIME = new Date('2999-01-01T00:00:00.000Z');
 
 const configOf = ({ name, leaseMs }: DispatcherSettings): Config => ({
@@ -97,20 +100,35 @@ const take = async (bubble: string): Promise<true> => {
   return true;
 };
 
-const deliveriesOf = async (subscriptionId: string): Promise<StandingDelivery[]> => {
-  const found: StandingDelivery[] = [];
+const deliveriesOf = async (subscriptionId: string): Promise<Delivery[]> => {
+  const found: Delivery[] = [];
   for (let position: { readonly createdAt: Date; readonly id: string } | null = null; ; ) {
     const page = await kept.deliveries.page({ subscriptionId, status: null, position, limit: DELIVERIES_A_READ });
-    found.push(...page.map(({ id, status, log: lines }) => ({ id, status, outcomes: lines.map(({ outcome }) => outcome) })));
+    found.push(...page);
     position = page.at(-1) ?? null;
     if (position === null) return found;
   }
 };
+const allDeliveries = async (): Promise<Delivery[]> => {
+  const found: Delivery[] = [];
+  for (const { id } of await kept.subscriptions.listOf(OWNER)) found.push(...(await deliveriesOf(id)));
+  return found;
+};
 const look = async (): Promise<Standing> => {
   const subscriptions = await kept.subscriptions.listOf(OWNER);
-  const deliveries: StandingDelivery[] = [];
-  for (const { id } of subscriptions) deliveries.push(...(await deliveriesOf(id)));
-  return { deliveries, subscriptions: subscriptions.map(({ id, status, fails }) => ({ id, status, fails })) };
+  const deliveries = await allDeliveries();
+  return {
+    deliveries: deliveries.map(({ id, status, log: lines }) => ({ id, status, outcomes: lines.map(({ outcome }) => outcome) })),
+    subscriptions: subscriptions.map(({ id, status, fails }) => ({ id, status, fails })),
+  };
+};
+const tellOpen = async (): Promise<string> => {
+  const pending = (await allDeliveries()).filter(({ status }) => status === 'pending');
+  const lines = pending.slice(0, TOLD).map(({ id, subscriptionId, attempt, claims, leaseToken, claimableAt }) => {
+    const inMs = claimableAt.getTime() - world.clock.now().getTime();
+    return `${id} of ${subscriptionId}: ${attempt} attempts, ${claims} claims, ${leaseToken === null ? 'due' : 'leased until'} in ${inMs} ms`;
+  });
+  return `${pending.length} deliveries are not finished (${lines.join('; ')})`;
 };
 
 const slotsTaken = async (): Promise<number> => {
@@ -124,6 +142,7 @@ const perform = async (task: Task): Promise<Answers[Task['task']]> => {
   if (task.task === 'look') return look();
   if (task.task === 'count-asking') return world.asking();
   if (task.task === 'count-slots') return slotsTaken();
+  if (task.task === 'tell-open') return tellOpen();
   if (task.task === 'settle') await service.settle();
   else world.become(task.world);
   return true;
@@ -131,10 +150,10 @@ const perform = async (task: Task): Promise<Answers[Task['task']]> => {
 
 process.on('message', async ({ number, task }: Order) => {
   try {
-    say({ number, refused: false, answer: await perform(task) });
+    say({ number, refused: null, answer: await perform(task) });
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    say({ number, refused: true });
+    say({ number, refused: String(error) });
   }
 });
 await start();

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Answers, DispatcherSettings, Order, Reply, Report, Standing, Task, World } from './dispatcher-orders.ts';
+import { within } from './within.ts';
 
 /** Dispatchers on one store, and their broker where they have no other. */
 export interface Dispatchers {
@@ -18,6 +19,8 @@ export interface Dispatchers {
   standing(): Promise<Standing>;
   /** Of all processes together. */
   slotsTaken(): Promise<number>;
+  /** What each is at, and what is left to do, in words. */
+  state(): readonly (string | Promise<string>)[];
   /** How many questions of this one identity has not answered. */
   asking(name: string): Promise<number>;
   /** For all there are and will be. */
@@ -31,10 +34,12 @@ export interface Dispatchers {
 interface Dispatcher {
   readonly name: string;
   readonly ready: Promise<void>;
-  /** Null when it was refused, or the process ended over it. */
-  ask<T extends Task>(task: T): Promise<Answers[T['task']] | null>;
+  /** Refused too when the process ends over it. */
+  ask<T extends Task>(task: T): Promise<Answer<T>>;
   kill(): Promise<void>;
 }
+
+type Answer<T extends Task> = { readonly refused: null; readonly answer: Answers[T['task']] } | { readonly refused: string };
 
 const MODULE = new URL('dispatcher-process.ts', import.meta.url).pathname;
 const ASK_AGAIN_MS = 50;
@@ -46,7 +51,7 @@ const launch = (settings: DispatcherSettings): Dispatcher => {
   let orders = 0;
   child.once('exit', () => {
     ready.reject(new Error(`${settings.name} ended before it was ready`));
-    for (const [number, hear] of asked) hear({ number, refused: true });
+    for (const [number, hear] of asked) hear({ number, refused: 'it ended' });
   });
   // Both ends of the channel are ours.
   child.on('message', (message) => {
@@ -67,7 +72,7 @@ const launch = (settings: DispatcherSettings): Dispatcher => {
       const report = await heard.promise;
       asked.delete(order.number);
       // The process answers what the task asks.
-      return report.refused ? null : (report.answer as Answers[T['task']]);
+      return report.refused === null ? { refused: null, answer: report.answer as Answers[T['task']] } : report;
     },
     kill: () => end(child),
   };
@@ -88,15 +93,30 @@ export const openDispatchers = (settings: CommonSettings): Dispatchers => {
   let started = 0;
   let turn = 0;
 
+  /** Null when it was refused. */
+  const answerOf = async <T extends Task>({ ask }: Dispatcher, task: T): Promise<Answers[T['task']] | null> => {
+    const said = await ask(task);
+    return said.refused === null ? said.answer : null;
+  };
+
   /** The next in turn, until one has answered. */
-  const askAny = async <T extends Task>(task: T): Promise<Answers[T['task']]> => {
-    for (;;) {
-      const alive = [...running.values()];
-      turn += 1;
-      const answer = (await alive[turn % alive.length]?.ask(task)) ?? null;
-      if (answer !== null) return answer;
-      await pause(ASK_AGAIN_MS);
-    }
+  const askAny = <T extends Task>(task: T): Promise<Answers[T['task']]> => {
+    let last = 'nobody was asked';
+    const asking = async (over: AbortSignal) => {
+      for (;;) {
+        const alive = [...running.values()];
+        turn += 1;
+        const next = alive[turn % alive.length];
+        if (next !== undefined) {
+          last = `${next.name} has not answered`;
+          const said = await next.ask(task);
+          if (said.refused === null) return said.answer;
+          last = `${next.name} refused: ${said.refused}`;
+        }
+        await pause(ASK_AGAIN_MS, undefined, { signal: over });
+      }
+    };
+    return within({ what: `an answer to "${task.task}"`, state: () => [last] }, asking);
   };
 
   const askAll = async (task: Task): Promise<void> => {
@@ -122,16 +142,26 @@ export const openDispatchers = (settings: CommonSettings): Dispatchers => {
       started += 1;
       const dispatcher = launch({ ...settings, world, name: `dispatcher-${started}` });
       launched.push(dispatcher);
-      await dispatcher.ready;
+      await within({ what: `${dispatcher.name} is ready` }, () => dispatcher.ready);
       running.set(dispatcher.name, dispatcher);
     },
     open: () => askAny({ task: 'count-open' }),
     standing: () => askAny({ task: 'look' }),
     slotsTaken: async () => {
-      const taken = await Promise.all([...running.values()].map((dispatcher) => dispatcher.ask({ task: 'count-slots' })));
+      const taken = await Promise.all([...running.values()].map((dispatcher) => answerOf(dispatcher, { task: 'count-slots' })));
       return taken.reduce<number>((sum, count) => sum + (count ?? 0), 0);
     },
-    asking: async (name) => (await running.get(name)?.ask({ task: 'count-asking' })) ?? 0,
+    async asking(name) {
+      const dispatcher = running.get(name);
+      return dispatcher === undefined ? 0 : ((await answerOf(dispatcher, { task: 'count-asking' })) ?? 0);
+    },
+    state() {
+      const each = [...running.values()].map(async (dispatcher) => {
+        const [slots, asking] = [await answerOf(dispatcher, { task: 'count-slots' }), await answerOf(dispatcher, { task: 'count-asking' })];
+        return `${dispatcher.name}: ${slots} slots taken, ${asking} questions without an answer`;
+      });
+      return [...each, `killed: ${[...killed].join(', ') || 'none'}`, askAny({ task: 'tell-open' })];
+    },
     async become(change) {
       world = { ...world, ...change };
       await askAll({ task: 'live-in', world });

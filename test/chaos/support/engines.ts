@@ -17,12 +17,14 @@ export interface FrailEngines extends Engines {
 
 const SCRIPT = new URL('../../../deploy/engines/engines.sh', import.meta.url).pathname;
 const run = promisify(execFile);
+/** Beyond what the script itself gives an engine to start or to end. */
+const LIMIT_MS = 90_000;
 
 export const frailEngines = async ({ mongoKeeps = false }: { readonly mongoKeeps?: boolean } = {}): Promise<FrailEngines> => {
   const home = mkdtempSync(join(tmpdir(), 'engines-'));
   const environment = { PATH: process.env['PATH'], ENGINES_HOME: home, MONGO_KEEPS: mongoKeeps ? '1' : '' };
   const order = async (...words: readonly string[]) => {
-    await run('bash', [SCRIPT, ...words], { env: environment });
+    await run('bash', [SCRIPT, ...words], { env: environment, timeout: LIMIT_MS, killSignal: 'SIGKILL' });
   };
   const close = async () => {
     await enginesDown(environment);

@@ -3,6 +3,7 @@ import { isDomainError } from '@bubbles/shared/errors.ts';
 import type { Outside } from '../../support/outside.ts';
 import type { ReadModel } from '../../support/read-model.ts';
 import { scaled } from './scale.ts';
+import { untilSo, within } from './within.ts';
 
 export interface FactsLoad {
   /** Recordings that are made, by several at a time; each waits until the broker holds its facts. */
@@ -23,7 +24,6 @@ export interface StatedFacts {
 }
 
 const AT_A_TIME = 16;
-const LOOK_EVERY_MS = 5;
 const REMOVED_EVERY = 10;
 const TYPES = ['meeting_recording', 'screen_recording', 'custom_image'] as const;
 const EVENTS_OF_COMMENT = 2;
@@ -56,7 +56,7 @@ export const stateFacts = async (outside: Outside, { count, participants, paceMs
     }
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, worker));
-  await outside.settle();
+  await within({ what: 'the broker holds all facts', state: () => [waitingIn(outside)] }, outside.settle);
   return { ...stated, events: await countEvents(outside, stated) };
 };
 
@@ -70,9 +70,11 @@ const aComment = (author: string) => ({
   archived: false,
 });
 
-const untilHandedOver = async ({ stated }: Outside, id: string): Promise<void> => {
-  while (((await stated.bubbles.findOne({ _id: id }))?.outbox.length ?? 0) > 0) await pause(LOOK_EVERY_MS);
-};
+const untilHandedOver = (outside: Outside, id: string): Promise<void> =>
+  untilSo({ what: `the broker holds the facts of ${id}`, state: () => [waitingIn(outside)] }, async () => {
+    const told = await outside.stated.bubbles.findOne({ _id: id });
+    return (told?.outbox.length ?? 0) === 0;
+  });
 
 const countEvents = async (
   { stated }: Outside,

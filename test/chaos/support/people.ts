@@ -1,8 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { isDomainError } from '@bubbles/shared/errors.ts';
 import type { SandboxUser } from '../../../deploy/sandbox/src/control/specs.ts';
 import type { Account, Directory } from '../../../deploy/sandbox/src/pipeline/people.ts';
 import type { Outside } from '../../support/outside.ts';
+import { untilSo } from './within.ts';
 
 const AT_A_TIME = 8;
 
@@ -27,17 +27,18 @@ export const directoryOf = (people: readonly SandboxUser[]): Directory => {
   };
 };
 
-const RETRY_MS = 100;
-
 /** As an operator with patience: again until identity has taken it. */
-export const renameUntilTaken = async ({ identity }: Outside, id: string, name: string): Promise<void> => {
-  for (;;) {
+export const renameUntilTaken = ({ identity }: Outside, id: string, name: string): Promise<void> => {
+  let refusal = 'identity has not answered';
+  const isTaken = async (): Promise<boolean> => {
     try {
       await identity.changeAccount(id, { name });
-      return;
+      return true;
     } catch (error) {
       if (!isDomainError(error) || error.kind !== 'unavailable') throw error;
-      await pause(RETRY_MS);
+      refusal = String(error);
+      return false;
     }
-  }
+  };
+  return untilSo({ what: `identity has renamed ${id}`, state: () => [refusal] }, isTaken);
 };

@@ -21,6 +21,8 @@ export interface VerifyingReceiver {
   readonly deliveries: number;
   /** Those whose signature was wrong. */
   readonly forged: number;
+  /** POSTs that wait for their answer. */
+  readonly held: number;
   /** What it says from now on. */
   answerWith(status: number): void;
   /** Answers no more as soon as so many further POSTs have come; the sender of that one. */
@@ -51,6 +53,7 @@ const answers = () => {
   let hold: { after: number; readonly caught: (sender: string) => void } | null = null;
   let status = 204;
   return {
+    held: () => held.length,
     become(next: number) {
       status = next;
     },
@@ -101,6 +104,9 @@ export const startVerifyingReceiver = async (secret: string): Promise<VerifyingR
     },
     get forged() {
       return forged;
+    },
+    get held() {
+      return answer.held();
     },
     answerWith: answer.become,
     holdAfter: answer.holdAfter,

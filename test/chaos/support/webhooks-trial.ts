@@ -3,12 +3,13 @@ import { systemClock } from '@bubbles/shared/clock.ts';
 import { openMongo } from '@bubbles/shared/store/mongo.ts';
 import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
 import { PRODUCTION_LIMITS } from '@bubbles/webhooks-dispatcher/config.ts';
-import { underCrashes } from './crash-load.ts';
+import { type CrashLoad, crashLoad } from './crash-load.ts';
 import { type Ledger, ledgerOf } from './deliveries-ledger.ts';
 import type { DispatcherSettings, Standing } from './dispatcher-orders.ts';
 import { type Dispatchers, openDispatchers } from './dispatchers.ts';
-import { report, scaled } from './scale.ts';
+import { report } from './scale.ts';
 import { startVerifyingReceiver, type VerifyingReceiver } from './verifying-receiver.ts';
+import { untilSo, within } from './within.ts';
 
 export interface TrialOptions extends Pick<DispatcherSettings, 'store' | 'amqpUrl' | 'leaseMs' | 'subscriptions'> {
   readonly bubbles: number;
@@ -31,8 +32,8 @@ export interface Trial {
   ): Promise<void>;
   /** Kills the sender: before it has its answer, or so many milliseconds after. Another takes its place. */
   killSender(afterAnswerMs: number | null): (sender: string) => Promise<void>;
-  /** Looks until it is so, but no longer than is reasonable. */
-  until(isSo: () => Promise<boolean>): Promise<void>;
+  /** Looks until it is so; refuses when that takes longer than is reasonable, and says how things stand. */
+  until(what: string, isSo: () => Promise<boolean>): Promise<void>;
   /** Until every delivery came and was finished. */
   done(): Promise<void>;
   result(crashes?: { readonly storeRestarts: number }): Promise<TrialResult>;
@@ -44,8 +45,6 @@ export interface TrialResult {
 }
 
 const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
-const LOOK_MS = 50;
-const LIMIT_MS = scaled({ short: 60_000, long: 180_000 });
 
 /** An engine that others use as well does not keep what is of no use any more; a data file goes with its folder. */
 const forget = async (store: DispatcherSettings['store']): Promise<void> => {
@@ -55,9 +54,14 @@ const forget = async (store: DispatcherSettings['store']): Promise<void> => {
   await database.close();
 };
 
+const arrivedOf = ({ arrivals, deliveries, held }: VerifyingReceiver, wanted: number): string =>
+  `deliveries that came: ${deliveries} of ${wanted} in ${arrivals.length} POSTs, of which ${held} have no answer`;
+
 export const openTrial = async ({ processes, bubbles: count, ...options }: TrialOptions): Promise<Trial> => {
   const receiver = await startVerifyingReceiver(SECRET);
   const dispatchers = openDispatchers({ ...options, receiverUrl: receiver.url, secret: SECRET });
+  const bubbles = Array.from({ length: count }, (_, n) => `bubble-${n}`);
+  const deliveries = count * options.subscriptions;
   const over = new AbortController();
   const { signal } = over;
   const close = async () => {
@@ -66,18 +70,15 @@ export const openTrial = async ({ processes, bubbles: count, ...options }: Trial
     await receiver.close();
     await forget(options.store);
   };
-  const until = async (isSo: () => Promise<boolean>): Promise<void> => {
-    const deadline = performance.now() + LIMIT_MS;
-    while (performance.now() < deadline && !(await isSo())) await pause(LOOK_MS, undefined, { signal });
-  };
+  let load: CrashLoad | null = null;
+  const state = () => [load?.state() ?? 'nothing was handed over', arrivedOf(receiver, deliveries), ...dispatchers.state()];
+  const until = (what: string, isSo: () => Promise<boolean>) => untilSo({ what, state }, isSo);
   try {
     for (let n = 0; n < processes; n += 1) await dispatchers.start();
   } catch (error) {
     await close();
     throw error;
   }
-  const bubbles = Array.from({ length: count }, (_, n) => `bubble-${n}`);
-  const deliveries = count * options.subscriptions;
   const began = performance.now();
   return {
     receiver,
@@ -85,8 +86,11 @@ export const openTrial = async ({ processes, bubbles: count, ...options }: Trial
     bubbles,
     deliveries,
     inFlight: Math.min(options.subscriptions * PRODUCTION_LIMITS.perSubscription, PRODUCTION_LIMITS.perOrigin),
-    load: (crashes, hand = dispatchers.tell) =>
-      underCrashes({ receiver, bubbles, subscriptions: options.subscriptions, hand: (bubble) => hand(bubble, signal), crashes, signal }),
+    load(crashes, hand = dispatchers.tell) {
+      const { subscriptions } = options;
+      load = crashLoad({ receiver, bubbles, subscriptions, hand: (bubble) => hand(bubble, signal), crashes, signal });
+      return within({ what: 'the load and its crashes', state }, load.run);
+    },
     killSender: (afterAnswerMs) => async (sender) => {
       if (afterAnswerMs !== null) {
         receiver.release();
@@ -97,9 +101,10 @@ export const openTrial = async ({ processes, bubbles: count, ...options }: Trial
       await dispatchers.start();
     },
     until,
-    done: () => until(async () => receiver.deliveries >= deliveries && (await dispatchers.open()) === 0),
+    done: () =>
+      until('every delivery came and is finished', async () => receiver.deliveries >= deliveries && (await dispatchers.open()) === 0),
     async result({ storeRestarts } = { storeRestarts: 0 }) {
-      await dispatchers.settle();
+      await within({ what: 'nobody has a POST on the wire', state }, dispatchers.settle);
       const [standing, slotsTaken] = [await dispatchers.standing(), await dispatchers.slotsTaken()];
       const { arrivals } = receiver;
       const ledger = ledgerOf({ arrivals, standing, slotsTaken, killed: dispatchers.killed, storeRestarts });
