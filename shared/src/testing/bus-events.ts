@@ -6,6 +6,9 @@ import { systemIds } from '../ids.ts';
 const Thing = z.object({ n: z.int() });
 export type Thing = z.infer<typeof Thing>;
 
+/** Less than a test may take as a whole: what does not come is named. */
+const EVENTUALLY_MS = 120_000;
+
 /** Names of one run, so that engines that outlive it start from nothing. */
 const run = systemIds().uuid().slice(0, 8);
 
@@ -51,7 +54,10 @@ export const sightings = () => {
       changed = Promise.withResolvers();
     },
     async count(least: number) {
+      const late = () => changed.reject(new Error(`of ${least} came ${seen.length}: ${seen.join(', ')}`));
+      const timer = setTimeout(late, EVENTUALLY_MS).unref();
       while (seen.length < least) await changed.promise;
+      clearTimeout(timer);
     },
   };
 };
@@ -62,7 +68,8 @@ export const consumerOf = ({ consumers }: EventDefinition, index = 0): string =>
   return consumer;
 };
 
-/** Polls a condition that another process makes true; the test's own time limit ends it. */
+/** Polls a condition that another process makes true. */
 export const expectEventually = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await holds())) await pause(10);
+  for (const deadline = performance.now() + EVENTUALLY_MS; !(await holds()); await pause(10))
+    if (performance.now() > deadline) throw new Error(`still does not hold: ${String(holds)}`);
 };
