@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server } from 'node:net';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { MongoClient } from 'mongodb';
 import { systemClock } from '../clock.ts';
+import { holdPort } from '../http/held-port.ts';
+import { expectEventually } from '../testing/bus-events.ts';
 import { describeCollection } from '../testing/collection-contract.ts';
 import { memoryLog } from '../testing/memory-log.ts';
 import { mongoDatabase, openMongo } from './mongo.ts';
@@ -12,7 +16,36 @@ if (url) {
   const database = open(url);
   afterAll(() => database.close());
   describeCollection('MongoDB', () => database);
+
+  describe('openMongo', () => {
+    it('reaches a server that was not there at first', async () => {
+      const held = await holdPort({ host: '127.0.0.1', port: 0 });
+      const late = open(`mongodb://127.0.0.1:${held.port}/?directConnection=true`);
+      for (let n = 0; n < 2; n += 1) await expect(late.ping()).rejects.toMatchObject({ kind: 'unavailable' });
+      const server = await relay(held.port, new URL(url));
+      held.release();
+      await expectEventually(() =>
+        late.ping().then(
+          () => true,
+          () => false,
+        ),
+      );
+      await late.close();
+      server.close();
+    });
+  });
 }
+
+/** Listens in front of the server at the address. */
+const relay = async (port: number, { hostname, port: to }: URL): Promise<Server> => {
+  const server = createServer((near) => {
+    const far = connect(Number(to), hostname);
+    near.pipe(far).pipe(near);
+    for (const socket of [near, far]) socket.on('error', () => [near, far].map((end) => end.destroy()));
+  });
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  return server;
+};
 
 describe('openMongo', () => {
   it('a server that is not there is unavailable within the limits, and the driver is not quoted', async () => {

@@ -15,10 +15,15 @@ class FakeClient extends EventEmitter implements Pick<Client, 'close'> {
   ending: Promise<void> = Promise.resolve();
   close() {
     this.closed = true;
+    this.givesUp();
     return this.ending;
   }
   db(): never {
     throw new Error('nobody asks it for data');
+  }
+  /** As the driver does when it has not connected in time, and when it is closed. */
+  givesUp() {
+    this.emit('topologyClosed', { topologyId: 0 });
   }
   starts(awaited = false) {
     this.emit('serverHeartbeatStarted', { connectionId: SERVER, awaited });
@@ -59,6 +64,25 @@ describe('steadyClient', () => {
     ]);
     expect(steady.mend()).toBe(false);
     expect(opened).toHaveLength(2);
+  });
+
+  it('replaces a client that has given up connecting, whoever finds out first', async () => {
+    const { log, opened, steady } = setUp();
+    const first = steady.current();
+    first.givesUp();
+    const second = steady.current();
+    expect(second).not.toBe(first);
+    expect(first.closed).toBe(true);
+    second.givesUp();
+    expect(steady.mend()).toBe(true);
+    expect(steady.mend()).toBe(false);
+    expect(steady.current()).toBe(opened[2]);
+    expect(opened).toHaveLength(3);
+    const line = expect.objectContaining({ level: 'warn', message: 'The database was not reached: connecting anew.' });
+    expect(log.lines).toEqual([line, line]);
+    await steady.close();
+    expect(steady.current()).toBe(opened[2]);
+    expect(opened).toHaveLength(3);
   });
 
   it.each(['Succeeded', 'Failed'] as const)('keeps a client whose checks end: %s', async (how) => {

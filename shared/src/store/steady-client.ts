@@ -18,8 +18,9 @@ export interface SteadyClientOptions<C extends Client> {
 }
 
 /**
- * The driver's client, and another one when its checks of a server no longer end: the driver (7.8) waits without limit when it writes to a socket that
- * has ended and has not said so yet, and takes the server for gone ever after.
+ * The driver's client, and another one when the driver (7.8) will never reach the database through it again. It gives up for good when it does not connect
+ * at first: everything after that finds it closed. And it waits without limit for a check of a server that it writes to a socket that has ended and has
+ * not said so yet, and takes the server for gone ever after.
  */
 export interface SteadyClient<C extends Client> {
   current(): C;
@@ -33,29 +34,47 @@ const SLACK_MS = 500;
 export const steadyClient = <C extends Client>({ open, clock, log, limits }: SteadyClientOptions<C>): SteadyClient<C> => {
   const openWatched = () => {
     const client = open();
-    return { client, isStuck: watchChecks(client, clock, limits) };
+    return { client, hasGivenUp: watchConnecting(client), isStuck: watchChecks(client, clock, limits) };
   };
   let watched = openWatched();
   let closed = false;
   const retired = new Set<Promise<void>>();
+
+  const replace = () => {
+    const closing = watched.client
+      .close()
+      .catch((error: unknown) => log.warn('A client of the database did not close.', { error }))
+      .finally(() => retired.delete(closing));
+    retired.add(closing);
+    watched = openWatched();
+  };
+  const mend = (): boolean => {
+    if (closed) return false;
+    if (watched.hasGivenUp()) log.warn('The database was not reached: connecting anew.');
+    else if (watched.isStuck()) log.warn('A check of the database did not end: connecting anew.');
+    else return false;
+    replace();
+    return true;
+  };
   return {
-    current: () => watched.client,
-    mend() {
-      if (closed || !watched.isStuck()) return false;
-      const closing = watched.client
-        .close()
-        .catch((error: unknown) => log.warn('A client of the database did not close.', { error }))
-        .finally(() => retired.delete(closing));
-      retired.add(closing);
-      watched = openWatched();
-      log.warn('A check of the database did not end: connecting anew.');
-      return true;
+    current() {
+      if (watched.hasGivenUp()) mend();
+      return watched.client;
     },
+    mend,
     async close() {
       closed = true;
       await Promise.all([watched.client.close(), ...retired]);
     },
   };
+};
+
+const watchConnecting = (client: Client): (() => boolean) => {
+  let over = false;
+  client.on('topologyClosed', () => {
+    over = true;
+  });
+  return () => over;
 };
 
 /** Whether a check of some server takes longer than the driver's own limits allow. */
