@@ -26,9 +26,11 @@ export const isReady = async (plan: ProcessPlan): Promise<boolean> => (await why
 /** Resolves when it may be sent requests; refuses when it ended instead, with its last words. */
 export const awaitReady = async (plan: ProcessPlan, processes: Processes): Promise<void> => {
   const deadline = performance.now() + READY_LIMIT_MS;
-  while (!(await isReady(plan))) {
-    if (!processes.isRunning(plan)) throw new StartRefused(`${plan.name} ended: ${lastLine(processes.logFile(plan))}`);
-    if (performance.now() > deadline) throw new StartRefused(`${plan.name} is not ready after a minute; see ${processes.logFile(plan)}`);
+  for (let why = await whyNotReady(plan); why !== null; why = await whyNotReady(plan)) {
+    const file = processes.logFile(plan);
+    if (!processes.isRunning(plan)) throw new StartRefused(`${plan.name} ended: ${lastLine(file)}`);
+    if (performance.now() > deadline)
+      throw new StartRefused(`${plan.name} is not ready after a minute (${why}); see ${file}, which ends with ${lastLine(file)}`);
     await pause(LOOK_EVERY_MS);
   }
 };
