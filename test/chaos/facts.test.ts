@@ -27,7 +27,6 @@ const PEOPLE = 10;
 const RENAMES = scaled({ short: 40, long: 400 });
 /** A relay that takes over from one that was killed waits for the end of its claim. */
 const READY_LIMIT_MS = 30_000;
-const START_LIMIT_MS = 120_000;
 const CONSUMER = 'bubbles-query';
 const clock = systemClock();
 
@@ -50,14 +49,14 @@ beforeAll(async () => {
   outside = await openOutside({ ...access, identityUrls, directory: directoryOf(users) });
   database = openMongo({ url: engines.mongoUrl, name: 'bubbles_query', log: SILENT_LOG, clock });
   model = readModel(database);
-}, START_LIMIT_MS);
+});
 
 afterAll(async () => {
   await outside?.close();
   await database?.close();
   await stack?.close();
   await engines?.close();
-}, START_LIMIT_MS);
+});
 
 interface Told {
   /** Under which ids, and how often in all. */
@@ -117,7 +116,6 @@ const saboteur = (acts: readonly { readonly at: number; readonly act: () => Prom
 describe('facts while processes and the broker are killed', () => {
   const [shortRounds, longRounds] = [1, 4];
   const rounds = scaled({ short: shortRounds, long: longRounds });
-  const limit = scaled({ short: 150_000, long: 20 * 60_000 });
 
   const killAndStart = (service: 'bubbles-query' | 'identity-and-oauth', index: number) => async () => {
     const plan = stack.plansOf(service)[index];
@@ -142,45 +140,41 @@ describe('facts while processes and the broker are killed', () => {
     ];
   };
 
-  it(
-    '[EVT-01] [DLV-05] nothing is lost, nothing is done twice, and each bubble is ready once',
-    async () => {
-      const sabotage = saboteur(Array.from({ length: rounds }, (_, round) => actsOf(round)).flat());
-      const began = performance.now();
-      const renaming = Array.from({ length: RENAMES }, (_, n) => n).reduce(
-        (before, n) => before.then(() => renameUntilTaken(outside, people[n % PEOPLE] ?? '', `Renamed ${n}`)),
-        Promise.resolve(),
-      );
-      const load = { count: BUBBLES, participants: people.slice(0, 4), paceMs: PACE_MS, onProgress: sabotage.onProgress };
-      const facts = await stateFacts(outside, load);
-      const statedMs = performance.now() - began;
-      expect(await sabotage.finished()).toBe(0);
-      await renaming;
-      await awaitFacts(outside, model, facts);
-      const seconds = (performance.now() - began) / 1000;
+  it('[EVT-01] [DLV-05] nothing is lost, nothing is done twice, and each bubble is ready once', async () => {
+    const sabotage = saboteur(Array.from({ length: rounds }, (_, round) => actsOf(round)).flat());
+    const began = performance.now();
+    const renaming = Array.from({ length: RENAMES }, (_, n) => n).reduce(
+      (before, n) => before.then(() => renameUntilTaken(outside, people[n % PEOPLE] ?? '', `Renamed ${n}`)),
+      Promise.resolve(),
+    );
+    const load = { count: BUBBLES, participants: people.slice(0, 4), paceMs: PACE_MS, onProgress: sabotage.onProgress };
+    const facts = await stateFacts(outside, load);
+    const statedMs = performance.now() - began;
+    expect(await sabotage.finished()).toBe(0);
+    await renaming;
+    await awaitFacts(outside, model, facts);
+    const seconds = (performance.now() - began) / 1000;
 
-      const accounts = await Promise.all(people.map((id) => outside.identity.account(id)));
-      await expectPeople(accounts.filter((account) => account !== null));
-      await expectExactly(facts);
-      const lasting = facts.bubbleIds.filter((id) => !facts.removedIds.includes(id));
-      const told = await readyOf(lasting);
-      expect(lasting.filter((id) => told.get(id)?.ids.size !== 1)).toEqual([]);
-      expect(facts.removedIds.filter((id) => (told.get(id)?.ids.size ?? 0) > 1)).toEqual([]);
-      expect(told.size).toBeLessThanOrEqual(facts.bubbleIds.length);
-      expect(await deadLetters()).toEqual([]);
-      const copies = [...told.values()].reduce((sum, ready) => sum + ready.copies, 0);
-      report('facts', {
-        events: facts.events,
-        seconds,
-        'stated in s': statedMs / 1000,
-        'events/s': facts.events / seconds,
-        ready: told.size,
-        'ready messages': copies,
-      });
-      expect(facts.events).toBeGreaterThanOrEqual(scaled({ short: 2000, long: 20_000 }));
-    },
-    limit,
-  );
+    const accounts = await Promise.all(people.map((id) => outside.identity.account(id)));
+    await expectPeople(accounts.filter((account) => account !== null));
+    await expectExactly(facts);
+    const lasting = facts.bubbleIds.filter((id) => !facts.removedIds.includes(id));
+    const told = await readyOf(lasting);
+    expect(lasting.filter((id) => told.get(id)?.ids.size !== 1)).toEqual([]);
+    expect(facts.removedIds.filter((id) => (told.get(id)?.ids.size ?? 0) > 1)).toEqual([]);
+    expect(told.size).toBeLessThanOrEqual(facts.bubbleIds.length);
+    expect(await deadLetters()).toEqual([]);
+    const copies = [...told.values()].reduce((sum, ready) => sum + ready.copies, 0);
+    report('facts', {
+      events: facts.events,
+      seconds,
+      'stated in s': statedMs / 1000,
+      'events/s': facts.events / seconds,
+      ready: told.size,
+      'ready messages': copies,
+    });
+    expect(facts.events).toBeGreaterThanOrEqual(scaled({ short: 2000, long: 20_000 }));
+  });
 
   const expectPeople = async (accounts: Parameters<ReadModel['missingPeople']>[0]) => {
     const deadline = performance.now() + 30_000;
@@ -244,7 +238,7 @@ describe('a message that nobody can take', () => {
     expect(dead).toMatchObject({ messageId: 'poison', queue: queueName(CONSUMER, MediaProcessedV1.type), body: '{"not": "an event"}' });
     expect(dead?.reason).not.toBe('');
     report('poison', { 'others arrived after ms': arrivedMs, reason: dead?.reason ?? '' });
-  }, 60_000);
+  });
 
   it('goes back where it was when it is redriven: what can be taken by then is taken, and poison is buried again', async () => {
     const facts = await stateFacts(outside, { count: 1, participants: people.slice(0, 1) });
@@ -281,5 +275,5 @@ describe('a message that nobody can take', () => {
     const state = () => [media().then((stored) => `stored: ${JSON.stringify(stored)}`)];
     await untilSo({ what: `revision 7 of ${bubbleId}`, state }, async () => (await media())?.revision === 7);
     expect((await untilDead(1)).map(({ messageId }) => messageId)).toEqual(['poison']);
-  }, 60_000);
+  });
 });

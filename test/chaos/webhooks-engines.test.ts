@@ -6,7 +6,7 @@ import { listDeadLetters } from '@bubbles/shared/bus/list-dead-letters.ts';
 import { declareTopology } from '@bubbles/shared/bus/topology.ts';
 import { systemClock } from '@bubbles/shared/clock.ts';
 import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type FrailEngines, frailEngines } from './support/engines.ts';
 import { publisherOn } from './support/ready-bubbles.ts';
 import { LONG, report, scaled } from './support/scale.ts';
@@ -21,11 +21,7 @@ const DISPATCHERS = 2;
 const LONG_LEASE_MS = 20_000;
 /** Soon somebody else has what a killed process had. */
 const SHORT_LEASE_MS = 8000;
-const START_LIMIT_MS = 120_000;
-/** What hangs ends before, in its step. */
-const LIMIT_MS = scaled({ short: 300_000, long: 30 * 60_000 });
 const CONSUMER = 'webhooks-dispatcher';
-jest.setTimeout(LIMIT_MS);
 const clock = systemClock();
 
 let engines: FrailEngines;
@@ -36,11 +32,11 @@ beforeAll(async () => {
   engines = await frailEngines({ mongoKeeps: true });
   await declareTopology({ url: engines.amqpUrl, definitions: [BubbleReadyV1], clock });
   publisher = amqpBus({ url: engines.amqpUrl, service: BubbleReadyV1.publisher, clock, log: SILENT_LOG });
-}, START_LIMIT_MS);
+});
 afterAll(async () => {
   await publisher?.close();
   await engines?.close();
-}, START_LIMIT_MS);
+});
 
 beforeEach(() => {
   trial = null;

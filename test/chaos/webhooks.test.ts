@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DispatcherSettings } from './support/dispatcher-orders.ts';
 import { scaled } from './support/scale.ts';
 import { expectKept } from './support/webhooks-expectations.ts';
@@ -14,9 +14,6 @@ const KILLS = scaled({ short: 3, long: 20 });
 const LEASE_MS = 5000;
 /** When a process is killed, of a POST on the wire: unanswered, or so soon after its answer that it is hardly recorded. */
 const MOMENTS = [null, 0, 2] as const;
-/** What hangs ends before, in its step. */
-const LIMIT_MS = scaled({ short: 300_000, long: 30 * 60_000 });
-jest.setTimeout(LIMIT_MS);
 
 let folder: string;
 let trial: Trial | null;
