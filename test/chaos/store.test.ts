@@ -20,7 +20,8 @@ const RESTARTS = scaled({ short: 1, long: 3 });
 const PACE_MS = 1000;
 const PEOPLE = 60;
 const PER_SECOND = 40;
-const AWAY_MS = 1500;
+/** Longer than a process that starts meanwhile waits for its first connection. */
+const AWAY_MS = 5000;
 /** How long the requests go on when the facts have arrived. */
 const CALM_MS = 3000;
 const BACK_LIMIT_MS = 30_000;
@@ -91,10 +92,16 @@ describe('a restart of the store under load', () => {
     expect(failed.filter(({ at }) => at >= calmSince)).toEqual([]);
   });
 
+  /** It comes up to a store that is not there. */
+  const startAnew = async (plan: ProcessPlan): Promise<void> => {
+    await stack.kill(plan);
+    stack.processes.start(plan);
+  };
   const restart = async (): Promise<void> => {
     await pause(1500);
     await engines.stop('mongo');
     const noticedMs = await untilReady(false);
+    for (const plan of stack.plansOf('bubbles-query').slice(1)) await startAnew(plan);
     await pause(AWAY_MS);
     await engines.revive();
     const readyMs = await untilReady(true);
