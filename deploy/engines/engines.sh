@@ -65,16 +65,19 @@ choose_ports() {
 
 # launch <name> <command…>: in the background, leading a process group of its own, with a log and a pid file.
 launch() {
+  echo "=== $(date +%T) starting" >>"$state/$1.log"
   setsid "${@:2}" </dev/null >>"$state/$1.log" 2>&1 8>&- 9>&- &
   echo $! >"$state/$1.pid"
 }
 
 # await <name> <check…>: until the check passes; fails when the process ends or 60 s have passed.
 await() {
-  local name="$1" deadline=$((SECONDS + 60))
+  local name="$1" deadline=$((SECONDS + 60)) why=
   until "${@:2}"; do
-    if ! is_running "$name" || [ $SECONDS -ge $deadline ]; then
-      say "$name did not start:" && tail -n 20 "$state/$name.log" >&2
+    is_running "$name" || why='has ended'
+    [ $SECONDS -lt $deadline ] || why='does not answer after 60 s'
+    if [ "$why" ]; then
+      say "$(date +%T) $name did not start, it $why:" && tail -n 20 "$state/$name.log" >&2
       return 1
     fi
     sleep 0.1
