@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { fakeIds } from '../testing/fake-ids.ts';
 import { rawConnection } from '../testing/raw-http.ts';
@@ -88,6 +90,43 @@ describe('a server', () => {
       ids: fakeIds(),
     });
     await expect(again).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  describe('asked to CONNECT', () => {
+    const CONNECT = 'CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n';
+
+    it('outlives callers that reset the connection while it refuses', async () => {
+      const { url } = await start((_, res) => res.end('ok'));
+      for (let round = 0; round < 50; round += 1) {
+        const client = rawConnection(url);
+        await once(client.socket, 'connect');
+        client.write(CONNECT);
+        client.socket.resetAndDestroy();
+        await client.received;
+      }
+      expect(await (await fetch(url)).text()).toBe('ok');
+    });
+
+    it('refuses after the answer that is on its way', async () => {
+      const asked = Promise.withResolvers<ServerResponse>();
+      const { url } = await start((_, res) => asked.resolve(res));
+      const client = rawConnection(url);
+      client.write(GET + CONNECT);
+      (await asked.promise).end('done');
+      expect(await client.received).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*doneHTTP\/1\.1 400 [\s\S]*CONNECT is not served/);
+    });
+
+    it('lets go of a caller that leaves before that answer', async () => {
+      const asked = Promise.withResolvers<ServerResponse>();
+      const { url } = await start((_, res) => asked.resolve(res));
+      const client = rawConnection(url);
+      client.write(GET + CONNECT);
+      const answer = await asked.promise;
+      const closed = new Promise<void>((resolve) => void answer.once('close', () => resolve()));
+      client.socket.resetAndDestroy();
+      await closed;
+      expect(await server.drain({ noticeMs: 0, deadlineMs: 5000 })).toBe(true);
+    });
   });
 
   describe('under slow senders', () => {

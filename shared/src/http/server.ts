@@ -133,7 +133,11 @@ const refuseByHand = (server: Server, ids: Ids): void => {
     if (error.code === 'ECONNRESET') return socket.destroy();
     refuseInTurn(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'malformed HTTP');
   });
-  server.on('connect', (_, socket) => refuse(socket, 'CONNECT is not served'));
+  server.on('connect', (_, socket) => {
+    // Node has taken its own listener away with the parser: an error of the socket would end the process.
+    socket.on('error', () => socket.destroy());
+    refuseInTurn(socket, 'CONNECT is not served');
+  });
 };
 
 const CLIENT_ERRORS: Readonly<Record<string, string>> = {
