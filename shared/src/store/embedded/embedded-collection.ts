@@ -105,6 +105,8 @@ export function embeddedCollection<T extends Doc>(parts: CollectionParts): Colle
   const rows = rowsOf(parts);
 
   const answer = async <R>(work: () => R): Promise<R> => {
+    // Comes first, so that what is refused while the disk is full is not done either, and does not gather.
+    if (journal.isBehind()) await journal.flushed();
     if (!isOpen()) throw storeUnavailable(new Error('The store is closed.'));
     const result = work();
     await journal.flushed();

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Doc } from '../collection.ts';
 import type { DataFile, RowChanges } from './data-file.ts';
+import { embeddedCollection } from './embedded-collection.ts';
 import { fileJournal } from './journal.ts';
+import { table } from './table.ts';
 
 /** A disk that may be full. */
 const disk = () => {
@@ -24,6 +27,14 @@ const disk = () => {
     fill(state: boolean) {
       full = state;
     },
+  };
+};
+
+const counter = () => {
+  let last = 0;
+  return () => {
+    last += 1;
+    return last;
   };
 };
 
@@ -69,6 +80,23 @@ describe('fileJournal', () => {
     journal.clear();
     await journal.flushed();
     expect(written).toEqual([[1]]);
+  });
+
+  it('lets nothing more be done while the disk is full', async () => {
+    const { file, written, fill } = disk();
+    const parts = { name: 'c', space: 'd/c', table: table(counter(), []), journal: fileJournal(file), onScan: () => undefined };
+    const docs = embeddedCollection<Doc>({ ...parts, isOpen: () => true });
+    const insert = (_id: string) => docs.insert({ _id });
+    fill(true);
+    const refused = [
+      await Promise.allSettled([insert('a'), insert('b')]),
+      await Promise.allSettled([insert('c'), docs.deleteOne({ _id: 'a' })]),
+    ];
+    expect(refused.flat().map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
+    fill(false);
+    expect(await docs.find({})).toEqual([{ _id: 'a' }, { _id: 'b' }]);
+    expect([await insert('c'), await insert('a')]).toEqual([true, false]);
+    expect(written).toEqual([[1, 2], [3]]);
   });
 
   it('waits for nothing when nothing was written', async () => {

@@ -12,6 +12,8 @@ export interface Journal {
   remove(number: number): void;
   /** Resolves when every write so far is kept; rejects while that cannot be, and the next call tries again. */
   flushed(): Promise<void>;
+  /** Whether what was written last could not be kept. */
+  isBehind(): boolean;
   clear(): void;
   close(): Promise<void>;
 }
@@ -27,6 +29,7 @@ export const memoryJournal = (): Journal => ({
   put: () => undefined,
   remove: () => undefined,
   flushed: () => Promise.resolve(),
+  isBehind: () => false,
   clear: () => undefined,
   close: () => Promise.resolve(),
 });
@@ -42,15 +45,18 @@ const encode = (doc: Fields): Uint8Array => {
 export function fileJournal(file: DataFile): Journal {
   let pending = new Map<number, StoredRow | null>();
   let commit: Promise<void> | null = null;
+  let behind = false;
 
   const write = () => {
     const changes = pending;
     pending = new Map();
     try {
       file.write(changes);
+      behind = false;
     } catch (error) {
       // They stay to be written, below whatever has been changed since.
       pending = new Map([...changes, ...pending]);
+      behind = true;
       throw storeUnavailable(error);
     }
   };
@@ -70,9 +76,11 @@ export function fileJournal(file: DataFile): Journal {
     put: (row) => pending.set(row.number, row),
     remove: (number) => pending.set(number, null),
     flushed,
+    isBehind: () => behind,
     clear() {
       file.clear();
       pending.clear();
+      behind = false;
     },
     async close() {
       try {
