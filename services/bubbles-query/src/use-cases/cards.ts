@@ -6,7 +6,7 @@ import type { Feed } from './feed.ts';
 
 export interface CardPorts {
   readonly cards: CardStore;
-  readonly people: PeopleStore;
+  readonly people: Pick<PeopleStore, 'mention'>;
   readonly feed: Feed;
 }
 
@@ -25,14 +25,21 @@ export const writeCard =
     await feed((stamp) => cards.put(card, stamp));
   };
 
-/** After a change of the analysis every card is written again. */
-export const analyseCardsAgain = ({ bubbles, ...ports }: CardPorts & { readonly bubbles: BubbleStore }) => {
+export interface AnalysisPorts extends CardPorts {
+  readonly bubbles: Pick<BubbleStore, 'byIds'>;
+}
+
+/** After a change of the analysis every card is written again; those that stay as they were, since their bubbles are not there, end the run. */
+export const analyseCardsAgain = ({ bubbles, ...ports }: AnalysisPorts) => {
   const write = writeCard(ports);
   return async (): Promise<void> => {
+    let seen: ReadonlySet<string> = new Set();
     for (;;) {
       const ids = await ports.cards.idsAnalysedBefore(CARDS_A_RUN);
+      if (ids.every((id) => seen.has(id))) return;
       for (const bubble of await bubbles.byIds(ids)) await write(bubble);
       if (ids.length < CARDS_A_RUN) return;
+      seen = new Set(ids);
     }
   };
 };

@@ -4,11 +4,12 @@ import { type Bubble, type Details, type Media, type Notes, peopleIn, tombstone,
 import { accountIds, type Directory, NOBODY } from '../domain/person.ts';
 import { becomesReady } from '../domain/readiness.ts';
 import type { Transcript } from '../domain/transcript.ts';
-import type { BubbleStore, CommentStore, TranscriptStore } from '../ports.ts';
+import type { BubbleStore, CommentStore, PeopleStore, TranscriptStore } from '../ports.ts';
 import { type CardPorts, writeCard } from './cards.ts';
 
 interface Ports extends CardPorts {
   readonly bubbles: BubbleStore;
+  readonly people: PeopleStore;
   readonly transcripts: TranscriptStore;
   readonly comments: CommentStore;
   readonly clock: Clock;

@@ -109,7 +109,8 @@ const createEntry = (userId: string, names: Names, { options, drop }: { options:
     if (task === null) return;
     entry.merge = builder
       .merge(task)
-      .then(index.adopt, (error: unknown) => {
+      .then(index.adopt)
+      .catch((error: unknown) => {
         drop();
         onFault(error);
       })

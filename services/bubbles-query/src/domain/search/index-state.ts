@@ -59,13 +59,17 @@ const revOf = ({ delta, merging, levels }: IndexState, id: string): number => {
 
 export const applyRows = (state: IndexState, rows: readonly CardRow[]): void => {
   const replaced: Uint8Array[] = [];
-  for (const row of rows) {
-    if (row.rev <= revOf(state, row.id)) continue;
-    replaced.push(idBytes(row.id));
-    if (row.readable) state.delta.put(indexedBubble(row, state.interners, state.lexicon.intern));
-    else state.delta.remove(row.id, row.rev);
+  try {
+    for (const row of rows) {
+      if (row.rev <= revOf(state, row.id)) continue;
+      if (row.readable) state.delta.put(indexedBubble(row, state.interners, state.lexicon.intern));
+      else state.delta.remove(row.id, row.rev);
+      replaced.push(idBytes(row.id));
+    }
+  } finally {
+    // Those before a row that failed are known by now, and would never come again.
+    state.levels = state.levels.map((level) => withDead(level, replaced));
   }
-  state.levels = state.levels.map((level) => withDead(level, replaced));
 };
 
 /** The levels to search, the changes as the last. */

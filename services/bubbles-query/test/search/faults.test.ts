@@ -1,0 +1,75 @@
+import { setImmediate } from 'node:timers/promises';
+import { systemClock } from '@bubbles/shared/clock.ts';
+import { expect, it } from '@jest/globals';
+import type { CardRow } from '../../src/domain/search/card.ts';
+import type { MergeResult } from '../../src/domain/search/index-build.ts';
+import { inlineBuilder } from '../../src/domain/search/index-builder.ts';
+import { createIndexCache } from '../../src/domain/search/index-cache.ts';
+import { parseQuery } from '../../src/domain/search/query-units.ts';
+import { analyseCardsAgain } from '../../src/use-cases/cards.ts';
+import { createFeed } from '../../src/use-cases/feed.ts';
+import { cardOf, indexOf, NO_FILTERS, pull, testBubble, uuidOf } from './harness.ts';
+
+const sprint = (number: number) => testBubble({ id: uuidOf(number), title: 'Sprint demo', createdMs: number });
+
+it('[SRCH-04] a card that cannot be taken leaves those before it neither lost nor found twice', () => {
+  const index = indexOf([sprint(1)]);
+  const broken: CardRow = {
+    ...cardOf(sprint(2), 1),
+    get title(): string {
+      throw new Error('no text');
+    },
+  };
+  expect(() => index.apply([cardOf(sprint(1), 2), broken])).toThrow('no text');
+  index.apply([cardOf(sprint(1), 2), cardOf(sprint(2), 1)]);
+  expect(pull(index, { q: 'sprint' }).map(({ id }) => id)).toEqual([uuidOf(2), uuidOf(1)]);
+});
+
+it('[SRCH-03] a merge whose result cannot be taken is told, and the index built anew', async () => {
+  const rows = Array.from({ length: 601 }, (_, number) => cardOf(sprint(number), 1));
+  const feed = { shown: 1, reads: 0 };
+  const faults: unknown[] = [];
+  const useless: MergeResult = Object.create(null);
+  const cache = createIndexCache({
+    cards: {
+      async *since(_, seq) {
+        feed.reads += seq === 0 ? 1 : 0;
+        await Promise.resolve();
+        yield rows.slice(0, feed.shown);
+      },
+    },
+    people: { named: () => Promise.resolve([]), since: async function* () {} },
+    builder: { ...inlineBuilder(), merge: () => Promise.resolve(useless) },
+    budgetBytes: 1e9,
+    nowMs: () => Date.UTC(2026, 0),
+    elapsedMs: () => performance.now(),
+    nextTurn: setImmediate,
+    onFault: (error) => faults.push(error),
+  });
+  const found = async () => {
+    let hits = 0;
+    for await (const _ of cache.search('ann', { query: parseQuery('sprint'), filters: NO_FILTERS, after: null, nowMs: 0 })) hits += 1;
+    return hits;
+  };
+  expect(await found()).toBe(1);
+  feed.shown = rows.length;
+  expect([await found(), faults.length]).toEqual([601, 1]);
+  expect([await found(), feed.reads]).toEqual([601, 2]);
+});
+
+it('[SRCH-03] cards that cannot be analysed again, since nothing of their bubbles is known, do not keep the job at it', async () => {
+  const ids = Array.from({ length: 100 }, (_, number) => uuidOf(number));
+  let looks = 0;
+  const cards = {
+    idsAnalysedBefore: () => {
+      looks += 1;
+      return Promise.resolve(looks > 5 ? [] : ids);
+    },
+    put: () => Promise.resolve(),
+    dropRemovedBefore: () => Promise.resolve(0),
+  };
+  const people = { mention: () => Promise.resolve() };
+  const bubbles = { byIds: () => Promise.resolve([]) };
+  await analyseCardsAgain({ cards, people, bubbles, feed: createFeed(systemClock()) })();
+  expect(looks).toBe(2);
+});
