@@ -35,18 +35,20 @@ interface Line {
 }
 
 export const identityChecks = ({ tokens, deadlineMs, onBatch }: IdentityChecksOptions): IdentityChecks => {
-  const lines = new Map<string, Line>();
+  const lines = new Map<Address, Line>();
   const lineTo = (address: Address): Line => {
-    const { origin } = address;
-    const known = lines.get(origin);
+    const known = lines.get(address);
     if (known !== undefined) return known;
-    const client = internalClient({ callee: IDENTITY, baseUrls: [origin], tokens, deadlineMs });
+    const client = internalClient({ callee: IDENTITY, baseUrls: [address.origin], tokens, deadlineMs });
     const line = {
       client,
       batcher: checkBatcher({ send: (checks) => callUnlessSpared(address, client, checks), onBatch }),
       insisting: checkBatcher({ send: (checks) => call(address, client, checks), onBatch }),
     };
-    lines.set(origin, line);
+    lines.set(address, line);
+    address.whenClosed(() => {
+      if (lines.delete(address)) void client.close();
+    });
     return line;
   };
   return {
@@ -63,7 +65,9 @@ export const identityChecks = ({ tokens, deadlineMs, onBatch }: IdentityChecksOp
       return last;
     },
     close: async () => {
-      await Promise.all([...lines.values()].map(({ client }) => client.close()));
+      const open = [...lines.values()];
+      lines.clear();
+      await Promise.all(open.map(({ client }) => client.close()));
     },
   };
 };

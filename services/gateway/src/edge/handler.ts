@@ -18,8 +18,8 @@ import { type OriginRules, requestOrigin } from './origin.ts';
 import type { RouteRequest } from './route-request.ts';
 import type { Traffic } from './traffic.ts';
 
-/** May take a request before it is routed; true when it has. */
-export type Before = (req: IncomingMessage, res: ServerResponse) => boolean | Promise<boolean>;
+/** May take a request before it is routed; true when it has. At once: who has left meanwhile would never be counted as gone. */
+export type Before = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 export interface HandlerOptions {
   readonly route: RouteRequest;
@@ -81,7 +81,7 @@ const serve = async (exchange: Exchange, options: HandlerOptions): Promise<void>
   const { req, res } = exchange;
   const framing = messageFault({ httpVersion: req.httpVersion, headerCount: req.rawHeaders.length / 2, head: exchange.head });
   const fault = framing ?? targetFault(exchange.target) ?? (exchange.origin === null ? 'The Host header is not valid.' : null);
-  if (fault === null && options.before !== null && (await options.before(req, res))) return;
+  if (fault === null && options.before?.(req, res)) return;
   const leave = options.traffic.enter();
   res.once('close', () => {
     leave();

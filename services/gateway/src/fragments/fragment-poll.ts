@@ -25,17 +25,16 @@ interface PollOptions {
 const DISCOVER_EVERY_MS = 1000;
 
 export const fragmentPoll = ({ registry, upstreams, client, clock }: PollOptions): FragmentPoll => {
-  const etags = new Map<string, string>();
+  const etags = new WeakMap<Address, string>();
   const errors = new Map<string, string>();
   const discoveries = new Map<string, { readonly at: number; readonly done: Promise<void> }>();
   const ask = async (service: string, address: Address) => {
-    const place = `${service} ${address.origin}`;
     try {
-      const { etag, text } = await client.fetch(service, address, etags.get(place) ?? null);
+      const { etag, text } = await client.fetch(service, address, etags.get(address) ?? null);
       // It answers: what its breaker held against it is over.
       address.record('answered');
       registry.shown(service, etag, text);
-      etags.set(place, etag);
+      etags.set(address, etag);
       errors.delete(service);
     } catch (error) {
       errors.set(service, String(errorCode(error) ?? (Error.isError(error) ? error.message : 'unknown')));

@@ -36,6 +36,8 @@ export interface Address {
   record(outcome: Outcome): void;
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
   close(): Promise<void>;
+  /** For what others keep of it: called when it is closed. */
+  whenClosed(leave: () => void): void;
 }
 
 export const openAddress = (origin: string, clock: Clock, limits: PoolLimits): Address => {
@@ -52,6 +54,7 @@ export const openAddress = (origin: string, clock: Clock, limits: PoolLimits): A
   const breaker = createBreaker();
   let active = 0;
   let gone = false;
+  const leaving: (() => void)[] = [];
   const admits = () => breaker.admits(clock.monotonic());
   const record = (outcome: Outcome) => {
     const now = clock.monotonic();
@@ -81,7 +84,11 @@ export const openAddress = (origin: string, clock: Clock, limits: PoolLimits): A
     dispatch: (options, handler) => {
       pool.dispatch(options, handler);
     },
-    close: () => pool.destroy(),
+    close: () => {
+      for (const leave of leaving.splice(0)) leave();
+      return pool.destroy();
+    },
+    whenClosed: (leave) => void leaving.push(leave),
   };
 };
 
