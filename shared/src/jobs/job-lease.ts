@@ -50,14 +50,31 @@ export const jobLease = ({ leases, job, by, clock, log }: JobLeaseOptions): JobL
     }
   };
 
+  const take = async (at: Date): Promise<boolean> => {
+    const outcome = await leases.updateOne(
+      { _id: job, until: { $lte: clock.now() }, ranFor: { $lt: at } },
+      { $set: { by, until: after(LEASE_MS), ranFor: at } },
+      { upsert: true },
+    );
+    return outcome === 'updated' || outcome === 'inserted';
+  };
+  const giveBack = async () => {
+    try {
+      await leases.updateOne(mine, { $set: FREE });
+    } catch (error) {
+      log.warn('A lease could not be given back and ends by the clock.', { job, error });
+    }
+  };
+
   return {
     async acquire(at) {
-      const outcome = await leases.updateOne(
-        { _id: job, until: { $lte: clock.now() }, ranFor: { $lt: at } },
-        { $set: { by, until: after(LEASE_MS), ranFor: at } },
-        { upsert: true },
-      );
-      return outcome === 'updated' || outcome === 'inserted';
+      try {
+        return await take(at);
+      } catch (error) {
+        // It may have been taken all the same, and nobody else would run the job for this time.
+        if ((await leases.findOne({ ...mine, ranFor: at })) === null) throw error;
+        return true;
+      }
     },
     async hold(work) {
       const over = new AbortController();
@@ -67,7 +84,7 @@ export const jobLease = ({ leases, job, by, clock, log }: JobLeaseOptions): JobL
       } finally {
         over.abort();
         await renewing;
-        await leases.updateOne(mine, { $set: FREE });
+        await giveBack();
       }
     },
   };

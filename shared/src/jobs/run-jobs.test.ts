@@ -189,4 +189,52 @@ describe('jobLease', () => {
     expect(await lease('two').acquire(new Date(at.getTime() + 60_000))).toBe(true);
     await store.close();
   });
+
+  describe('of a store that says no more what became of a write', () => {
+    const faltering = () => {
+      const store = openEmbedded({ path: ':memory:', log: memoryLog() });
+      const leases = store.database('test').collection<LeaseDoc>('leases');
+      let lost: 'request' | 'answer' | null = null;
+      const updateOne: typeof leases.updateOne = async (...args) => {
+        const how = lost;
+        lost = null;
+        const outcome = how === 'request' ? null : await leases.updateOne(...args);
+        if (how !== null || outcome === null) throw new Error('away');
+        return outcome;
+      };
+      return {
+        leases: { ...leases, updateOne },
+        lose: (what: 'request' | 'answer') => {
+          lost = what;
+        },
+      };
+    };
+
+    it('is held when it was taken all the same, and not when it was not', async () => {
+      const { leases, lose } = faltering();
+      const clock = fakeClock();
+      const lease = (by: string) => jobLease({ leases, job: 'sweep', by, clock, log: memoryLog() });
+      lose('request');
+      await expect(lease('one').acquire(clock.now())).rejects.toThrow('away');
+      lose('answer');
+      expect(await lease('one').acquire(clock.now())).toBe(true);
+      lose('answer');
+      await expect(lease('two').acquire(clock.now())).rejects.toThrow('away');
+    });
+
+    it('ends by the clock when it could not be given back, and the job has run', async () => {
+      const { leases, lose } = faltering();
+      const clock = fakeClock();
+      const log = memoryLog();
+      const lease = jobLease({ leases, job: 'sweep', by: 'one', clock, log });
+      expect(await lease.acquire(clock.now())).toBe(true);
+      lose('request');
+      await lease.hold(() => Promise.resolve());
+      expect(log.lines.map(({ level }) => level)).toEqual(['warn']);
+      await clock.advance(60_000);
+      expect(await lease.acquire(clock.now())).toBe(true);
+      lose('request');
+      await expect(lease.hold(() => Promise.reject(new Error('a fault')))).rejects.toThrow('a fault');
+    });
+  });
 });
