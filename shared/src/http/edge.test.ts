@@ -1,9 +1,15 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 import { caller, jsonBody, rawTarget } from '../../test/requests.ts';
 import { sampleRoutes } from '../../test/sample-routes.ts';
 import { DomainError, type ErrorKind } from '../errors.ts';
 import { capturedLog } from '../testing/captured-log.ts';
 import { startTestHttp, type TestHttp } from '../testing/http.ts';
+import { rawConnection } from '../testing/raw-http.ts';
+import { defineRoute, route } from './define-route.ts';
 import { HTTP_ERRORS } from './http-errors.ts';
 
 describe('the edge of a service', () => {
@@ -116,6 +122,50 @@ describe('a caller who goes away', () => {
     expect(captured.text()).not.toContain('"level":"error"');
   });
 });
+
+it('a caller who went away while its credential was looked at is not worked for', async () => {
+  const [asked, decide, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const served = Promise.withResolvers<{ readonly status: number }>();
+  const watch = (message: unknown) => closedOf(message).then(gone.resolve, gone.reject);
+  subscribe('http.server.request.start', watch);
+  const worked: string[] = [];
+  const things = defineRoute({
+    method: 'DELETE',
+    path: '/v1/things',
+    operationId: 'deleteThings',
+    summary: 'Delete all things',
+    tag: 'Things',
+    auth: { kind: 'pat', scope: null },
+    success: { status: 204, schema: null },
+    errors: [],
+  });
+  const remove = route(things, () => {
+    worked.push('removed');
+    return Promise.resolve(undefined);
+  });
+  const admit = async () => {
+    asked.resolve();
+    await decide.promise;
+    return { caller, headers: {} };
+  };
+  const http = await startTestHttp({ routes: [remove], authenticator: { admit }, metrics: { served: served.resolve } });
+  const client = rawConnection(http.url);
+  client.write('DELETE /v1/things HTTP/1.1\r\nHost: a\r\n\r\n');
+  await asked.promise;
+  client.socket.resetAndDestroy();
+  await gone.promise;
+  decide.resolve();
+  await served.promise;
+  expect(worked).toEqual([]);
+  unsubscribe('http.server.request.start', watch);
+  await http.stop();
+});
+
+/** Of what Node tells about a request that has begun. */
+const closedOf = async (message: unknown): Promise<void> => {
+  const { response } = z.object({ response: z.instanceof(ServerResponse) }).parse(message);
+  await once(response, 'close');
+};
 
 describe('a handler that takes too long', () => {
   it('[ERR-05] is given up, told so, and the caller may try again', async () => {

@@ -47,8 +47,12 @@ const parseParams = (spec: RouteSpec, names: readonly string[], captures: readon
   return parsed.data;
 };
 
+const CALLER_GONE = 'The caller went away.';
+
 /** Real time, whatever the product's clock says: it bounds how long a connection is held. */
 const withinBudget = async (ctx: Context, budgetMs: number, work: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> => {
+  // It would never say so again.
+  if (ctx.res.destroyed) throw new DomainError('unavailable', CALLER_GONE);
   const controller = new AbortController();
   const { promise: ended, reject } = Promise.withResolvers<never>();
   const end = (why: string) => {
@@ -56,7 +60,7 @@ const withinBudget = async (ctx: Context, budgetMs: number, work: (signal: Abort
     controller.abort(reason);
     reject(reason);
   };
-  const onClose = () => end('The caller went away.');
+  const onClose = () => end(CALLER_GONE);
   const timer = setTimeout(end, budgetMs, 'The time budget is spent.');
   ctx.res.once('close', onClose);
   try {
