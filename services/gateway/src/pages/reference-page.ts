@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { etagOf } from '@bubbles/shared/http/openapi.ts';
 import type { Context } from 'koa';
+import { loadedOnce } from './loaded-once.ts';
 import { preferredEncoding, sendEncoded } from './send-encoded.ts';
 
 const PAGE = `<!doctype html>
@@ -60,8 +61,14 @@ interface LoadedAsset {
 
 const compress = promisify(gzip);
 
-const loadAsset = async ({ load }: Asset): Promise<LoadedAsset> => {
-  const identity = await load();
+const assetAt = (path: string): Asset => {
+  const asset = ASSETS[path];
+  if (asset === undefined) throw new TypeError(`There is no page ${path}.`);
+  return asset;
+};
+
+const loadAsset = async (path: string): Promise<LoadedAsset> => {
+  const identity = await assetAt(path).load();
   return { identity, gzip: await compress(identity), etag: etagOf(identity.toString('latin1')) };
 };
 
@@ -82,19 +89,15 @@ const policyFor = (apiOrigin: string): string =>
 
 /** The API reference, from our own origin alone. */
 export const referencePage = (): ((ctx: Context, path: string, apiOrigin: string) => Promise<void>) => {
-  const loaded = new Map<string, Promise<LoadedAsset>>();
+  const loaded = loadedOnce(loadAsset);
   return async (ctx, path, apiOrigin) => {
-    const asset = ASSETS[path];
-    if (asset === undefined) throw new TypeError(`There is no page ${path}.`);
-    const loading = loaded.get(path) ?? loadAsset(asset);
-    loaded.set(path, loading);
-    const content = await loading;
+    const content = await loaded(path);
     const encoding = preferredEncoding(ctx);
     ctx.set({
       'Content-Security-Policy': policyFor(apiOrigin),
       'Referrer-Policy': 'no-referrer',
       'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`,
     });
-    sendEncoded(ctx, { type: asset.type, body: () => content[encoding], encoding, etag: content.etag });
+    sendEncoded(ctx, { type: assetAt(path).type, body: () => content[encoding], encoding, etag: content.etag });
   };
 };
