@@ -6,6 +6,7 @@ import type { MergeResult } from '../../src/domain/search/index-build.ts';
 import { inlineBuilder } from '../../src/domain/search/index-builder.ts';
 import { createIndexCache } from '../../src/domain/search/index-cache.ts';
 import { parseQuery } from '../../src/domain/search/query-units.ts';
+import { threadBuilder } from '../../src/domain/search/thread-builder.ts';
 import { analyseCardsAgain } from '../../src/use-cases/cards.ts';
 import { createFeed } from '../../src/use-cases/feed.ts';
 import { cardOf, indexOf, NO_FILTERS, pull, testBubble, uuidOf } from './harness.ts';
@@ -72,4 +73,19 @@ it('[SRCH-03] cards that cannot be analysed again, since nothing of their bubble
   const bubbles = { byIds: () => Promise.resolve([]) };
   await analyseCardsAgain({ cards, people, bubbles, feed: createFeed(systemClock()) })();
   expect(looks).toBe(2);
+});
+
+it('[SRCH-03] a thread that is stopped within a build is not opened again for what is left of it', async () => {
+  let opened = 0;
+  const builder = threadBuilder(() => {
+    opened += 1;
+    return { send: () => undefined, hold: () => undefined, end: () => Promise.resolve() };
+  }, 1);
+  const batches = async function* (): AsyncGenerator<readonly CardRow[]> {
+    yield [cardOf(sprint(1), 1)];
+    await builder.stop();
+    yield [cardOf(sprint(2), 1)];
+  };
+  await expect(builder.build(batches())).rejects.toThrow('index not built: the service stops');
+  expect(opened).toBe(1);
 });

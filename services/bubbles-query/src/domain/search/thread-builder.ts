@@ -53,7 +53,8 @@ const createLane = (openThread: OpenThread) => {
       running().hold(true);
       return new Promise((resolve) => pending.set(job, resolve));
     },
-    send: (order: BuildOrder): void => running().send(order),
+    /** What is left of a job that failed with its thread needs no other one. */
+    send: (order: BuildOrder): void => thread?.send(order),
     stop: async (): Promise<void> => {
       const stopping = thread;
       fail('the service stops');
