@@ -7,26 +7,41 @@ interface Ports {
   readonly metrics: DispatchMetrics;
 }
 
+interface Ending extends LeaseEnd {
+  readonly delivery: Delivery;
+}
+
 /** Ends the leases of deliveries, many at a time, and counts those that it ended: what another worker has by then is that one's to count. */
 export function leaseEnds({ deliveries, metrics }: Ports): (delivery: Delivery, as: LeaseEnd['as']) => Promise<void> {
+  /** Their end was written once, and nobody said what became of that: when it is written again there may be no lease any more. */
+  const unsure = new WeakSet<Delivery>();
+  const release = async (ends: readonly Ending[]): Promise<number> => {
+    try {
+      return await deliveries.release(ends);
+    } catch (error) {
+      for (const { delivery } of ends) unsure.add(delivery);
+      throw error;
+    }
+  };
   /** One group for all that are counted alike: a write says how many leases there still were, not which. */
-  const ending = (count: (ended: number) => void): Write<LeaseEnd> =>
+  const ending = (count: (ended: number) => void): Write<Ending> =>
     grouped(async (ends) => {
-      const ended = await deliveries.release(ends);
-      if (ended < ends.length) metrics.leasesLost(ends.length - ended);
-      if (ended > 0) count(ended);
+      const endedBefore = ends.filter(({ delivery }) => unsure.has(delivery)).length;
+      const lost = Math.max(0, ends.length - (await release(ends)) - endedBefore);
+      if (lost > 0) metrics.leasesLost(lost);
+      if (lost < ends.length) count(ends.length - lost);
     });
   const goingOn = ending(() => undefined);
   const exhausted = ending(metrics.exhausted);
-  const cancelled = new Map<CancelReason, Write<LeaseEnd>>();
-  const cancelledFor = (reason: CancelReason): Write<LeaseEnd> => {
+  const cancelled = new Map<CancelReason, Write<Ending>>();
+  const cancelledFor = (reason: CancelReason): Write<Ending> => {
     const known = cancelled.get(reason) ?? ending((count) => metrics.cancelled(reason, count));
     cancelled.set(reason, known);
     return known;
   };
-  const writeOf = (as: LeaseEnd['as']): Write<LeaseEnd> => {
+  const writeOf = (as: LeaseEnd['as']): Write<Ending> => {
     if (as.kind === 'cancelled') return cancelledFor(as.reason);
     return as.kind === 'recorded' && as.recorded.status === 'exhausted' ? exhausted : goingOn;
   };
-  return ({ id, leaseToken }, as) => writeOf(as)({ id, leaseToken: leaseToken ?? '', as });
+  return (delivery, as) => writeOf(as)({ id: delivery.id, leaseToken: delivery.leaseToken ?? '', as, delivery });
 }
