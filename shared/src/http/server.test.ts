@@ -116,16 +116,37 @@ describe('a server', () => {
       expect(await client.received).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*doneHTTP\/1\.1 400 [\s\S]*CONNECT is not served/);
     });
 
-    it('lets go of a caller that leaves before that answer', async () => {
-      const asked = Promise.withResolvers<ServerResponse>();
-      const { url } = await start((_, res) => asked.resolve(res));
+    it('lets go of all that was asked before by a caller that leaves before the answers', async () => {
+      const asked: ServerResponse[] = [];
+      const allAsked = Promise.withResolvers<void>();
+      const { url } = await start((_, res) => {
+        asked.push(res);
+        if (asked.length === 3) allAsked.resolve();
+      });
       const client = rawConnection(url);
-      client.write(GET + CONNECT);
-      const answer = await asked.promise;
-      const closed = new Promise<void>((resolve) => void answer.once('close', () => resolve()));
+      client.write(GET.repeat(3) + CONNECT);
+      await allAsked.promise;
+      const closed = asked.map((answer) => new Promise<void>((resolve) => void answer.once('close', resolve)));
       client.socket.resetAndDestroy();
-      await closed;
+      await Promise.all(closed);
       expect(await server.drain({ noticeMs: 0, deadlineMs: 5000 })).toBe(true);
+    });
+
+    it('closes each answer that was under way once', async () => {
+      const closed: number[] = [];
+      const allAsked = Promise.withResolvers<void>();
+      const asked: ServerResponse[] = [];
+      const { url } = await start((_, res) => {
+        const at = asked.push(res);
+        res.on('close', () => closed.push(at));
+        if (at === 3) allAsked.resolve();
+      });
+      const client = rawConnection(url);
+      client.write(GET.repeat(3) + CONNECT);
+      await allAsked.promise;
+      for (const answer of asked) answer.end('done');
+      expect((await client.received).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+      expect(closed).toEqual([1, 2, 3]);
     });
   });
 

@@ -111,7 +111,11 @@ const bareServer = (limits: Limits, handler: (req: IncomingMessage, res: ServerR
 /** What fails before there is a request is answered on the bare socket; an answer that is under way on it is never broken into. */
 const refuseByHand = (server: Server, ids: Ids): void => {
   const latest = new WeakMap<Duplex, ServerResponse>();
-  const remember = (req: IncomingMessage, res: ServerResponse) => void latest.set(req.socket, res);
+  const queued = queuedAnswers();
+  const remember = (req: IncomingMessage, res: ServerResponse) => {
+    latest.set(req.socket, res);
+    queued.add(req.socket, res);
+  };
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, remember);
   const refuseInTurn = (socket: Duplex, reason: string) => {
     const current = latest.get(socket);
@@ -134,10 +138,26 @@ const refuseByHand = (server: Server, ids: Ids): void => {
     refuseInTurn(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'malformed HTTP');
   });
   server.on('connect', (_, socket) => {
-    // Node has taken its own listener away with the parser: an error of the socket would end the process.
-    socket.on('error', () => socket.destroy());
+    // Node has taken its own listeners away with the parser: an error of the socket would end the process, and what was asked before never end.
+    socket.on('error', () => socket.destroy()).on('close', () => queued.end(socket));
     refuseInTurn(socket, 'CONNECT is not served');
   });
+};
+
+/** Answers to what a client asked for before it had those to its earlier requests: no socket tells them yet that it has closed. */
+const queuedAnswers = () => {
+  const waiting = new WeakMap<Duplex, Set<ServerResponse>>();
+  return {
+    add: (socket: Duplex, res: ServerResponse) => {
+      if (res.socket !== null) return;
+      const answers = waiting.get(socket) ?? new Set();
+      waiting.set(socket, answers.add(res));
+      res.once('close', () => answers.delete(res));
+    },
+    end: (socket: Duplex) => {
+      for (const res of waiting.get(socket) ?? []) res.destroy();
+    },
+  };
 };
 
 const CLIENT_ERRORS: Readonly<Record<string, string>> = {
