@@ -59,14 +59,15 @@ const fakeBroker = () => {
   return { state, model, loseQueue, consumers: () => consuming.size, open: () => open };
 };
 
-const setUp = async () => {
+const setUp = () => {
   const broker = fakeBroker();
+  const reached = Promise.withResolvers<ChannelModel>();
   const clock = fakeClock();
   const event = thingHappened('lost');
-  amqpConsumer({
+  const consumer = amqpConsumer({
     subscription: subscription(consumerOf(event), event, () => Promise.resolve()),
     connection: {
-      up: () => Promise.resolve(broker.model),
+      up: () => reached.promise,
       onDown: () => undefined,
       isBlocked: () => false,
       close: () => Promise.resolve(),
@@ -81,13 +82,22 @@ const setUp = async () => {
     await clock.advance(5000);
     await setImmediate();
   };
-  await setImmediate();
-  return { ...broker, backOff };
+  const connect = async () => {
+    reached.resolve(broker.model);
+    await setImmediate();
+  };
+  return { ...broker, consumer, connect, backOff };
+};
+
+const connected = async () => {
+  const world = setUp();
+  await world.connect();
+  return world;
 };
 
 describe('the consumer of a queue that is lost', () => {
   it('[DLV-05] declares it again, however often that fails', async () => {
-    const { state, loseQueue, consumers, backOff, open } = await setUp();
+    const { state, loseQueue, consumers, backOff, open } = await connected();
     expect([consumers(), open()]).toEqual([1, 1]);
     state.declares = false;
     loseQueue();
@@ -99,7 +109,7 @@ describe('the consumer of a queue that is lost', () => {
   });
 
   it('[DLV-05] leaves no channel behind that it could not begin with', async () => {
-    const { state, loseQueue, consumers, backOff, open } = await setUp();
+    const { state, loseQueue, consumers, backOff, open } = await connected();
     state.mostChannels = 1;
     loseQueue();
     for (let failures = 0; failures < 3; failures += 1) await backOff();
@@ -110,12 +120,21 @@ describe('the consumer of a queue that is lost', () => {
   });
 
   it('[DLV-05] needs no declaration where somebody else has made it', async () => {
-    const { state, loseQueue, consumers, backOff } = await setUp();
+    const { state, loseQueue, consumers, backOff } = await connected();
     state.declares = false;
     loseQueue();
     await backOff();
     state.queueIsThere = true;
     await backOff();
     expect(consumers()).toBe(1);
+  });
+});
+
+describe('a consumer that is stopped', () => {
+  it('[DLV-05] takes nothing when the broker is reached after that, and leaves no channel behind', async () => {
+    const { consumer, connect, consumers, open } = setUp();
+    await consumer.stop(new AbortController().signal);
+    await connect();
+    expect([consumers(), open()]).toEqual([0, 0]);
   });
 });

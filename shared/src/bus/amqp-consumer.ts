@@ -59,6 +59,8 @@ export function amqpConsumer({ subscription, connection, deadLetters, clock, log
 
   const startSession = async (channel: Channel, model: ChannelModel) => {
     if (wasCancelled) wasCancelled = !(await declareAgain(model, subscription, log));
+    // What began now would be answered on a channel that is being closed.
+    stopping.signal.throwIfAborted();
     const onCancelled = () => {
       log.warn('The broker ended a consumer.', { queue });
       wasCancelled = true;
