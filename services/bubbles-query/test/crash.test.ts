@@ -1,11 +1,11 @@
 import type { Database } from '@bubbles/shared/store/collection.ts';
 import { crashPoints } from '@bubbles/shared/testing/crash-points.ts';
 import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
+import { watchedWorld } from '@bubbles/shared/testing/watched-world.ts';
 import { describe, expect, it } from '@jest/globals';
 import type { CardDoc } from '../src/adapters/store/cards.ts';
 import { readyOn, startBubbles, type TestBubbles } from './bubbles-query.ts';
 import { account, BUBBLE, changed, created, edited, posted, readyFacts, removed, type Told, threaded, transcribed } from './builders.ts';
-import { mortal } from './mortal.ts';
 import { memoryDatabase } from './stores.ts';
 
 const LEASES_OVER_MS = 60_000;
@@ -45,7 +45,7 @@ const run = async ({ before, told }: Flow, dieAt: number) => {
   await survivor.tell(...before);
   await survivor.service.settle();
 
-  const world = mortal();
+  const world = watchedWorld();
   const bus = recordingBus();
   const doomed = await startBubbles({
     database: world.database(database),
@@ -54,7 +54,7 @@ const run = async ({ before, told }: Flow, dieAt: number) => {
   });
   await doomed.service.settle();
   const crash = crashPoints(dieAt);
-  world.dieBy(crash);
+  world.watchBy(crash);
   const unacknowledged: Told[] = [];
   for (const one of told) await doomed.tell(one).catch(() => unacknowledged.push(one));
   await doomed.service.settle();

@@ -1,18 +1,18 @@
 import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { falteringWorld } from '@bubbles/shared/testing/faltering-world.ts';
 import { describe, expect, it } from '@jest/globals';
 import { stores } from '../src/adapters/store/stores.ts';
 import type { Delivery } from '../src/domain/delivery.ts';
 import { lookOut } from '../src/use-cases/look-out.ts';
 import { slots } from '../src/use-cases/slots.ts';
 import { aDelivery, NOON } from './builders.ts';
-import { falteringDatabase } from './mortal.ts';
 import { memoryDatabase } from './stores.ts';
 
 const LIMITS = { perSubscription: 2, perOrigin: 64, perProcess: 100, reservedForFirst: 10 };
 
 const scene = async (limits: Partial<typeof LIMITS> = {}) => {
-  const database = falteringDatabase(memoryDatabase());
-  const { deliveries, ensureIndexes } = stores(database);
+  const { database, failing } = falteringWorld();
+  const { deliveries, ensureIndexes } = stores(database(memoryDatabase()));
   await ensureIndexes();
   const clock = fakeClock(NOON);
   const slot = slots({ ...LIMITS, ...limits });
@@ -20,7 +20,7 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
   const leased: Delivery[] = [];
   let count = 0;
   return {
-    database,
+    failing,
     clock,
     slot,
     look,
@@ -135,14 +135,12 @@ describe('the look-out for due deliveries', () => {
   });
 
   it.each([1, 2, 3, 4, 5, 6])('[DLV-05] a look that fails in the store (step %s) leaves no room taken', async (step) => {
-    const { queue, take, finish, slot, database } = await scene();
+    const { queue, take, finish, slot, failing } = await scene();
     const ids = ['wh_1', 'wh_2', 'wh_3'];
     for (const id of ids) await queue(id, { times: 4 });
     while ((await take()).length > 0);
     await finish();
-    database.failAt(step);
-    const looks = await Promise.allSettled([take()]);
-    expect(looks).toMatchObject([{ status: 'rejected' }]);
+    await failing(step, () => expect(take()).rejects.toMatchObject({ kind: 'unavailable' }));
     expect(slot.total()).toBe(0);
     expect((await take()).toSorted()).toEqual(ids.flatMap((id) => [id, id]));
   });
