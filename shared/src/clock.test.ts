@@ -4,6 +4,15 @@ import { systemClock } from './clock.ts';
 
 const HOUR_MS = 3_600_000;
 
+describe('a clock of the system', () => {
+  it.each(['due', 'poll'] as const)('wakes a sleeper of kind %s when the time has come', async (kind) => {
+    const clock = systemClock();
+    const soon = new Date(clock.now().getTime() + 5);
+    await clock.sleepUntil(soon, kind);
+    expect(clock.now().getTime()).toBeGreaterThanOrEqual(soon.getTime());
+  });
+});
+
 describe('a clock of the system that is set back while somebody sleeps', () => {
   const setBack = () => {
     let wallMs = Date.UTC(2026, 0, 1);

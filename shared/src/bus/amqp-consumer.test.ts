@@ -1,67 +1,98 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import type { ChannelModel } from 'amqplib';
+import type { ChannelModel, ConsumeMessage } from 'amqplib';
 import { consumerOf, thingHappened } from '../testing/bus-events.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
 import { SILENT_LOG } from '../testing/http.ts';
 import { amqpConsumer } from './amqp-consumer.ts';
 import { subscription } from './bus.ts';
 
-type Receive = (message: null) => void;
+type Receive = (message: ConsumeMessage | null) => void;
 
-/** A broker that can lose the queue, and be unable to declare it again. */
-const fakeBroker = () => {
-  const state = { queueIsThere: true, declares: true, mostChannels: 2 };
-  const consuming = new Set<Receive>();
-  let open = 0;
-  const createChannel = () => {
-    if (open === state.mostChannels) return Promise.reject(new Error('No channels left to allocate'));
-    open += 1;
-    let isOpen = true;
-    const close = () => {
-      if (!isOpen) return Promise.reject(new Error('Channel closed'));
-      isOpen = false;
-      open -= 1;
-      channel.emit('close');
-      return Promise.resolve();
-    };
-    const refuse = async () => {
-      await close();
-      throw new Error('Channel closed by server.');
-    };
-    const assertQueue = () => {
+// The rest of a message is not looked at.
+const UNREADABLE = {
+  content: Buffer.from('unreadable'),
+  fields: { deliveryTag: 1 },
+  properties: { headers: {} },
+} as unknown as ConsumeMessage;
+
+/** What the broker lets happen, and what came of it. */
+const brokerState = () => ({
+  queueIsThere: true,
+  declares: true,
+  mostChannels: 2,
+  beforeConsuming: () => Promise.resolve(),
+  declarations: 0,
+  answers: 0,
+  consuming: new Set<Receive>(),
+  /** Ends each channel that is open. */
+  open: new Set<() => void>(),
+});
+
+/** The part of a channel that a consumer uses. */
+const fakeChannel = (state: ReturnType<typeof brokerState>) => {
+  const receives = new Set<Receive>();
+  const end = () => {
+    state.open.delete(end);
+    for (const receive of receives) state.consuming.delete(receive);
+    channel.emit('close');
+  };
+  state.open.add(end);
+  const refuse = () => {
+    end();
+    return Promise.reject(new Error('Channel closed by server.'));
+  };
+  const channel = Object.assign(new EventEmitter(), {
+    prefetch: () => state.beforeConsuming(),
+    consume(_queue: string, receive: Receive) {
+      if (!state.queueIsThere) return refuse();
+      receives.add(receive);
+      state.consuming.add(receive);
+      return Promise.resolve({ consumerTag: 'tag' });
+    },
+    cancel: () => Promise.resolve(),
+    assertQueue() {
       if (!state.declares) return refuse();
       state.queueIsThere = true;
       return Promise.resolve();
-    };
-    const channel = Object.assign(new EventEmitter(), {
-      prefetch: () => Promise.resolve(),
-      consume(_queue: string, receive: Receive) {
-        if (!state.queueIsThere) return refuse();
-        consuming.add(receive);
-        return Promise.resolve({ consumerTag: 'tag' });
-      },
-      cancel: () => Promise.resolve(),
-      assertQueue,
-      bindQueue: () => Promise.resolve(),
-      close,
-    });
-    return Promise.resolve(channel);
-  };
+    },
+    bindQueue() {
+      state.declarations += 1;
+      return Promise.resolve();
+    },
+    ack() {
+      state.answers += 1;
+    },
+    async close() {
+      if (!state.open.has(end)) throw new Error('Channel closed');
+      await setImmediate();
+      end();
+    },
+  });
+  return channel;
+};
+
+/** A broker that can lose the queue, and be unable to declare it again. */
+const fakeBroker = () => {
+  const state = brokerState();
+  const createChannel = () =>
+    state.open.size === state.mostChannels
+      ? Promise.reject(new Error('No channels left to allocate'))
+      : Promise.resolve(fakeChannel(state));
   const loseQueue = () => {
     state.queueIsThere = false;
-    for (const receive of consuming) receive(null);
-    consuming.clear();
+    for (const receive of state.consuming) receive(null);
   };
   // Only this is called.
   const model = { createChannel } as unknown as ChannelModel;
-  return { state, model, loseQueue, consumers: () => consuming.size, open: () => open };
+  return { state, model, loseQueue };
 };
 
 const setUp = () => {
   const broker = fakeBroker();
   const reached = Promise.withResolvers<ChannelModel>();
+  const buried = Promise.withResolvers<void>();
   const clock = fakeClock();
   const event = thingHappened('lost');
   const consumer = amqpConsumer({
@@ -72,7 +103,7 @@ const setUp = () => {
       isBlocked: () => false,
       close: () => Promise.resolve(),
     },
-    deadLetters: { bury: () => Promise.resolve() },
+    deadLetters: { bury: () => buried.promise },
     clock,
     log: SILENT_LOG,
     jitter: () => 1,
@@ -84,9 +115,10 @@ const setUp = () => {
   };
   const connect = async () => {
     reached.resolve(broker.model);
-    await setImmediate();
+    for (let turn = 0; turn < 3; turn += 1) await setImmediate();
   };
-  return { ...broker, consumer, connect, backOff };
+  const standing = () => ({ consumers: broker.state.consuming.size, channels: broker.state.open.size });
+  return { ...broker, consumer, connect, backOff, standing, bury: buried.resolve };
 };
 
 const connected = async () => {
@@ -95,46 +127,81 @@ const connected = async () => {
   return world;
 };
 
+const CONSUMES = { consumers: 1, channels: 1 };
+const IS_GONE = { consumers: 0, channels: 0 };
+
 describe('the consumer of a queue that is lost', () => {
   it('[DLV-05] declares it again, however often that fails', async () => {
-    const { state, loseQueue, consumers, backOff, open } = await connected();
-    expect([consumers(), open()]).toEqual([1, 1]);
+    const { state, loseQueue, backOff, standing } = await connected();
+    expect(standing()).toEqual(CONSUMES);
     state.declares = false;
     loseQueue();
     for (let failures = 0; failures < 3; failures += 1) await backOff();
-    expect([consumers(), open()]).toEqual([0, 0]);
+    expect(standing()).toEqual(IS_GONE);
     state.declares = true;
     await backOff();
-    expect([consumers(), open()]).toEqual([1, 1]);
+    expect(standing()).toEqual(CONSUMES);
+  });
+
+  it('[DLV-05] declares it once when it is lost, and not when only the channel is', async () => {
+    const { state, loseQueue, backOff, standing } = await connected();
+    const loseChannels = async () => {
+      for (const end of state.open) end();
+      await backOff();
+    };
+    await loseChannels();
+    expect(state.declarations).toBe(0);
+    loseQueue();
+    await backOff();
+    await loseChannels();
+    expect(state.declarations).toBe(1);
+    expect(standing()).toEqual(CONSUMES);
   });
 
   it('[DLV-05] leaves no channel behind that it could not begin with', async () => {
-    const { state, loseQueue, consumers, backOff, open } = await connected();
+    const { state, loseQueue, backOff, standing } = await connected();
     state.mostChannels = 1;
     loseQueue();
     for (let failures = 0; failures < 3; failures += 1) await backOff();
-    expect(open()).toBe(0);
+    expect(standing()).toEqual(IS_GONE);
     state.mostChannels = 2;
     await backOff();
-    expect([consumers(), open()]).toEqual([1, 1]);
+    expect(standing()).toEqual(CONSUMES);
   });
 
   it('[DLV-05] needs no declaration where somebody else has made it', async () => {
-    const { state, loseQueue, consumers, backOff } = await connected();
+    const { state, loseQueue, backOff, standing } = await connected();
     state.declares = false;
     loseQueue();
     await backOff();
     state.queueIsThere = true;
     await backOff();
-    expect(consumers()).toBe(1);
+    expect(standing()).toEqual(CONSUMES);
   });
 });
 
 describe('a consumer that is stopped', () => {
   it('[DLV-05] takes nothing when the broker is reached after that, and leaves no channel behind', async () => {
-    const { consumer, connect, consumers, open } = setUp();
-    await consumer.stop(new AbortController().signal);
+    const { consumer, connect, standing } = setUp();
+    await consumer.stop(AbortSignal.abort());
     await connect();
-    expect([consumers(), open()]).toEqual([0, 0]);
+    expect(standing()).toEqual(IS_GONE);
+  });
+
+  it('[DLV-05] leaves no channel behind when it was about to consume', async () => {
+    const { state, consumer, connect, standing } = setUp();
+    state.beforeConsuming = () => consumer.stop(AbortSignal.abort());
+    await connect();
+    expect(standing()).toEqual(IS_GONE);
+  });
+
+  it('[DLV-05] answers nothing any more when it is closed before its handlers have ended', async () => {
+    const { state, consumer, bury } = await connected();
+    for (const receive of state.consuming) receive(UNREADABLE);
+    await consumer.stop(AbortSignal.abort());
+    const closed = consumer.close(new AbortController().signal);
+    bury();
+    await closed;
+    expect(state.answers).toBe(0);
   });
 });

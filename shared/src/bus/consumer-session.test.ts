@@ -121,6 +121,14 @@ describe('a consumer session', () => {
     expect(calls).toEqual(['ack 3', 'prefetch 1', 'consume q']);
   });
 
+  it('does not open up after one that its handler failed on', async () => {
+    const { session, calls, deliver, end } = setUp();
+    await session.start();
+    deliver(aMessage(1));
+    await end(1, 'reject');
+    expect(calls).toEqual(['prefetch 1', 'consume q', 'reject 1 true']);
+  });
+
   it('returns what its handler failed on, and keeps what has to wait', async () => {
     const { session, calls, deliver, handling, end, pause } = await atFullPace();
     deliver(aMessage(2));
@@ -140,6 +148,30 @@ describe('a consumer session', () => {
     const { channel, calls, deliver, end } = await atFullPace();
     deliver(aMessage(2));
     channel.emit('close');
+    await end(2);
+    expect(calls).toEqual([]);
+  });
+
+  it('answers nothing on a channel that goes while it changes its pace', async () => {
+    const { channel, calls, deliver, handling, end } = await atFullPace();
+    for (const message of [aMessage(2), aMessage(3, 2), aMessage(4, 2)]) deliver(message);
+    await setImmediate();
+    channel.emit('close');
+    await end(2);
+    expect([...handling.keys()]).toEqual([]);
+    expect(calls).toEqual(['cancel tag']);
+  });
+
+  it('begins nothing of a channel that is gone, and is silent also when it is stopped after that', async () => {
+    const { channel, session, calls, deliver, handling, end, pause } = await atFullPace();
+    deliver(aMessage(2));
+    pause.on = true;
+    deliver(aMessage(3));
+    channel.emit('close');
+    pause.on = false;
+    session.resume();
+    expect([...handling.keys()]).toEqual([2]);
+    await session.stop();
     await end(2);
     expect(calls).toEqual([]);
   });
@@ -182,5 +214,23 @@ describe('a consumer session', () => {
     expect([...handling.keys()]).toEqual([2]);
     await end(2);
     expect(calls).toEqual(['cancel tag', 'ack 2']);
+  });
+
+  it('opens up no more once it is stopped', async () => {
+    const { session, calls, deliver, end } = setUp();
+    await session.start();
+    deliver(aMessage(1));
+    await session.stop();
+    await end(1);
+    expect(calls).toEqual(['prefetch 1', 'consume q', 'cancel tag', 'ack 1']);
+  });
+
+  it('consumes no more when it is stopped while it changes its pace', async () => {
+    const { session, calls, deliver, end } = await atFullPace();
+    deliver(aMessage(2));
+    deliver(aMessage(3, 2));
+    await session.stop();
+    await end(2);
+    expect(calls).toEqual(['cancel tag', 'cancel tag', 'ack 2']);
   });
 });

@@ -93,7 +93,7 @@ export function consumerSession({ queue, channel, log, prefetch, pause, judge, r
     // A channel on which this fails is closed with it, and another one opened.
     change().catch((error: unknown) => {
       log.warn('A consumer could not change its pace.', { queue, error });
-      if (pace !== 'ended') giveUp();
+      giveUp();
     });
   };
 

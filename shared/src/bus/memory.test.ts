@@ -134,6 +134,34 @@ describe('the bus in memory', () => {
     await bus.publish(event, thing(event, 4));
   });
 
+  it('begins anew to back off after a success, unless that had begun before the trouble', async () => {
+    const { bus, clock, event, consumer } = setUp();
+    const outcomes = new Map<number, PromiseWithResolvers<void>>();
+    await bus.subscribe(subscription(consumer, event, ({ n }) => (outcomes.get(n) ?? Promise.withResolvers<void>()).promise));
+    const begin = (n: number) => {
+      outcomes.set(n, Promise.withResolvers());
+      const published = Promise.allSettled([bus.publish(event, thing(event, n))]);
+      const end = async (isAway: boolean) => {
+        if (isAway) outcomes.get(n)?.reject(new DomainError('unavailable', 'The store is away.'));
+        else outcomes.get(n)?.resolve();
+        return (await published)[0].status;
+      };
+      return end;
+    };
+    const before = begin(1);
+    expect(await begin(2)(true)).toBe('rejected');
+    expect(await before(false)).toBe('fulfilled');
+    await clock.advance(100);
+    expect(await begin(3)(true)).toBe('rejected');
+    await clock.advance(100);
+    expect(await begin(4)(false)).toBe('rejected');
+    await clock.advance(100);
+    expect(await begin(5)(false)).toBe('fulfilled');
+    expect(await begin(6)(true)).toBe('rejected');
+    await clock.advance(100);
+    expect(await begin(7)(false)).toBe('fulfilled');
+  });
+
   it('one of many that fails refuses its own event alone among those that are handled', async () => {
     const { bus, clock, event, consumer } = setUp();
     const view = sightings();
