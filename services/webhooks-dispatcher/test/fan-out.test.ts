@@ -54,7 +54,9 @@ describe('section 6, what is sent', () => {
       await scene.restart({ config: { headerName: name } });
       const { receiver } = await scene.subscriber();
       await ready();
-      expect(only(receiver.received).headerNames.filter((written) => /^x-/i.test(written))).toEqual([
+      expect(only(receiver.received).headerNames.filter((written) => /^(x-|content-type|user-agent)/i.test(written))).toEqual([
+        'Content-Type',
+        'User-Agent',
         `X-${name}-Event`,
         `X-${name}-Delivery`,
         `X-${name}-Signature`,

@@ -118,6 +118,20 @@ describe('the look-out for due deliveries', () => {
     expect(await take()).toEqual([]);
   });
 
+  it('[DLV-06] finds the first attempt behind the retries of a lane for a reserved slot, and then these', async () => {
+    const { queue, take, finish } = await scene({ perSubscription: 2, perProcess: 4, reservedForFirst: 2 });
+    await queue('wh_busy', { ago: 90, times: 2, attempt: 1 });
+    await queue('wh_1', { ago: 80, times: 2 });
+    await queue('wh_1', { ago: 60, times: 2, attempt: 1 });
+    await queue('wh_1');
+    expect(await take()).toEqual(['wh_busy', 'wh_busy', 'wh_1', 'wh_1']);
+    await take();
+    await finish('wh_1');
+    expect(await take()).toEqual(['wh_1']);
+    await finish();
+    expect(await take()).toEqual(['wh_1', 'wh_1']);
+  });
+
   it.each([
     [0.04, 0],
     [4, 0.5],

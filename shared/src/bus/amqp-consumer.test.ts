@@ -24,6 +24,7 @@ const brokerState = () => ({
   mostChannels: 2,
   beforeConsuming: () => Promise.resolve(),
   declarations: 0,
+  consumptions: 0,
   answers: 0,
   consuming: new Set<Receive>(),
   /** Ends each channel that is open. */
@@ -47,6 +48,7 @@ const fakeChannel = (state: ReturnType<typeof brokerState>) => {
     prefetch: () => state.beforeConsuming(),
     consume(_queue: string, receive: Receive) {
       if (!state.queueIsThere) return refuse();
+      state.consumptions += 1;
       receives.add(receive);
       state.consuming.add(receive);
       return Promise.resolve({ consumerTag: 'tag' });
@@ -182,9 +184,10 @@ describe('the consumer of a queue that is lost', () => {
 
 describe('a consumer that is stopped', () => {
   it('[DLV-05] takes nothing when the broker is reached after that, and leaves no channel behind', async () => {
-    const { consumer, connect, standing } = setUp();
+    const { state, consumer, connect, standing } = setUp();
     await consumer.stop(AbortSignal.abort());
     await connect();
+    expect(state.consumptions).toBe(0);
     expect(standing()).toEqual(IS_GONE);
   });
 

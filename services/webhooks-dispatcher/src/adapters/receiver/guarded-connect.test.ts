@@ -103,6 +103,14 @@ describe('HOOK-10 receiver addresses at every connect', () => {
     expect(await dialled(url, exempt(['127.0.0.0/8', '::1/128']))).toBe('BLOCKED_ADDRESS');
   });
 
+  it('[HOOK-10] of an exempt host only the addresses that nobody denies are dialled', async () => {
+    const policy = { ...production, loopback: true, addresses: addressPolicy({ allow: [], deny: ['127.0.0.0/8'] }) };
+    const unasked = () => Promise.reject(new Error('the DNS is not asked'));
+    const found = Promise.withResolvers<unknown>();
+    vettingLookup(policy, { resolve4: unasked, resolve6: unasked })('localhost', { all: true }, (_, addresses) => found.resolve(addresses));
+    expect(await found.promise).toEqual([{ address: '::1', family: 6 }]);
+  });
+
   it('[HOOK-10] what is dialled is what was judged: a name is looked up once for a connect', async () => {
     const port = await listen(createTcpServer());
     let asked = 0;
