@@ -116,12 +116,15 @@ broker_answers() {
   (exec 3<>"/dev/tcp/127.0.0.1/$amqp_port" && printf 'AMQP\x00\x00\x09\x00' >&3 && IFS= read -r -t 2 -n 4 -u 3 reply && [ "$reply" = AMQP ]) 2>/dev/null
 }
 
-broker_up() {
-  if ! is_running broker; then
-    install "$rabbit_bin/rabbitmq-server" rabbitmq-server
-    (broker_environment && launch broker "$rabbit_bin/rabbitmq-server")
-  fi
+broker_start() {
+  is_running broker || (broker_environment && launch broker "$rabbit_bin/rabbitmq-server")
   await broker broker_answers
+}
+
+# A node that was killed may hold its name for a moment, and the next one ends over that: then once more.
+broker_up() {
+  is_running broker || install "$rabbit_bin/rabbitmq-server" rabbitmq-server
+  broker_start || { stop broker && broker_start; }
 }
 
 broker_down() {
