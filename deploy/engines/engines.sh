@@ -152,7 +152,8 @@ mongo_up() {
       launch mongo mongod --quiet --bind_ip 127.0.0.1 --port "$mongo_port" --dbpath "$state/mongo/data"
     else
       build_mongo
-      launch mongo java -Xmx512m -cp "$own/mongo:$own/mongo/lib/*" MongoEngine "$mongo_port" ${MONGO_KEEPS:+"$state/mongo.h2"}
+      # One thread reads, changes and answers: with more of them this engine shows documents that are half changed.
+      launch mongo java -Xmx512m -Dio.netty.eventLoopThreads=1 -cp "$own/mongo:$own/mongo/lib/*" MongoEngine "$mongo_port" ${MONGO_KEEPS:+"$state/mongo.h2"}
     fi
   fi
   await mongo is_open "$mongo_port"
