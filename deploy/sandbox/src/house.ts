@@ -26,6 +26,7 @@ export interface HouseOptions {
   readonly settings: Settings;
   readonly keys: ServiceKeys;
   readonly publicBaseUrl: string;
+  readonly publicPort: number;
   readonly webhooks: ReceiverSettings;
   readonly settle: () => Promise<void>;
   readonly logOf: LogOf;
@@ -55,12 +56,12 @@ interface Open {
 type Ports = Map<ServiceName, number>;
 
 async function openSlots(options: HouseOptions, ports: Ports): Promise<ReadonlyMap<ServiceName, Slot>> {
-  const { bus, infra, keys, logOf, publicBaseUrl, store, webhooks, settings } = options;
+  const { bus, infra, keys, logOf, publicBaseUrl, publicPort, store, webhooks, settings } = options;
   const slots = new Map<ServiceName, Slot>();
   const build = builders({
     publicBaseUrl,
     keys,
-    webhooks,
+    webhooks: { ...webhooks, receivers: { ...webhooks.receivers, ownPorts: () => new Set([publicPort, ...ports.values()]) } },
     secrets: await settings.secrets(),
     urlOf: (name) => slots.get(name)?.url ?? '',
   });

@@ -156,6 +156,7 @@ async function startOn({ store, place, logOf }: Ground, config: SandboxConfig): 
     settle,
     logOf,
     publicBaseUrl: place.url,
+    publicPort: place.port,
     webhooks: config.webhooks,
   });
   await behind.start();

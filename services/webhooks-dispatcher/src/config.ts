@@ -24,6 +24,8 @@ export interface Config {
     readonly http: boolean;
     /** Loopback literals and `localhost`: the sandbox. */
     readonly loopback: boolean;
+    /** Ports of this machine where the product itself listens, which are never receivers: the sandbox. */
+    readonly ownPorts?: (() => ReadonlySet<number>) | undefined;
     /** There may be no name servers: names do not resolve then. Otherwise deliveries wait for name servers to come back. */
     readonly offline: boolean;
     /** Certificate authorities beside the built-in ones, PEM. */

@@ -45,6 +45,7 @@ const receiverPolicy = ({ receivers }: Config): ReceiverPolicy => ({
   addresses: addressPolicy(receivers),
   http: receivers.http,
   loopback: receivers.loopback,
+  ownPorts: receivers.ownPorts,
 });
 
 const settled = async (loop: Loop | null, { drained }: Dispatcher): Promise<void> => {

@@ -73,6 +73,15 @@ describe('HOOK-10 receiver addresses that are literal', () => {
     expect(() => receiverUrl('nonsense', strict)).toThrow('url: must be an absolute https URL of a public host.');
   });
 
+  it.each(['http://localhost:8080/in', 'https://127.0.0.1:8080/', 'http://[::1]:8080/', 'http://localhost/', 'https://127.0.0.2/'])(
+    '[HOOK-10] %s is where the sandbox itself listens',
+    (url) => {
+      const sandbox = { ...strict, loopback: true, ownPorts: () => new Set([80, 443, 8080]) };
+      expect(() => receiverUrl(url, sandbox)).toThrow('url: must not be an address of this service itself.');
+      expect(accepts('http://localhost:9000/', sandbox)).toBe(true);
+    },
+  );
+
   it.each(['http://localhost:9000/in', 'https://localhost/in', 'HTTP://LOCALHOST/', 'http://127.0.0.1:9000/in', 'https://[::1]:9000/in'])(
     'the sandbox admits %s, production does not',
     (url) => {

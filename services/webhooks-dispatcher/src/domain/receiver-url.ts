@@ -9,6 +9,8 @@ export interface ReceiverPolicy {
   readonly http: boolean;
   /** Loopback literals and `localhost`, over https or http, but for those that an operator denies: the sandbox. */
   readonly loopback: boolean;
+  /** Ports of this machine where the product itself listens, which are never receivers: the sandbox. */
+  readonly ownPorts?: (() => ReadonlySet<number>) | undefined;
 }
 
 /** Unicode code points, as every length of the interface. */
@@ -16,6 +18,7 @@ const MAX_URL_CHARACTERS = 2048;
 const MAX_NAME_CHARACTERS = 253;
 const TOO_LONG = `url: must have at most ${MAX_URL_CHARACTERS} characters.`;
 const REFUSAL = 'url: must be an absolute https URL of a public host.';
+const OWN = 'url: must not be an address of this service itself.';
 
 /** Controls, format characters, separators, unassigned and lone surrogates: nothing a person sees, everything a parser stumbles over. */
 const INVISIBLE = /[\p{C}\p{Z}]/u;
@@ -40,6 +43,10 @@ const refuse = (): never => {
 
 /** Loopback written out plainly, or the name that stands for it. */
 export const isLoopbackHost = (host: string): boolean => host.toLowerCase() === 'localhost' || isLoopbackAddress(bare(host));
+
+/** Whether the product itself listens there. `port` is a URL's, empty for its scheme's own. */
+export const isOwnListener = ({ ownPorts }: ReceiverPolicy, { protocol, port }: Pick<URL, 'protocol' | 'port'>): boolean =>
+  ownPorts?.().has(Number(port || (protocol === 'http:' ? 80 : 443))) ?? false;
 
 /** A host as an address: IPv6 without its brackets. */
 export const bare = (host: string): string => (host.startsWith('[') ? host.slice(1, -1) : host);
@@ -75,6 +82,7 @@ export function receiverUrl(text: string, policy: ReceiverPolicy): URL {
   if (url.port !== '' && BAD_PORTS.has(Number(url.port))) refuse();
   const written = authority.replace(/:\d*$/, '');
   const exempt = policy.loopback && isLoopbackHost(written) && !policy.addresses.denies(bare(written));
+  if (isLoopbackHost(written) && isOwnListener(policy, url)) throw new DomainError('invalid', OWN);
   if (scheme.toLowerCase() === 'http' && !policy.http && !exempt) refuse();
   if (!exempt && !mayBeHost(written, url.hostname, policy.addresses)) refuse();
   return url;

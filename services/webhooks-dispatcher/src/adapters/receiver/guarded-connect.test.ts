@@ -103,6 +103,15 @@ describe('HOOK-10 receiver addresses at every connect', () => {
     expect(await dialled(url, exempt(['127.0.0.0/8', '::1/128']))).toBe('BLOCKED_ADDRESS');
   });
 
+  it('[HOOK-10] what the product itself listens on is not dialled, by whatever name', async () => {
+    const [own, other] = [await listen(createTcpServer()), await listen(createTcpServer())];
+    const policy = { ...loopbackToo, loopback: true, ownPorts: () => new Set([own]) };
+    for (const host of ['127.0.0.1', 'localhost', 'hook.example.com']) {
+      expect(await dialled(new URL(`http://${host}:${own}/`), { policy })).toBe('BLOCKED_ADDRESS');
+      expect(await dialled(new URL(`http://${host}:${other}/`), { policy })).toBe('connected');
+    }
+  });
+
   it('[HOOK-10] of an exempt host only the addresses that nobody denies are dialled', async () => {
     const policy = { ...production, loopback: true, addresses: addressPolicy({ allow: [], deny: ['127.0.0.0/8'] }) };
     const unasked = () => Promise.reject(new Error('the DNS is not asked'));

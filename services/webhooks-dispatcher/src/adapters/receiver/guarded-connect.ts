@@ -4,7 +4,7 @@ import { createSecureContext, getCACertificates } from 'node:tls';
 import { isDomainError } from '@bubbles/shared/errors.ts';
 import { buildConnector } from 'undici';
 import { isLoopbackAddress } from '../../domain/public-address.ts';
-import { bare, isLoopbackHost, type ReceiverPolicy } from '../../domain/receiver-url.ts';
+import { bare, isLoopbackHost, isOwnListener, type ReceiverPolicy } from '../../domain/receiver-url.ts';
 import { passOverContinue } from './continue.ts';
 import { type DiedIdle, noteDeath } from './died-idle.ts';
 
@@ -121,7 +121,8 @@ export function guardedConnect(
     if (isIP(address) !== 0 && !mayDial(policy, options.hostname, address)) return callback(new BlockedAddress(), null);
     connect(options, (...[error, socket]) => {
       if (error !== null) return callback(error, null);
-      if (!mayDial(policy, options.hostname, remoteAddress(socket))) {
+      const isOwn = isThisMachine(socket) && isOwnListener(policy, { protocol: options.protocol, port: options.port });
+      if (isOwn || !mayDial(policy, options.hostname, remoteAddress(socket))) {
         socket.destroy();
         return callback(new BlockedAddress(), null);
       }
@@ -133,3 +134,7 @@ export function guardedConnect(
 }
 
 const remoteAddress = (socket: Socket): string => socket.remoteAddress ?? '';
+
+/** The other end lies on this machine: a loopback address, or the very one that the connection leaves from. */
+const isThisMachine = (socket: Socket): boolean =>
+  isLoopbackAddress(remoteAddress(socket)) || remoteAddress(socket) === socket.localAddress;
