@@ -50,8 +50,10 @@ export const webhooksDispatcher = (infra: Infra): Service =>
     { identity: nobody, bubblesQuery: nobody, registry: new Registry() },
   );
 
+export const SERVICES = [identity, bubblesQuery, webhooksDispatcher] as const;
+
 /** Each service as its composition root makes it, not started: what it serves and consumes can be read off. */
 export const everyService = (): readonly Service[] =>
-  [identity, bubblesQuery, webhooksDispatcher].map((create) => create(memoryInfra('bubbles', { clock: fakeClock(), bus: recordingBus() })));
+  SERVICES.map((create) => create(memoryInfra('bubbles', { clock: fakeClock(), bus: recordingBus() })));
 
 export const fragmentOf = ({ name, routes, webhooks }: Service) => openApiFragment({ name, routes, webhooks });

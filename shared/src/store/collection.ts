@@ -51,7 +51,11 @@ export interface Collection<T extends Doc> {
   deleteOne(filter: Filter<T>): Promise<number>;
   deleteMany(filter: Filter<T>): Promise<number>;
   count(filter: Filter<T>, options?: { readonly limit?: number }): Promise<number>;
-  ensureIndexes(indexes: readonly IndexSpec[]): Promise<void>;
+  /**
+   * Drops the indexes of these names and makes those that are missing. Rejects with `StartRefused` when one stands against another that is there:
+   * under its name with another definition, or under another name with its keys.
+   */
+  ensureIndexes(indexes: readonly IndexSpec[], dropped?: readonly string[]): Promise<void>;
 }
 
 export interface UpdateOne<T extends Doc> {

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Collection, Database, Doc } from './collection.ts';
 import { isDuplicateKey, storeError } from './mongo-errors.ts';
+import { makeIndexes } from './mongo-indexes.ts';
 import { asFields, isPlainObject, refuseForeignData, refuseUnstorableDocument } from './plain-data.ts';
 import { type SteadyClient, steadyClient } from './steady-client.ts';
 import { storeRefusal } from './store-errors.ts';
@@ -166,15 +167,11 @@ function mongoCollection<T extends Doc>(name: string, client: SteadyClient<Mongo
         refuseForeignData(filter);
         return (await collection().deleteMany(filter, deadline)).deletedCount;
       }),
-    ensureIndexes: (indexes) =>
-      perform(
-        'ensureIndexes',
-        async (deadline) => {
-          const specs = indexes.map(({ keys, ...rest }) => ({ key: { ...keys }, ...rest }));
-          if (specs.length > 0) await collection().createIndexes(specs, deadline);
-        },
-        INDEXES_MS,
-      ),
+    async ensureIndexes(wanted, dropped = []) {
+      const work = (deadline: Deadline) => makeIndexes(collection(), { wanted, dropped }, deadline);
+      const refused = await perform('ensureIndexes', work, INDEXES_MS);
+      if (refused) throw refused;
+    },
   };
 }
 

@@ -61,18 +61,4 @@ describe('the embedded engine means what MongoDB means', () => {
     await expect(things.insert({ _id: 'x', a: [1, 2], b: [1, 2] })).rejects.toMatchObject({ kind: 'internal' });
     expect(await things.count({})).toBe(0);
   });
-
-  it('an index of a known name with another definition is refused', async () => {
-    const things = await holding([]);
-    await things.ensureIndexes([{ name: 'n', keys: { n: 1 } }]);
-    await expect(things.ensureIndexes([{ name: 'n', keys: { n: -1 } }])).rejects.toMatchObject({ kind: 'internal' });
-  });
-
-  it('a unique index over documents that repeat a key is refused', async () => {
-    const things = await holding([
-      { _id: 'a', n: 1 },
-      { _id: 'b', n: 1 },
-    ]);
-    await expect(things.ensureIndexes([{ name: 'n', keys: { n: 1 }, unique: true }])).rejects.toMatchObject({ kind: 'internal' });
-  });
 });

@@ -1,7 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { IndexSpec } from '../collection.ts';
 import type { Fields } from '../plain-data.ts';
-import { storeRefusal } from '../store-errors.ts';
 import { equalKeys, type OrderedIndex, orderedIndex, type Row } from './ordered-index.ts';
 
 /** The documents of one collection and their indexes, which always agree. */
@@ -17,7 +15,9 @@ export interface Table {
   /** False when a unique key is taken by another row. */
   replace(row: Row, doc: Fields): boolean;
   remove(row: Row): void;
-  addIndex(spec: IndexSpec): void;
+  /** False when the index is unique and rows repeat its key; it is not added then. */
+  addIndex(spec: IndexSpec): boolean;
+  dropIndex(name: string): void;
   clear(): void;
 }
 
@@ -75,18 +75,15 @@ export function table(nextNumber: () => number, loaded: readonly { readonly numb
       rows.delete(row.id);
     },
     addIndex(spec) {
-      const present = indexes.find((index) => index.spec.name === spec.name);
-      if (present) {
-        if (!isDeepStrictEqual(present.spec, spec)) throw storeRefusal(`The index ${spec.name} exists already with another definition.`);
-        return;
-      }
       const index = orderedIndex(spec);
       index.fill(rows.values());
-      for (const row of spec.unique ? rows.values() : []) {
-        if (index.isTaken(index.keysOf(row.doc), row))
-          throw storeRefusal(`The unique index ${spec.name} does not hold for the documents that are there.`);
-      }
+      for (const row of spec.unique ? rows.values() : []) if (index.isTaken(index.keysOf(row.doc), row)) return false;
       indexes.push(index);
+      return true;
+    },
+    dropIndex(name) {
+      const at = indexes.findIndex(({ spec }) => spec.name === name);
+      if (at >= 0) indexes.splice(at, 1);
     },
     clear() {
       rows.clear();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { IndexSpec } from '../../store/collection.ts';
 import { fresh, idsOf, type MakeDatabase } from './fresh.ts';
 
 const MAIL = { name: 'mail', keys: { mail: 1 }, unique: true } as const;
@@ -69,6 +70,60 @@ export const describeIndexes = (make: MakeDatabase): void =>
       await things.ensureIndexes([index]);
       await things.ensureIndexes([index]);
       expect(idsOf(await things.find({ n: { $gt: 0 } }, { sort: { n: -1 } }))).toEqual(['b', 'a']);
+    });
+
+    it('an index stands by its name: with other keys, another order of them or another option the start is refused, and nothing is changed', async () => {
+      const things = await fresh(make);
+      const due = { name: 'due', keys: { status: 1, at: 1 } } as const;
+      await things.ensureIndexes([due]);
+      const others: readonly IndexSpec[] = [
+        { name: 'due', keys: { status: 1 } },
+        { name: 'due', keys: { status: 1, at: -1 } },
+        { name: 'due', keys: { at: 1, status: 1 } },
+        { ...due, unique: true },
+        { ...due, sparse: true },
+      ];
+      for (const other of others) {
+        await expect(things.ensureIndexes([MAIL, other], ['mail'])).rejects.toMatchObject({
+          name: 'StartRefused',
+          message: expect.stringMatching(/^The index due of \S+\/contract_\S+ is .* Drop that one \(.*'due'.*\), then start again\.$/),
+        });
+      }
+      await things.ensureIndexes([due, MAIL]);
+    });
+
+    it('one order of documents has one index: a second name for its keys is refused', async () => {
+      const things = await fresh(make);
+      await things.ensureIndexes([MAIL]);
+      const twin = expect.stringMatching(/^The index mail_v2 of .* index mail that is there\. Drop that one/);
+      await expect(things.ensureIndexes([{ ...MAIL, name: 'mail_v2' }])).rejects.toMatchObject({ name: 'StartRefused', message: twin });
+      const both = [{ ...MAIL, name: 'a', keys: { a: 1 } } as const, { name: 'b', keys: { a: 1 } } as const];
+      await expect((await fresh(make)).ensureIndexes(both)).rejects.toMatchObject({ name: 'StartRefused' });
+    });
+
+    it('an index of an earlier version goes before its successor is made, and one that never was is gone already', async () => {
+      const things = await fresh(make, [{ _id: 'a', mail: 'x', team: 1 }]);
+      await things.ensureIndexes([MAIL]);
+      const next = { name: 'mail_v2', keys: { mail: 1, team: 1 }, unique: true } as const;
+      for (let start = 0; start < 2; start += 1) await things.ensureIndexes([next], ['mail', 'never_was']);
+      expect(await things.insert({ _id: 'b', mail: 'x', team: 2 })).toBe(true);
+      expect(await things.insert({ _id: 'c', mail: 'x', team: 2 })).toBe(false);
+      await things.ensureIndexes([{ ...next, name: 'mail_v3' }], ['mail_v2']);
+      expect(await things.insert({ _id: 'c', mail: 'x', team: 2 })).toBe(false);
+    });
+
+    it('a unique index over documents that repeat its key is refused', async () => {
+      const things = await fresh(make, [
+        { _id: 'a', mail: 'x' },
+        { _id: 'b', mail: 'x' },
+      ]);
+      await expect(things.ensureIndexes([MAIL])).rejects.toMatchObject({
+        name: 'StartRefused',
+        message: expect.stringMatching(/^The index mail of .* is unique and documents that are there repeat its key/),
+      });
+      await things.deleteOne({ _id: 'b' });
+      await things.ensureIndexes([MAIL]);
+      expect(await things.insert({ _id: 'b', mail: 'x' })).toBe(false);
     });
 
     it('updateMany that would repeat a unique key is refused', async () => {

@@ -10,12 +10,13 @@ export type BubbleDoc = Stored<Bubble>;
 /** Lists are led by their reader and sorted by one string; each filter that selects much has an index of its own. */
 export const BUBBLE_INDEXES: readonly IndexSpec[] = [
   { name: 'reader', keys: { readers: 1, sk: -1 } },
-  { name: 'reader_team', keys: { readers: 1, 'row.teamId': 1, sk: -1 } },
-  { name: 'reader_channel', keys: { readers: 1, 'row.channelId': 1, sk: -1 } },
-  { name: 'reader_type', keys: { readers: 1, 'row.type': 1, sk: -1 } },
+  { name: 'reader_team_v2', keys: { readers: 1, 'row.teamId': 1, sk: -1 } },
+  { name: 'reader_channel_v2', keys: { readers: 1, 'row.channelId': 1, sk: -1 } },
+  { name: 'reader_type_v2', keys: { readers: 1, 'row.type': 1, sk: -1 } },
   { name: 'hide_at', keys: { hideAt: 1 } },
   OUTBOX_INDEX,
 ];
+export const DROPPED_BUBBLE_INDEXES: readonly string[] = ['reader_team', 'reader_channel', 'reader_type'];
 
 /** Dates are bounds on the sort key, and any of them leaves the legacy bubbles out. */
 function sortRange({ createdAfterMs, createdBeforeMs }: ListFilters, before: string | null): { $gte?: string; $lt?: string } {

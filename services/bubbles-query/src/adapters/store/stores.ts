@@ -1,7 +1,7 @@
 import type { Infra } from '@bubbles/shared/service.ts';
 import { aggregateStore } from '@bubbles/shared/store/aggregates.ts';
 import type { Bubble } from '../../domain/bubble.ts';
-import { BUBBLE_INDEXES, type BubbleDoc, bubbleStore } from './bubbles.ts';
+import { BUBBLE_INDEXES, type BubbleDoc, bubbleStore, DROPPED_BUBBLE_INDEXES } from './bubbles.ts';
 import { CARD_INDEXES, type CardDoc, cardStore } from './cards.ts';
 import { COMMENT_INDEXES, type CommentDoc, commentStore, THREAD_INDEXES, type ThreadDoc } from './comments.ts';
 import { type FillDoc, fillStore } from './fills.ts';
@@ -33,7 +33,7 @@ export const openStores = ({ database, ...aggregate }: StoreOptions) => {
     relayed: [bubbles],
     async ensureIndexes() {
       await Promise.all([
-        bubbles.ensureIndexes(BUBBLE_INDEXES),
+        bubbles.ensureIndexes(BUBBLE_INDEXES, DROPPED_BUBBLE_INDEXES),
         comments.ensureIndexes(COMMENT_INDEXES),
         threads.ensureIndexes(THREAD_INDEXES),
         people.ensureIndexes(PERSON_INDEXES),

@@ -11,12 +11,13 @@ export interface DeliveryDoc extends Omit<Delivery, 'id'> {
 
 export const DELIVERY_INDEXES: readonly IndexSpec[] = [
   { name: 'once', keys: { subscriptionId: 1, eventId: 1 }, unique: true },
-  { name: 'due', keys: { status: 1, claimableAt: 1, subscriptionId: 1, attempt: 1 } },
+  { name: 'due_v2', keys: { status: 1, claimableAt: 1, subscriptionId: 1, attempt: 1 } },
   { name: 'due_of', keys: { subscriptionId: 1, status: 1, claimableAt: 1, attempt: 1 } },
   { name: 'log', keys: { subscriptionId: 1, createdAt: -1, _id: -1 } },
   { name: 'log_by_status', keys: { subscriptionId: 1, status: 1, createdAt: -1, _id: -1 } },
   { name: 'made', keys: { createdAt: 1 } },
 ];
+export const DROPPED_DELIVERY_INDEXES: readonly string[] = ['due', 'first_due'];
 
 /** Of a delivery that is sent again and again by hand. */
 const MAX_LOG_LINES = 50;

@@ -1,6 +1,6 @@
 import type { Database } from '@bubbles/shared/store/collection.ts';
 import type { DeliveryStore, EventStore, SubscriptionStore } from '../../ports.ts';
-import { DELIVERY_INDEXES, type DeliveryDoc, deliveryStore } from './deliveries.ts';
+import { DELIVERY_INDEXES, type DeliveryDoc, DROPPED_DELIVERY_INDEXES, deliveryStore } from './deliveries.ts';
 import { EVENT_INDEXES, type EventDoc, eventStore } from './events.ts';
 import { SUBSCRIPTION_INDEXES, type SubscriptionDoc, subscriptionStore } from './subscriptions.ts';
 
@@ -23,7 +23,7 @@ export function stores(database: Database): Stores {
     async ensureIndexes() {
       await subscriptions.ensureIndexes(SUBSCRIPTION_INDEXES);
       await events.ensureIndexes(EVENT_INDEXES);
-      await deliveries.ensureIndexes(DELIVERY_INDEXES);
+      await deliveries.ensureIndexes(DELIVERY_INDEXES, DROPPED_DELIVERY_INDEXES);
     },
   };
 }
