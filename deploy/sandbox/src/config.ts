@@ -1,7 +1,9 @@
+import { parseAuthority } from '@bubbles/gateway/domain/host.ts';
 import { ConfigError, type Environment, readConfig } from '@bubbles/shared/config.ts';
-import { flag, port } from '@bubbles/shared/config-values.ts';
+import { commaList, flag, port } from '@bubbles/shared/config-values.ts';
 import { RECEIVER_VARIABLES, type ReceiverSettings, receiverSettings } from '@bubbles/webhooks-dispatcher/config.ts';
 import { z } from 'zod';
+import { type CallerRules, hostOf } from './control/callers.ts';
 
 const DEFAULT_PORT = 8080;
 const DEFAULT_FOLDER = '.data';
@@ -10,6 +12,7 @@ export const MEMORY = ':memory:';
 export interface SandboxConfig {
   readonly host: string;
   readonly port: number;
+  readonly callers: CallerRules;
   /** The data folder, or `:memory:`. */
   readonly data: string;
   /** Begin anew. */
@@ -18,6 +21,15 @@ export interface SandboxConfig {
   readonly webhooks: ReceiverSettings;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
+
+const hostNames = () =>
+  commaList()
+    .transform((names) => names.map(hostOf))
+    .refine(
+      (names) => names.every((name) => parseAuthority(name)?.port === null),
+      'must be a comma-separated list of host names and addresses',
+    )
+    .default([]);
 
 const oneOrTrue = () =>
   z
@@ -29,6 +41,8 @@ const Variables = z.object({
   HOST: z.string().default('localhost'),
   PORT: port().default(DEFAULT_PORT),
   SANDBOX_DATA: z.string().default(DEFAULT_FOLDER),
+  SANDBOX_ALLOWED_HOSTS: hostNames(),
+  SANDBOX_REMOTE_CONTROL: oneOrTrue().default(false),
   SANDBOX_STRICT_RECEIVERS: oneOrTrue().default(false),
   ...RECEIVER_VARIABLES,
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('error'),
@@ -49,6 +63,10 @@ export function readSandboxConfig(args: readonly string[], env: Environment): Sa
   return {
     host: variables.HOST,
     port: variables.PORT,
+    callers: {
+      hosts: [hostOf(variables.HOST), ...variables.SANDBOX_ALLOWED_HOSTS],
+      remote: variables.SANDBOX_REMOTE_CONTROL,
+    },
     data,
     fresh,
     webhooks: receiverSettings(variables, { loopback: !variables.SANDBOX_STRICT_RECEIVERS, offline: true }),

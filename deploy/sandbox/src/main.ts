@@ -2,7 +2,7 @@ import { createLog } from '@bubbles/shared/log.ts';
 import { runProcess } from '@bubbles/shared/run-process.ts';
 import { readSandboxConfig } from './config.ts';
 import { startSandbox } from './sandbox.ts';
-import { welcome } from './welcome.ts';
+import { exposureWarning, welcome } from './welcome.ts';
 
 const NAME = 'sandbox';
 
@@ -12,7 +12,9 @@ await runProcess({
     const config = readSandboxConfig(process.argv.slice(2), process.env);
     const logOf = (name: string) => createLog({ name, level: config.logLevel, destination: process.stderr });
     const sandbox = await startSandbox(config, logOf);
-    process.stdout.write(welcome(sandbox.url, sandbox.world()));
+    const warning = exposureWarning(config);
+    if (warning !== null) process.stderr.write(`${NAME}: ${warning}\n`);
+    process.stdout.write(welcome(sandbox.url, sandbox.world(), config));
     return sandbox;
   },
 });

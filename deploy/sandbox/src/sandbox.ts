@@ -161,7 +161,11 @@ async function startOn({ store, place, logOf }: Ground, config: SandboxConfig): 
   });
   await behind.start();
   const stage = stageOf({ store, place, clock, settle, behind, gateway: () => gateway });
-  const gateway = createGateway(gatewayConfig(place, behind, keys), { ...infra, log: logOf('gateway'), before: controlApp(stage, infra) });
+  const gateway = createGateway(gatewayConfig(place, behind, keys), {
+    ...infra,
+    log: logOf('gateway'),
+    before: controlApp(stage, { ...infra, callers: config.callers }),
+  });
   try {
     await gateway.start();
   } catch (error) {

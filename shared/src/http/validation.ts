@@ -8,11 +8,16 @@ const MAX_MESSAGE_LENGTH = 400;
 interface Issue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
+  /** Of an object that takes no others: the fields that it does not have. */
+  readonly keys?: readonly string[];
 }
 
 /** `path: reason`, without the values. */
 const describe = (issues: readonly Issue[], root: string): string =>
   issues
+    .flatMap(
+      ({ path, message, keys }) => keys?.map((key) => ({ path: [...path, key], message: 'there is no such field' })) ?? { path, message },
+    )
     .slice(0, MAX_REPORTED)
     .map(({ path, message }) => `${path.length === 0 ? root : path.map(String).join('.')}: ${message}`)
     .join('; ')

@@ -30,7 +30,7 @@ export const stackWorld = async (options: StackWorldOptions): Promise<World> => 
   const [clock, log, ids] = [systemClock(), SILENT_LOG, systemIds()];
   const outside = await openOutside(options);
   const database = openMongo({ url: options.mongoUrl, name: options.database, log, clock });
-  const serve = controlApp(stageOf(arriving(outside, readModel(database))), { clock, log, ids });
+  const serve = controlApp(stageOf(arriving(outside, readModel(database))), { callers: { hosts: [], remote: false }, clock, log, ids });
   const server = createServer((req, res) => {
     if (!serve(req, res)) res.writeHead(404).end();
   });

@@ -30,7 +30,7 @@ describe('the control plane', () => {
       setService: nothing,
     };
     const ids = systemIds();
-    const serve = controlApp(stage, { log: memoryLog(), clock: fakeClock(NOW), ids });
+    const serve = controlApp(stage, { callers: { hosts: [], remote: false }, log: memoryLog(), clock: fakeClock(NOW), ids });
     const server = await startServer({
       handler: serve,
       address: { host: '127.0.0.1', port: 0 },

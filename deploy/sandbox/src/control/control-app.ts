@@ -6,6 +6,7 @@ import { createHttpApp } from '@bubbles/shared/http/mount.ts';
 import { NO_SHEDDING } from '@bubbles/shared/http/overload.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
 import type { Log } from '@bubbles/shared/log.ts';
+import { type CallerRules, callerRefusal } from './callers.ts';
 import { controlRoutes, type Stage } from './routes.ts';
 
 const PREFIX = '/_sandbox/';
@@ -14,16 +15,15 @@ const BUDGET_MS = 10 * 60_000;
 
 const nobody = () => Promise.reject(new DomainError('unauthorized', 'The control plane takes no credential.'));
 
-const FOREIGN = answerOf(new DomainError('forbidden', 'The control plane is not for web pages of other origins.'), '');
-
-/** A page that is open in a browser on this machine reaches its loopback addresses, and a POST of text needs no leave; browsers say where it comes from. */
-const isForeign = ({ headers: { origin, host } }: IncomingMessage): boolean => {
-  if (origin === undefined) return false;
-  return !URL.canParse(origin) || new URL(origin).host !== host;
-};
+interface ControlOptions {
+  readonly callers: CallerRules;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
 
 /** Takes the requests of the control plane before the gateway routes them; true when it has. */
-export function controlApp(stage: Stage, { log, clock, ids }: { readonly log: Log; readonly clock: Clock; readonly ids: Ids }) {
+export function controlApp(stage: Stage, { callers, log, clock, ids }: ControlOptions) {
   const serve = createHttpApp({
     name: 'sandbox',
     routes: controlRoutes(stage),
@@ -39,8 +39,9 @@ export function controlApp(stage: Stage, { log, clock, ids }: { readonly log: Lo
   }).callback();
   return (req: IncomingMessage, res: ServerResponse): boolean => {
     if (!req.url?.startsWith(PREFIX)) return false;
-    if (isForeign(req)) {
-      res.writeHead(FOREIGN.status, { 'content-type': 'application/json' }).end(FOREIGN.body);
+    const refusal = callerRefusal(req, callers);
+    if (refusal !== null) {
+      refuse(res, refusal, ids);
       return true;
     }
     // Nothing passes on the connection meanwhile, which is no reason to end it.
@@ -52,3 +53,12 @@ export function controlApp(stage: Stage, { log, clock, ids }: { readonly log: Lo
     return true;
   };
 }
+
+/** Before anything of the request is read, with the headers of every other answer. */
+const refuse = (res: ServerResponse, refusal: DomainError, ids: Ids): void => {
+  const { status, body } = answerOf(refusal, '');
+  const headers = { 'X-Request-Id': ids.uuid(), 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' };
+  res
+    .writeHead(status, { ...headers, 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(body) })
+    .end(body);
+};

@@ -1,3 +1,4 @@
+import { BubbleType } from '@bubbles/contracts/api/bubble.ts';
 import { RecordedTime } from '@bubbles/contracts/events/recorded-time.ts';
 import { z } from 'zod';
 
@@ -8,8 +9,8 @@ export const STAGES = ['created', 'processed', 'transcribed', 'ready'] as const;
 export type Stage = (typeof STAGES)[number];
 
 const Segment = z
-  .object({
-    speaker: z.object({ id: z.string().nullable().default(null), name: z.string().nullable().default(null) }).nullable(),
+  .strictObject({
+    speaker: z.strictObject({ id: z.string().nullable().default(null), name: z.string().nullable().default(null) }).nullable(),
     text: Text,
     start_time_seconds: z.number().nonnegative(),
     end_time_seconds: z.number().nonnegative(),
@@ -25,7 +26,7 @@ const DETAILS = {
   creator_id: z.string().nullable(),
   participant_ids: z.array(z.string()).max(500),
   external_participants: z
-    .array(z.object({ name: z.string().nullable().default(null), email: z.string().nullable().default(null) }))
+    .array(z.strictObject({ name: z.string().nullable().default(null), email: z.string().nullable().default(null) }))
     .max(500),
   created_at: RecordedTime.nullable(),
   is_public: z.boolean(),
@@ -36,7 +37,7 @@ const DETAILS = {
   response_required: z.boolean(),
   has_media: z.boolean(),
   embed_code: z.string().nullable(),
-  meeting: z.object({ platform: z.string().nullable().default(null), start_time: RecordedTime.nullable().default(null) }).nullable(),
+  meeting: z.strictObject({ platform: z.string().nullable().default(null), start_time: RecordedTime.nullable().default(null) }).nullable(),
 };
 const MEDIA = {
   has_audio: z.boolean(),
@@ -49,36 +50,42 @@ const MEDIA = {
 const TRANSCRIPT = { segments: z.array(Segment).max(20_000) };
 const NOTES = { summary: Text.nullable(), action_items: Text.nullable() };
 const StageName = z.enum(STAGES);
+/** For examples: anybody of the world. */
+const A_USER = '0b6a8a52-7f0c-4a4e-9d3b-6f2f3c1f5a10';
 
-export const BubbleType = z.enum(['meeting_recording', 'screen_recording', 'custom_image']);
-const All = z.object({ ...DETAILS, ...MEDIA, ...TRANSCRIPT, ...NOTES }).exactPartial();
-export type BubbleFields = z.infer<typeof All> & { readonly type: z.infer<typeof BubbleType> };
+const All = z.strictObject({ ...DETAILS, ...MEDIA, ...TRANSCRIPT, ...NOTES }).exactPartial();
+export type BubbleFields = z.infer<typeof All> & { readonly type: BubbleType };
 
 export const NewBubble = All.extend({
   id: Uuid.exactOptional(),
   type: BubbleType,
   participant_ids: DETAILS.participant_ids,
   stage: StageName.default('ready'),
+}).meta({ examples: [{ type: 'meeting_recording', title: 'Retrospective', participant_ids: [A_USER] }] });
+export const BubblePatch = All.extend({ type: BubbleType.exactOptional(), stage: StageName.default('created') }).meta({
+  examples: [{ title: 'Retrospective, March' }],
 });
-export const BubblePatch = All.extend({ type: BubbleType.exactOptional(), stage: StageName.default('created') });
 export const StageMove = z
-  .object({ ...MEDIA, ...TRANSCRIPT, ...NOTES })
+  .strictObject({ ...MEDIA, ...TRANSCRIPT, ...NOTES })
   .exactPartial()
-  .extend({ stage: StageName });
+  .extend({ stage: StageName })
+  .meta({ examples: [{ stage: 'transcribed' }] });
 
-export const NewComment = z.object({
-  author_id: z.string(),
-  kind: z.enum(['text', 'video', 'image']).default('text'),
-  body: Text.nullable().exactOptional(),
-  video_url: z.url().nullable().default(null),
-  image_url: z.url().nullable().default(null),
-  thread_id: z.string().exactOptional(),
-  timestamp_seconds: z.number().nonnegative().nullable().default(null),
-  draft: z.boolean().default(false),
-  archived: z.boolean().default(false),
-  thread_draft: z.boolean().exactOptional(),
-  thread_archived: z.boolean().exactOptional(),
-  pinned: z.boolean().exactOptional(),
-  created_at: RecordedTime.exactOptional(),
-});
+export const NewComment = z
+  .strictObject({
+    author_id: z.string(),
+    kind: z.enum(['text', 'video', 'image']).default('text'),
+    body: Text.nullable().exactOptional(),
+    video_url: z.url().nullable().default(null),
+    image_url: z.url().nullable().default(null),
+    thread_id: z.string().exactOptional(),
+    timestamp_seconds: z.number().nonnegative().nullable().default(null),
+    draft: z.boolean().default(false),
+    archived: z.boolean().default(false),
+    thread_draft: z.boolean().exactOptional(),
+    thread_archived: z.boolean().exactOptional(),
+    pinned: z.boolean().exactOptional(),
+    created_at: RecordedTime.exactOptional(),
+  })
+  .meta({ examples: [{ author_id: A_USER, body: 'Can we get these by Thursday?', timestamp_seconds: 20 }] });
 export type NewComment = z.infer<typeof NewComment>;
