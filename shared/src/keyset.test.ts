@@ -25,6 +25,11 @@ describe('cursorCodec', () => {
     expect(codec.encode({ ...scope, position: Buffer.alloc(26) })).toHaveLength(58);
   });
 
+  it('takes a position of any of the rules that are accepted', () => {
+    for (const rules of [3, [3], [1, 3]]) expect(codec.decode(cursor, { ...scope, rules })).toEqual(position);
+    for (const rules of [[], [1, 2]]) expect(() => codec.decode(cursor, { ...scope, rules })).toThrow(REFUSED);
+  });
+
   it('[LIST-07] refuses every truncation and every extension', () => {
     for (let length = 0; length < cursor.length; length += 1) expect(() => codec.decode(cursor.slice(0, length), scope)).toThrow(REFUSED);
     for (const tail of ['A', '=', ' ', '\n', 'AAAA']) expect(() => codec.decode(cursor + tail, scope)).toThrow(REFUSED);

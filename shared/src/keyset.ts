@@ -19,8 +19,8 @@ export interface CursorScope {
 
 export interface CursorCodec {
   encode(cursor: CursorScope & { readonly position: Buffer }): string;
-  /** The position; throws `DomainError('invalid')` for everything that this codec did not encode for this scope. */
-  decode(text: string, scope: CursorScope): Buffer;
+  /** The position; throws `DomainError('invalid')` for everything that this codec did not encode for this scope, under one of its rules. */
+  decode(text: string, scope: Omit<CursorScope, 'rules'> & { readonly rules: number | readonly number[] }): Buffer;
 }
 
 const FORMAT = 1;
@@ -51,10 +51,10 @@ const bytesOf = (text: string): Buffer | null => {
   return bytes.toString('base64url') === text && bytes.length >= HEAD_BYTES + MAC_BYTES ? bytes : null;
 };
 
-const positionIn = (bytes: Buffer, keys: readonly Buffer[], head: Buffer): Buffer | null => {
+const positionIn = (bytes: Buffer, keys: readonly Buffer[], heads: readonly Buffer[]): Buffer | null => {
   const [body, mac] = [bytes.subarray(0, -MAC_BYTES), bytes.subarray(-MAC_BYTES)];
   const genuine = keys.some((key) => timingSafeEqual(macOf(key, body), mac));
-  return genuine && body.subarray(0, HEAD_BYTES).equals(head) ? Buffer.from(body.subarray(HEAD_BYTES)) : null;
+  return genuine && heads.some((head) => body.subarray(0, HEAD_BYTES).equals(head)) ? Buffer.from(body.subarray(HEAD_BYTES)) : null;
 };
 
 /** Opaque, authenticated positions in keyset order: format, rules, kind, fingerprint, position, HMAC. */
@@ -67,7 +67,8 @@ export function cursorCodec({ keys }: { readonly keys: CursorKeys }): CursorCode
     },
     decode(text, scope) {
       const bytes = bytesOf(text);
-      const position = bytes && positionIn(bytes, accepted, headOf(scope));
+      const heads = [scope.rules].flat().map((rules) => headOf({ ...scope, rules }));
+      const position = bytes && positionIn(bytes, accepted, heads);
       if (!position) throw new DomainError('invalid', 'cursor: is not one that this list gave for this query.');
       return position;
     },

@@ -49,8 +49,8 @@ const isCarded = (bubble: Bubble, card: CardDoc | undefined): boolean => {
 };
 
 const textsOf = (card: CardDoc): Omit<SearchCard, 'id' | 'rev' | 'removed' | 'readers' | 'hideAtMs'> => {
-  const { createdMs, teamId, channelId, type, authorId, title, notes } = card;
-  return { createdMs, teamId, channelId, type, authorId, title, notes };
+  const { createdAt = null, teamId, channelId, type, authorId, title, notes } = card;
+  return { createdAt, teamId, channelId, type, authorId, title, notes };
 };
 
 export const readModel = (database: Database): ReadModel => {

@@ -12,7 +12,7 @@ it('a card whose texts a newer analyser read is a newer row, though the bubble i
     rev: 5,
     readers: ['ada'],
     removed: false,
-    createdMs: AT.getTime(),
+    createdAt: AT,
     hideAtMs: null,
     teamId: null,
     channelId: null,

@@ -13,7 +13,7 @@ const aCard = (fields: Partial<SearchCard> = {}): SearchCard => ({
   rev: 1,
   readers: ['ada'],
   removed: false,
-  createdMs: AT.getTime(),
+  createdAt: AT,
   hideAtMs: null,
   teamId: 'acme',
   channelId: null,
@@ -44,8 +44,8 @@ export const describeFeeds = (engine: string, make: MakeStores) => {
 
     it('gives a reader the card as it was put', async () => {
       await put({}, 7);
-      const { readers: _, removed: __, ...fields } = aCard();
-      expect(await rowsOf('ada')).toEqual([{ ...fields, rev: rowRev(fields.rev), seq: 7, readable: true }]);
+      const { readers: _, removed: __, createdAt: ___, ...fields } = aCard();
+      expect(await rowsOf('ada')).toEqual([{ ...fields, createdMs: AT.getTime(), rev: rowRev(fields.rev), seq: 7, readable: true }]);
       expect(await rowsOf('bob')).toEqual([]);
     });
 

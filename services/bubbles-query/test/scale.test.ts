@@ -55,7 +55,7 @@ describe(`a caller with ${MANY} bubbles`, () => {
 
   const page = (store: BubbleStore, before: string | null, filters: Partial<ListFilters> = {}) =>
     store.rows({ userId: 'ada', filters: { ...EVERYTHING, ...filters }, before, limit: PAGE, now: AT });
-  const keyOf = (n: number) => sortKey(createdAt(n), bubbleId(n));
+  const keyOf = (n: number) => sortKey(createdAt(n).getTime(), bubbleId(n));
 
   it('[LIST-01] [LIST-06] the first page and a deep one cost what they cost a caller with a hundred', async () => {
     const base = await msOf(() => page(few, null));

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { BUBBLE } from '../../test/builders.ts';
 import { aBubble, someDetails, someMedia, someNotes } from '../../test/states.ts';
-import { isReadable, mayRead, sortKey, tombstone, unknownBubble, withFacts } from './bubble.ts';
+import { createdMsOf, FIRST_MS, isReadable, mayRead, sortKey, sortPrefix, tombstone, unknownBubble, withFacts } from './bubble.ts';
+import { UNDATED } from './search/rank.ts';
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');
 const known = (fields: Parameters<typeof someDetails>[0] = {}) => withFacts(aBubble(), 'details', someDetails(fields));
@@ -43,7 +45,7 @@ describe('readers', () => {
 });
 
 describe('the sort key', () => {
-  const key = (time: string | null) => sortKey(time === null ? null : new Date(time), BUBBLE);
+  const key = (time: string | null) => sortKey(createdMsOf(time === null ? null : new Date(time)), BUBBLE);
 
   it('[LIST-01] is 13 digits of milliseconds and the id', () => {
     expect(key('2026-01-01T00:00:00.123Z')).toBe(`1767225600123.${BUBBLE}`);
@@ -51,11 +53,35 @@ describe('the sort key', () => {
     expect(key(null)).toBe(`0000000000000.${BUBBLE}`);
   });
 
-  it('[LIST-01] puts every time before none, and keeps its width', () => {
-    const times = [null, '1969-12-31T23:59:59Z', '1970-01-01T00:00:00.002Z', '2026-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'];
+  it('[LIST-01] puts every time before none, and all in the order of time', () => {
+    const times = [
+      null,
+      '0000-01-01T00:00:00.000Z',
+      '0000-01-01T00:00:00.001Z',
+      '0999-06-01T00:00:00Z',
+      '1969-12-31T23:59:59.999Z',
+      '1970-01-01T00:00:00.000Z',
+      '1970-01-01T00:00:00.001Z',
+      '2026-01-01T00:00:00Z',
+      '2286-11-20T17:46:39.999Z',
+      '2286-11-20T17:46:40.000Z',
+      '9999-12-31T23:59:59.999Z',
+    ];
     const keys = times.map(key);
     expect(keys.toSorted()).toEqual(keys);
-    expect(new Set(keys.map(({ length }) => length))).toEqual(new Set([13 + 1 + 36]));
+    expect(new Set(keys).size).toBe(times.length);
+  });
+
+  it('[LIST-05] begins with what its millisecond begins with, whichever', () => {
+    const instants = fc.integer({ min: FIRST_MS - 86_400_000, max: 253_402_387_199_999 });
+    fc.assert(
+      fc.property(instants, instants, (a, b) => {
+        expect(sortKey(Math.max(a, FIRST_MS), BUBBLE).startsWith(sortPrefix(a))).toBe(true);
+        const [first, second] = [Math.max(a, FIRST_MS), Math.max(b, FIRST_MS)];
+        expect(Math.sign(first - second)).toBe(sortPrefix(a) < sortPrefix(b) ? -1 : Number(sortPrefix(a) > sortPrefix(b)));
+        expect(sortPrefix(a) > sortPrefix(UNDATED)).toBe(true);
+      }),
+    );
   });
 });
 

@@ -1,4 +1,5 @@
 import { accountIds, type Person } from './person.ts';
+import { NEAR_END_MS, UNDATED } from './search/rank.ts';
 import { shortSummary } from './summary.ts';
 
 export type BubbleType = 'meeting_recording' | 'screen_recording' | 'custom_image';
@@ -77,27 +78,35 @@ export interface Bubble {
   readonly readers: readonly string[];
   /** When its readers lose it, null when they do not or have. Lists check the time themselves: that these go keeps the hidden out of their way. */
   readonly hideAt: Date | null;
-  /** Sort key of lists: 13 digits of milliseconds (zeros for a legacy bubble), a full stop, the id. */
+  /** Sort key of lists: `sortPrefix` of its time and the id. */
   readonly sk: string;
   readonly row: Row | null;
 }
 
-const SK_DIGITS = 13;
-const LEGACY_MS = 0;
-const FIRST_MS = LEGACY_MS + 1;
-const LAST_MS = 10 ** SK_DIGITS - 1;
+const NEAR_DIGITS = 13;
+/** The year 0000 begins; no time that comes in lies before it. */
+export const FIRST_MS = -62_167_219_200_000;
+const EARLY_DIGITS = 14;
+const FAR_DIGITS = 15;
 
-/** All times lie before the legacy bubbles: those up to 1970 at the first millisecond, those from 2286 at the last. */
-const clamped = (ms: number): number => Math.min(Math.max(ms, FIRST_MS), LAST_MS);
-const prefixOf = (ms: number): string => `${String(ms).padStart(SK_DIGITS, '0')}.`;
+const digits = (value: number, width: number): string => String(value).padStart(width, '0');
+const LEGACY = digits(0, NEAR_DIGITS);
+const LAST_NEAR = digits(NEAR_END_MS - 1, NEAR_DIGITS);
+
+/**
+ * What the sort keys of a millisecond begin with: its 13 digits from 1970 to 2286. A colon sorts behind the full stop that ends these, so that earlier
+ * times stand between legacy bubbles and the first digit, and later times behind the last.
+ */
+export const sortPrefix = (ms: number): string => {
+  if (ms === UNDATED) return `${LEGACY}.`;
+  if (ms < 1) return `${LEGACY}:${digits(Math.max(ms, FIRST_MS) - FIRST_MS, EARLY_DIGITS)}.`;
+  return ms < NEAR_END_MS ? `${digits(ms, NEAR_DIGITS)}.` : `${LAST_NEAR}:${digits(ms, FAR_DIGITS)}.`;
+};
 
 /** The place of a bubble among those of all times. */
-export const sortMs = (createdAt: Date | null): number => (createdAt === null ? LEGACY_MS : clamped(createdAt.getTime()));
+export const createdMsOf = (createdAt: Date | null): number => (createdAt === null ? UNDATED : createdAt.getTime());
 
-/** What the sort keys of a millisecond begin with. */
-export const sortPrefix = (ms: number): string => prefixOf(clamped(ms));
-
-export const sortKey = (createdAt: Date | null, id: string): string => prefixOf(sortMs(createdAt)) + id;
+export const sortKey = (createdMs: number, id: string): string => sortPrefix(createdMs) + id;
 
 export const unknownBubble = (id: string): Bubble => ({
   id,
@@ -112,7 +121,7 @@ export const unknownBubble = (id: string): Bubble => ({
   commentsEpoch: 0,
   readers: [],
   hideAt: null,
-  sk: sortKey(null, id),
+  sk: sortKey(UNDATED, id),
   row: null,
 });
 
@@ -148,7 +157,7 @@ function derived(bubble: Bubble): Bubble {
     ...bubble,
     readers,
     hideAt: readers.length === 0 ? null : details.expiresAt,
-    sk: sortKey(details.createdAt, id),
+    sk: sortKey(createdMsOf(details.createdAt), id),
     row: rowOf(bubble),
   };
 }
@@ -161,6 +170,13 @@ export function withFacts<G extends GroupName>(bubble: Bubble, group: G, facts: 
   if (bubble.removed || (known !== null && known.revision >= facts.revision)) return null;
   return derived({ ...bubble, rev: bubble.rev + 1, [group]: facts });
 }
+
+/** The bubble with what an earlier release derived in another way; null when nothing differs. */
+export const derivedAgain = (bubble: Bubble): Bubble | null => {
+  const { details, id, sk } = bubble;
+  const key = details === null ? sk : sortKey(createdMsOf(details.createdAt), id);
+  return key === sk ? null : { ...bubble, sk: key };
+};
 
 /** The bubble without readers once it has expired; null when there is nothing to take. */
 export const withdrawn = (bubble: Bubble, now: Date): Bubble | null =>

@@ -33,11 +33,6 @@ describe('the card of a bubble', () => {
     });
   });
 
-  it('[SRCH-06] sorts as the list does: legacy bubbles behind all others, those before 1970 at the first millisecond', () => {
-    const msOf = (createdAt: Date | null) => searchCard(bubble({ createdAt }))?.createdMs;
-    expect([msOf(null), msOf(new Date(-5)), msOf(new Date(7))]).toEqual([0, 1, 7]);
-  });
-
   it('[LIST-09] names the author by account, or by the name itself where there is none', () => {
     expect(authorOf({ author: { ...somebody, userId: 'ada' } })).toBe('ada');
     const named = authorOf({ author: { ...somebody, userId: null } });
@@ -52,7 +47,7 @@ describe('the card of a bubble', () => {
       rev: known.rev + 1,
       readers: [],
       removed: true,
-      createdMs: 0,
+      createdAt: null,
       hideAtMs: null,
       teamId: null,
       channelId: null,

@@ -1,9 +1,10 @@
-import { type Bubble, sortMs } from './bubble.ts';
+import type { Bubble } from './bubble.ts';
 import type { Person } from './person.ts';
 import { type CardRow, cardText } from './search/card.ts';
 
 /** What search knows of a bubble, whoever searches. */
-export interface SearchCard extends Omit<CardRow, 'seq' | 'readable'> {
+export interface SearchCard extends Omit<CardRow, 'seq' | 'readable' | 'createdMs'> {
+  readonly createdAt: Date | null;
   readonly readers: readonly string[];
   /** Nothing but the id is known of it any more. */
   readonly removed: boolean;
@@ -29,7 +30,7 @@ export function searchCard({ id, rev, details, notes, readers, removed }: Bubble
     rev,
     readers,
     removed,
-    createdMs: sortMs(details?.createdAt ?? null),
+    createdAt: details?.createdAt ?? null,
     hideAtMs: details?.expiresAt?.getTime() ?? null,
     teamId: details?.teamId ?? null,
     channelId: details?.channelId ?? null,

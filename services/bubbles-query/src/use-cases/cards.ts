@@ -1,5 +1,5 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
-import type { Bubble } from '../domain/bubble.ts';
+import { type Bubble, derivedAgain } from '../domain/bubble.ts';
 import { searchCard } from '../domain/search-card.ts';
 import type { BubbleStore, CardStore, PeopleStore } from '../ports.ts';
 import type { Feed } from './feed.ts';
@@ -26,18 +26,30 @@ export const writeCard =
   };
 
 export interface AnalysisPorts extends CardPorts {
-  readonly bubbles: Pick<BubbleStore, 'byIds'>;
+  readonly bubbles: Pick<BubbleStore, 'byIds' | 'change'>;
 }
 
-/** After a change of the analysis every card is written again; those that stay as they were, since their bubbles are not there, end the run. */
+/**
+ * After a change of the analysis every card is written again, and its bubble where lists would find it in another place; cards that stay as they were,
+ * since their bubbles are not there, end the run.
+ */
 export const analyseCardsAgain = ({ bubbles, ...ports }: AnalysisPorts) => {
   const write = writeCard(ports);
+  const rewrite = async (bubble: Bubble): Promise<void> => {
+    if (derivedAgain(bubble) !== null) {
+      await bubbles.change(bubble.id, (stored) => {
+        const state = derivedAgain(stored);
+        return state && { state, events: [] };
+      });
+    }
+    await write(bubble);
+  };
   return async (): Promise<void> => {
     let seen: ReadonlySet<string> = new Set();
     for (;;) {
       const ids = await ports.cards.idsAnalysedBefore(CARDS_A_RUN);
       if (ids.every((id) => seen.has(id))) return;
-      for (const bubble of await bubbles.byIds(ids)) await write(bubble);
+      for (const bubble of await bubbles.byIds(ids)) await rewrite(bubble);
       if (ids.length < CARDS_A_RUN) return;
       seen = new Set(ids);
     }

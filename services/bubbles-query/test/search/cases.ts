@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { UNDATED } from '../../src/domain/search/rank.ts';
 
 /** The file of ordered expectations, as it stands. */
 export interface CaseBubble {
@@ -78,6 +79,6 @@ export const uuidOfCase = (id: string): string => {
   return `00000000-0000-4000-8000-${letter.charCodeAt(0).toString(16).padStart(4, '0')}${digits.padStart(8, '0')}`;
 };
 
-export const createdMsOf = (bubble: CaseBubble): number => (bubble.created_at === null ? 0 : Date.parse(bubble.created_at));
+export const createdMsOf = (bubble: CaseBubble): number => (bubble.created_at === null ? UNDATED : Date.parse(bubble.created_at));
 
 export const isListable = (bubble: CaseBubble): boolean => !bubble.archived && !bubble.draft && !bubble.template;

@@ -70,7 +70,7 @@ it('[SRCH-03] cards that cannot be analysed again, since nothing of their bubble
     dropRemovedBefore: () => Promise.resolve(0),
   };
   const people = { mention: () => Promise.resolve() };
-  const bubbles = { byIds: () => Promise.resolve([]) };
+  const bubbles = { byIds: () => Promise.resolve([]), change: () => Promise.reject(new Error('nothing to change')) };
   await analyseCardsAgain({ cards, people, bubbles, feed: createFeed(systemClock()) })();
   expect(looks).toBe(2);
 });

@@ -3,7 +3,7 @@ import { type CardRow, cardText, nameText } from '../../src/domain/search/card.t
 import { createIndexBuild, mergeSegments } from '../../src/domain/search/index-build.ts';
 import { createNameBook, type NameBook } from '../../src/domain/search/name-book.ts';
 import { parseQuery } from '../../src/domain/search/query-units.ts';
-import { comparePositions, type Position, packTuple } from '../../src/domain/search/rank.ts';
+import { comparePositions, type Position, packTuple, UNDATED } from '../../src/domain/search/rank.ts';
 import { rank } from './definition.ts';
 
 /** A bubble as the tests state it; its author's name is the author's id. */
@@ -25,7 +25,7 @@ export const testBubble = (overrides: Partial<TestBubble> & Pick<TestBubble, 'id
   title: null,
   authorName: null,
   summary: null,
-  createdMs: 0,
+  createdMs: UNDATED,
   hideAtMs: null,
   teamId: null,
   channelId: null,
@@ -87,7 +87,7 @@ const passes = (bubble: TestBubble, filters: SearchFilters, nowMs: number): bool
   if (teamId !== null && bubble.teamId !== teamId) return false;
   if (channelId !== null && bubble.channelId !== channelId) return false;
   if (type !== null && bubble.type !== type) return false;
-  if ((createdAfterMs !== null || createdBeforeMs !== null) && bubble.createdMs === 0) return false;
+  if ((createdAfterMs !== null || createdBeforeMs !== null) && bubble.createdMs === UNDATED) return false;
   return (createdAfterMs === null || bubble.createdMs > createdAfterMs) && (createdBeforeMs === null || bubble.createdMs < createdBeforeMs);
 };
 

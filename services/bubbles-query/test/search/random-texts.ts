@@ -139,7 +139,7 @@ export const someBubble = (word: fc.Arbitrary<string>, number: fc.Arbitrary<numb
       title: fc.option(someText(word, 6)),
       authorName: fc.option(someText(word, 3)),
       summary: fc.option(someText(word, 12)),
-      day: fc.nat({ max: 6 }),
+      day: fc.oneof(fc.nat({ max: 6 }), fc.constantFrom(-719_528, -1, 115_741, 2_932_896)),
       hidden: fc.option(fc.nat({ max: 3 })),
       teamId: fc.constantFrom('t1', 't2', null),
       channelId: fc.constantFrom('c1', 'c2', null),

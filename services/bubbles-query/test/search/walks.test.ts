@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CallerIndex } from '../../src/domain/search/caller-index.ts';
-import { decodePosition, encodePosition, type Position } from '../../src/domain/search/rank.ts';
+import { decodePosition, encodePosition, type Position, UNDATED } from '../../src/domain/search/rank.ts';
 import { cardOf, defined, indexOf, mergeNow, pull, type TestBubble, testBubble, uuidOf } from './harness.ts';
 
 const WALKS = 1500;
+const TIMES = [UNDATED, -62_167_219_200_000, -1, 0, 1, 1000, 10 ** 13 - 1, 10 ** 13, 253_402_300_799_999];
 const WORDS = ['sprint', 'sprnt', 'sprinting', 'demo', 'retro', 'plan', 'alpha', 'beta'];
 
 /** Numbers that look random and are the same in every run. */
@@ -25,7 +26,7 @@ const someBubble = (random: Random, number: number): TestBubble =>
     title: someWords(random, 1 + random(3)),
     authorName: someWords(random, 1),
     summary: someWords(random, random(4)),
-    createdMs: random(5) * 1000,
+    createdMs: TIMES[random(TIMES.length)] ?? 0,
   });
 
 interface World {

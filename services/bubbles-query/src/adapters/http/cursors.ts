@@ -1,30 +1,36 @@
 import { DomainError } from '@bubbles/shared/errors.ts';
 import { type CursorCodec, type CursorScope, cursorFingerprint } from '@bubbles/shared/keyset.ts';
-import { sortKey, sortMs } from '../../domain/bubble.ts';
-import { decodePosition, encodePosition, type Position, RANK_RULES_VERSION } from '../../domain/search/rank.ts';
+import { createdMsOf, sortKey } from '../../domain/bubble.ts';
+import {
+  decodeMoment,
+  decodePosition,
+  encodeMoment,
+  encodePosition,
+  isNear,
+  type Position,
+  RANK_RULES_VERSION,
+} from '../../domain/search/rank.ts';
 import type { CommentQuery, ListFilters, ListRow } from '../../ports.ts';
 
 const RULES = 1;
+/** Of a position in a list that an earlier release would misread. */
+const FAR_RULES = 2;
 const LIST = 1;
 const SEARCH = 2;
 const COMMENTS = 3;
-/** Of a sort key. */
-const SORT_MS_BYTES = 6;
-/** Of any time. */
 const TIME_BYTES = 8;
 
-const sortMsBytes = (ms: number): Buffer => {
-  const bytes = Buffer.alloc(SORT_MS_BYTES);
-  bytes.writeUIntBE(ms, 0, SORT_MS_BYTES);
-  return bytes;
-};
 const timeBytes = (at: Date): Buffer => {
   const bytes = Buffer.alloc(TIME_BYTES);
   bytes.writeBigInt64BE(BigInt(at.getTime()));
   return bytes;
 };
-const uuidBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
-const uuidFrom = (bytes: Buffer): string => bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+
+/** What a genuine cursor holds; one of another release may hold something else. */
+const known = <T>(position: T | null): T => {
+  if (position === null) throw new DomainError('invalid', 'cursor: holds no position.');
+  return position;
+};
 
 /** Whose search, for what; `canonical` is equal for queries that rank alike. */
 interface SearchScope {
@@ -51,22 +57,18 @@ export function cursors(codec: CursorCodec) {
     fingerprint: cursorFingerprint([userId, bubbleId]),
   });
   return {
-    /** Position: created ms (0 for a legacy bubble) and the uuid. */
     afterRow({ id, createdAt }: ListRow, userId: string, filters: ListFilters): string {
-      return codec.encode({ ...list(userId, filters), position: Buffer.concat([sortMsBytes(sortMs(createdAt)), uuidBytes(id)]) });
+      const createdMs = createdMsOf(createdAt);
+      const scope = list(userId, filters);
+      return codec.encode({ ...scope, rules: isNear(createdMs) ? RULES : FAR_RULES, position: encodeMoment({ createdMs, id }) });
     },
     /** The sort key that the page goes on from; rejects with `invalid`. */
     rowPosition(cursor: string, userId: string, filters: ListFilters): string {
-      const position = codec.decode(cursor, list(userId, filters));
-      const ms = position.readUIntBE(0, SORT_MS_BYTES);
-      return sortKey(ms === 0 ? null : new Date(ms), uuidFrom(position.subarray(SORT_MS_BYTES)));
+      const { createdMs, id } = known(decodeMoment(codec.decode(cursor, { ...list(userId, filters), rules: [RULES, FAR_RULES] })));
+      return sortKey(createdMs, id);
     },
     afterHit: (position: Position, scope: SearchScope): string => codec.encode({ ...search(scope), position: encodePosition(position) }),
-    hitPosition(cursor: string, scope: SearchScope): Position {
-      const position = decodePosition(codec.decode(cursor, search(scope)));
-      if (position === null) throw new DomainError('invalid', 'cursor: holds no position.');
-      return position;
-    },
+    hitPosition: (cursor: string, scope: SearchScope): Position => known(decodePosition(codec.decode(cursor, search(scope)))),
     afterComment: ({ id, createdAt }: { readonly id: string; readonly createdAt: Date }, userId: string, bubbleId: string): string =>
       codec.encode({ ...comments(userId, bubbleId), position: Buffer.concat([timeBytes(createdAt), Buffer.from(id)]) }),
     commentPosition(cursor: string, userId: string, bubbleId: string): NonNullable<CommentQuery['after']> {

@@ -2,7 +2,7 @@ import type { AggregateStore, Stored } from '@bubbles/shared/store/aggregates.ts
 import { stateOf } from '@bubbles/shared/store/aggregates.ts';
 import type { Collection, Filter, IndexSpec } from '@bubbles/shared/store/collection.ts';
 import { OUTBOX_INDEX } from '@bubbles/shared/store/outbox.ts';
-import { type Bubble, sortPrefix, unknownBubble } from '../../domain/bubble.ts';
+import { type Bubble, FIRST_MS, sortPrefix, unknownBubble } from '../../domain/bubble.ts';
 import type { BubbleStore, ListFilters, ListRow, RowQuery } from '../../ports.ts';
 
 export type BubbleDoc = Stored<Bubble>;
@@ -23,7 +23,7 @@ function sortRange({ createdAfterMs, createdBeforeMs }: ListFilters, before: str
   const [upper] = [before, createdBeforeMs === null ? null : sortPrefix(createdBeforeMs)].filter((bound) => bound !== null).toSorted();
   const dated = createdAfterMs !== null || createdBeforeMs !== null;
   return {
-    ...(dated ? { $gte: sortPrefix(createdAfterMs === null ? Number.NEGATIVE_INFINITY : createdAfterMs + 1) } : {}),
+    ...(dated ? { $gte: sortPrefix(createdAfterMs === null ? FIRST_MS : createdAfterMs + 1) } : {}),
     ...(upper === undefined ? {} : { $lt: upper }),
   };
 }

@@ -1,13 +1,19 @@
 import type { Collection, IndexSpec } from '@bubbles/shared/store/collection.ts';
+import { createdMsOf } from '../../domain/bubble.ts';
 import { ANALYSER_VERSION } from '../../domain/search/analysis.ts';
 import type { CardRow } from '../../domain/search/card.ts';
 import type { CardFeed } from '../../domain/search/index-cache.ts';
+import { NEAR_END_MS, UNDATED } from '../../domain/search/rank.ts';
 import type { SearchCard } from '../../domain/search-card.ts';
 import type { CardStore } from '../../ports.ts';
 import { type FedDoc, seqPages } from './seq-pages.ts';
 import { putUnlessNewer } from './unless-newer.ts';
 
-export interface CardDoc extends Omit<SearchCard, 'id' | 'removed'>, FedDoc {
+export interface CardDoc extends Omit<SearchCard, 'id' | 'removed' | 'createdAt'>, FedDoc {
+  /** Absent from a card that an earlier release wrote. */
+  readonly createdAt?: Date | null;
+  /** As an earlier release reads it: from 1970 to 2286, 0 without a date. */
+  readonly createdMs: number;
   /** Who analysed its texts. */
   readonly analyser: number;
   /** Readers now and before: who read it once must learn that they do no more. */
@@ -28,6 +34,10 @@ const ANALYSER_VERSIONS = 64;
 /** A card whose bubble is as it was but whose texts were analysed anew is a newer row: an index passes over those that are not. */
 export const rowRevision = ({ rev, analyser }: Pick<CardDoc, 'rev' | 'analyser'>): number => rev * ANALYSER_VERSIONS + analyser;
 
+const nearMs = (createdAt: Date | null): number => (createdAt === null ? 0 : Math.min(Math.max(createdAt.getTime(), 1), NEAR_END_MS - 1));
+const createdMsIn = ({ createdAt, createdMs }: CardDoc): number =>
+  createdAt === undefined ? createdMs || UNDATED : createdMsOf(createdAt);
+
 const rowFor =
   (userId: string) =>
   (card: CardDoc): CardRow => ({
@@ -35,7 +45,7 @@ const rowFor =
     rev: rowRevision(card),
     seq: card.seq,
     readable: card.readers.includes(userId),
-    createdMs: card.createdMs,
+    createdMs: createdMsIn(card),
     hideAtMs: card.hideAtMs,
     teamId: card.teamId,
     channelId: card.channelId,
@@ -51,7 +61,7 @@ export const cardStore = (collection: Collection<CardDoc>, analyser: number = AN
       collection,
       { _id: id, rev: { $lte: fields.rev } },
       {
-        $set: { ...fields, analyser, ...(removed ? { removedAt: at } : {}) },
+        $set: { ...fields, createdMs: nearMs(fields.createdAt), analyser, ...(removed ? { removedAt: at } : {}) },
         $addToSet: { ever: { $each: [...fields.readers] } },
         $max: { seq },
       },

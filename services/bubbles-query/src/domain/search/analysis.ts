@@ -1,5 +1,5 @@
 /** A card written by another version of the analysis must be written again; a cursor of another version of the ranking is refused. */
-export const ANALYSER_VERSION = 1;
+export const ANALYSER_VERSION = 2;
 
 /** A token and the positions it covers: a joined token covers all the parts of its chunk. */
 export interface Token {

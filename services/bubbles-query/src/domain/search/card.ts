@@ -8,7 +8,7 @@ export interface CardRow {
   readonly seq: number;
   /** Whether the caller is among the readers; false takes the bubble out of the caller's index. */
   readonly readable: boolean;
-  /** Milliseconds, 0 for a bubble without a date. */
+  /** Milliseconds, or `UNDATED`. */
   readonly createdMs: number;
   readonly hideAtMs: number | null;
   readonly teamId: string | null;

@@ -3,7 +3,7 @@ import { costOf, isFull, partialCost, type QueryMarks } from './costs.ts';
 import { createMarks, enterAuthors, enterField, type Marks } from './marks.ts';
 import { orderIn, readTokens } from './placed-words.ts';
 import type { QueryPlan, UnitPlan } from './query-plan.ts';
-import { MISSING_COST, ORDERS, type Position, packRank, TIERS } from './rank.ts';
+import { MISSING_COST, ORDERS, type Position, packRank, TIERS, UNDATED } from './rank.ts';
 import { type Field, idAt, ordinalAfter, type Segment } from './segment.ts';
 import { smallest } from './select.ts';
 
@@ -80,7 +80,7 @@ const isAdmitted = ({ segment, dead, question }: Run, doc: number): boolean => {
   if (segment.hideAt.length > 0 && f64(segment.hideAt, doc) <= nowMs) return false;
   if (createdAfterMs === null && createdBeforeMs === null) return true;
   const created = f64(segment.created, doc);
-  if (created === 0) return false;
+  if (created === UNDATED) return false;
   return (createdAfterMs === null || created > createdAfterMs) && (createdBeforeMs === null || created < createdBeforeMs);
 };
 

@@ -35,13 +35,22 @@ export const packTuple = (tuple: RankTuple): number => {
   return packRank(cost, tuple.tier, tuple.order);
 };
 
-/** A place in the order of one query: what a cursor names. A function of the row alone, so that no other row can move it. */
-export interface Position {
-  readonly rank: number;
-  /** Milliseconds; 0 for a bubble without a date. */
+/** From 1970 until then, in 2286, times have 13 digits of milliseconds at most: what every release has known. */
+export const NEAR_END_MS = 10 ** 13;
+/** When a bubble without a date was made: before all others. */
+export const UNDATED = Number.NEGATIVE_INFINITY;
+
+/** A place among equals of one rank. */
+export interface Moment {
+  /** Milliseconds, or `UNDATED`. */
   readonly createdMs: number;
   /** Lower-case uuid. */
   readonly id: string;
+}
+
+/** A place in the order of one query: what a cursor names. A function of the row alone, so that no other row can move it. */
+export interface Position extends Moment {
+  readonly rank: number;
 }
 
 /** Rank, then newest first, then id descending. */
@@ -53,26 +62,47 @@ export const comparePositions = (a: Position, b: Position): number => {
 };
 
 const RANK_BYTES = 4;
-const CREATED_BYTES = 6;
 const ID_BYTES = 16;
-export const POSITION_BYTES = RANK_BYTES + CREATED_BYTES + ID_BYTES;
+/** Unsigned, 0 for a bubble without a date: what every release reads. */
+const NEAR_BYTES = 6;
+/** Signed: for times that the near form cannot say. */
+const FAR_BYTES = 8;
+
+/** Of 1970 to 2286, or without a date. */
+export const isNear = (createdMs: number): boolean => createdMs === UNDATED || (createdMs >= 1 && createdMs < NEAR_END_MS);
+
+const timeBytes = (createdMs: number): Buffer => {
+  if (isNear(createdMs)) {
+    const bytes = Buffer.alloc(NEAR_BYTES);
+    bytes.writeUIntBE(createdMs === UNDATED ? 0 : createdMs, 0, NEAR_BYTES);
+    return bytes;
+  }
+  const bytes = Buffer.alloc(FAR_BYTES);
+  bytes.writeBigInt64BE(BigInt(createdMs));
+  return bytes;
+};
+
+export const encodeMoment = ({ createdMs, id }: Moment): Buffer =>
+  Buffer.concat([timeBytes(createdMs), Buffer.from(id.replaceAll('-', ''), 'hex')]);
+
+/** Null when it cannot be one. */
+export const decodeMoment = (bytes: Buffer): Moment | null => {
+  const width = bytes.length - ID_BYTES;
+  if (width !== NEAR_BYTES && width !== FAR_BYTES) return null;
+  const ms = width === NEAR_BYTES ? bytes.readUIntBE(0, NEAR_BYTES) : Number(bytes.readBigInt64BE());
+  return { createdMs: width === NEAR_BYTES && ms === 0 ? UNDATED : ms, id: uuidText(bytes, width) };
+};
 
 export const encodePosition = (position: Position): Buffer => {
-  const bytes = Buffer.alloc(POSITION_BYTES);
-  bytes.writeUInt32BE(position.rank, 0);
-  bytes.writeUIntBE(position.createdMs, RANK_BYTES, CREATED_BYTES);
-  bytes.write(position.id.replaceAll('-', ''), RANK_BYTES + CREATED_BYTES, 'hex');
-  return bytes;
+  const rank = Buffer.alloc(RANK_BYTES);
+  rank.writeUInt32BE(position.rank);
+  return Buffer.concat([rank, encodeMoment(position)]);
 };
 
 /** Null when it cannot be a position. */
 export const decodePosition = (bytes: Buffer): Position | null => {
-  if (bytes.length !== POSITION_BYTES) return null;
-  return {
-    rank: bytes.readUInt32BE(0),
-    createdMs: bytes.readUIntBE(RANK_BYTES, CREATED_BYTES),
-    id: uuidText(bytes, RANK_BYTES + CREATED_BYTES),
-  };
+  const moment = decodeMoment(bytes.subarray(RANK_BYTES));
+  return moment && { rank: bytes.readUInt32BE(0), ...moment };
 };
 
 export const uuidText = (bytes: Uint8Array, offset: number): string => {
