@@ -58,6 +58,7 @@ export const PRODUCTION_LIMITS: DispatchLimits = {
   perOrigin: 64,
   perProcess: 256,
   reservedForFirst: 64,
+  forTimedOut: 64,
   leaseMs: 60_000,
 };
 

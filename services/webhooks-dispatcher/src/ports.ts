@@ -37,7 +37,7 @@ export interface ClaimRequest {
   readonly leaseToken: string;
   readonly ids: readonly string[];
 }
-export type Candidate = Pick<Delivery, 'id' | 'subscriptionId' | 'origin' | 'attempt'>;
+export type Candidate = Pick<Delivery, 'id' | 'subscriptionId' | 'ownerId' | 'origin' | 'attempt'>;
 export interface DueQuery {
   readonly now: Date;
   /** Only what was never tried. */

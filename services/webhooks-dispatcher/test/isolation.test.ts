@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { aBubble, type Ready } from './builders.ts';
 import { CONFIG, type TestDispatcherOptions } from './dispatcher.ts';
+import { startReceiver, type TestReceiver } from './receivers.ts';
 import { openScene, type Scene, type Subscriber } from './scene.ts';
 
 let scene: Scene;
@@ -26,7 +27,7 @@ describe('section 6, receivers beside each other', () => {
   });
 
   it('[DLV-06] nor does one that many subscriptions lead to', async () => {
-    await open({ perSubscription: 2, perOrigin: 6, perProcess: 8, reservedForFirst: 1 });
+    await open({ perSubscription: 2, perOrigin: 6, perProcess: 16, reservedForFirst: 1 });
     const slow = await scene.subscriber({ events: ['meeting_recording.ready'] }, silence);
     for (let n = 0; n < 9; n += 1) await scene.dispatcher.subscribe({ url: slow.receiver.url, events: ['meeting_recording.ready'] });
     const fast = await scene.subscriber({ events: ['screen_recording.ready'] });
@@ -35,6 +36,43 @@ describe('section 6, receivers beside each other', () => {
     for (let n = 0; n < 5; n += 1) await scene.dispatcher.ready(screen(`fast-${n}`));
     await fast.receiver.reached(5);
     expect(slow.receiver.received).toHaveLength(6);
+  });
+
+  it('[GEN-14] nor do all receivers of an owner who has more of them than there are slots', async () => {
+    await open();
+    const { peers, call } = scene.dispatcher;
+    peers.user('eve');
+    const hanging: TestReceiver[] = [];
+    for (let n = 0; n < 70; n += 1) {
+      const receiver = await startReceiver(silence);
+      hanging.push(receiver);
+      await call('POST', '', { url: receiver.url, events: ['bubble.ready'] }, { userId: 'eve', teams: [] });
+    }
+    const { receiver } = await scene.subscriber();
+    for (let n = 0; n < 5; n += 1) await scene.dispatcher.ready({ ...meeting(`eve-${n}`), participant_user_ids: ['eve'] });
+    await scene.dispatcher.ready(meeting('ada'));
+    await receiver.reached(1);
+    const count = hanging.reduce((sum, { received }) => sum + received.length, 0);
+    expect(count).toBeLessThanOrEqual(CONFIG.limits.perProcess / 2);
+    await Promise.all(hanging.map((one) => one.close()));
+  });
+
+  it('[DLV-06] one that timed out gets a single attempt at a time until it answers', async () => {
+    scene = await openScene({ config: { timing: { ...CONFIG.timing, deadlineMs: 100 } } });
+    const { receiver } = await scene.subscriber({}, silence);
+    for (let n = 0; n < 8; n += 1) await scene.dispatcher.ready(meeting(`b-${n}`));
+    const inFlight = () => scene.dispatcher.registry.getSingleMetricAsString('webhook_in_flight');
+    await receiver.reached(4);
+    for (const count of [5, 6]) {
+      await receiver.reached(count);
+      expect(await inFlight()).toContain('webhook_in_flight 1');
+    }
+    receiver.answer(204);
+    await scene.dispatcher.settle();
+    receiver.answer(silence);
+    await scene.dispatcher.clock.advance(60_000);
+    await receiver.reached(12);
+    expect(await inFlight()).toContain('webhook_in_flight 4');
   });
 
   it('[DLV-06] retries leave room for first attempts', async () => {

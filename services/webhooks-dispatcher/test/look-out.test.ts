@@ -3,12 +3,13 @@ import { falteringWorld } from '@bubbles/shared/testing/faltering-world.ts';
 import { describe, expect, it } from '@jest/globals';
 import { stores } from '../src/adapters/store/stores.ts';
 import type { Delivery } from '../src/domain/delivery.ts';
+import type { Candidate } from '../src/ports.ts';
 import { lookOut } from '../src/use-cases/look-out.ts';
 import { slots } from '../src/use-cases/slots.ts';
 import { aDelivery, NOON } from './builders.ts';
 import { memoryDatabase } from './stores.ts';
 
-const LIMITS = { perSubscription: 2, perOrigin: 64, perProcess: 100, reservedForFirst: 10 };
+const LIMITS = { perSubscription: 2, perOrigin: 64, perProcess: 100, reservedForFirst: 10, forTimedOut: 20 };
 
 const scene = async (limits: Partial<typeof LIMITS> = {}) => {
   const { database, failing } = falteringWorld();
@@ -17,7 +18,7 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
   const clock = fakeClock(NOON);
   const slot = slots({ ...LIMITS, ...limits });
   const look = lookOut({ deliveries, clock, slot });
-  const leased: Delivery[] = [];
+  const leased: Candidate[] = [];
   let count = 0;
   return {
     failing,
@@ -39,7 +40,8 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
       const found = await look.find();
       const now = clock.now();
       const leaseUntil = new Date(now.getTime() + 3_600_000);
-      leased.push(...(await deliveries.claim({ now, leaseUntil, leaseToken: 'lease', ids: found.map(({ id }) => id) })));
+      await deliveries.claim({ now, leaseUntil, leaseToken: 'lease', ids: found.map(({ id }) => id) });
+      leased.push(...found);
       return found.map(({ subscriptionId }) => subscriptionId);
     },
     /** They lead elsewhere now. */
@@ -106,8 +108,8 @@ describe('the look-out for due deliveries', () => {
     expect(await take()).toEqual(['wh_moves']);
   });
 
-  it('[DLV-06] keeps the reserved slots for first attempts, also in a lane', async () => {
-    const { queue, take, finish } = await scene({ perSubscription: 4, perProcess: 4, reservedForFirst: 2 });
+  it('[DLV-06] keeps the reserved slots for first attempts, also for a subscription that was blocked', async () => {
+    const { queue, take, finish } = await scene({ perSubscription: 4, perProcess: 12, reservedForFirst: 8 });
     await queue('wh_1', { ago: 60, times: 6, attempt: 1 });
     await queue('wh_1', { times: 2 });
     expect(await take()).toHaveLength(4);
@@ -118,18 +120,66 @@ describe('the look-out for due deliveries', () => {
     expect(await take()).toEqual([]);
   });
 
-  it('[DLV-06] finds the first attempt behind the retries of a lane for a reserved slot, and then these', async () => {
-    const { queue, take, finish } = await scene({ perSubscription: 2, perProcess: 4, reservedForFirst: 2 });
-    await queue('wh_busy', { ago: 90, times: 2, attempt: 1 });
+  it('[DLV-06] finds the first attempt behind the retries of a blocked subscription for a reserved slot, and then these', async () => {
+    const { queue, take, finish } = await scene({ perSubscription: 2, perProcess: 14, reservedForFirst: 10 });
+    for (const [id, times] of [
+      ['wh_a', 2],
+      ['wh_b', 1],
+      ['wh_c', 1],
+    ] as const)
+      await queue(id, { ago: 90, times, attempt: 1, ownerId: id });
     await queue('wh_1', { ago: 80, times: 2 });
     await queue('wh_1', { ago: 60, times: 2, attempt: 1 });
     await queue('wh_1');
-    expect(await take()).toEqual(['wh_busy', 'wh_busy', 'wh_1', 'wh_1']);
+    expect(await take()).toEqual(['wh_a', 'wh_a', 'wh_b', 'wh_c', 'wh_1', 'wh_1']);
     await take();
     await finish('wh_1');
     expect(await take()).toEqual(['wh_1']);
     await finish();
     expect(await take()).toEqual(['wh_1', 'wh_1']);
+  });
+
+  it('[GEN-14] an owner gets no more than it leaves free, and a second one as much of the rest', async () => {
+    const { queue, take } = await scene({ perProcess: 12, reservedForFirst: 2 });
+    for (let n = 0; n < 20; n += 1) await queue(`wh_ada_${n}`, { ago: 60, ownerId: 'ada' });
+    expect(await take()).toHaveLength(6);
+    expect(await take()).toEqual([]);
+    for (let n = 0; n < 20; n += 1) await queue(`wh_eve_${n}`, { ownerId: 'eve' });
+    await queue('wh_bob', { ownerId: 'bob' });
+    expect(await take()).toEqual(['wh_bob', 'wh_eve_0', 'wh_eve_1', 'wh_eve_10']);
+  });
+
+  it('[GEN-14] owners take turns, however many subscriptions wait, and so do the subscriptions of each', async () => {
+    const { queue, take, finish } = await scene({ perSubscription: 1, perProcess: 4, reservedForFirst: 1 });
+    await queue('wh_bob', { ago: 90, times: 3, ownerId: 'bob' });
+    for (let n = 0; n < 4; n += 1) await queue(`wh_ada_${n}`, { ago: 60, times: 2, ownerId: 'ada' });
+    const turns: string[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      turns.push(...[...(await take()), ...(await take())].toSorted());
+      await finish();
+    }
+    expect(turns.filter((id) => id === 'wh_bob')).toHaveLength(3);
+    expect(new Set(turns.filter((id) => id !== 'wh_bob')).size).toBe(4);
+  });
+
+  it('[GEN-14] a receiver that timed out has one slot until it answers, and all of them only some', async () => {
+    const { queue, take, finish, slot } = await scene({ forTimedOut: 4 });
+    const answered = { outcome: '5xx', status: 500 } as const;
+    for (const id of ['wh_1', 'wh_2', 'wh_3']) {
+      await queue(id, { times: 6 });
+      slot.hear(id, { outcome: 'timeout', status: null });
+    }
+    expect([...(await take()), ...(await take())].toSorted()).toEqual(['wh_1', 'wh_2']);
+    await finish('wh_1');
+    expect([...(await take()), ...(await take())]).toEqual(['wh_1']);
+    await finish('wh_1');
+    expect([...(await take()), ...(await take())]).toEqual(['wh_3']);
+    slot.hear('wh_2', { outcome: 'connect', status: null });
+    expect([...(await take()), ...(await take())]).toEqual([]);
+    slot.hear('wh_2', answered);
+    expect([...(await take()), ...(await take())]).toEqual(['wh_2']);
+    await finish();
+    expect([...(await take()), ...(await take())].filter((id) => id === 'wh_2')).toHaveLength(2);
   });
 
   it.each([

@@ -102,6 +102,8 @@ const once = <A extends readonly unknown[]>(work: (key: string, ...rest: A) => P
 
 /** Who made a batch hears of it. */
 export interface BatchListener {
+  /** Its attempt ended so. */
+  ended(delivery: Delivery, result: AttemptResult): void;
   /** The delivery is out of this worker's hands. */
   done(delivery: Delivery): void;
   /** Somebody who is asked before each attempt is away, or the name servers are. */
@@ -135,7 +137,7 @@ export const prepareAttempts = (ports: Ports) => {
       return null;
     });
 
-  return async (claimed: readonly Delivery[], { done, away }: BatchListener): Promise<Prepared> => {
+  return async (claimed: readonly Delivery[], { ended, done, away }: BatchListener): Promise<Prepared> => {
     const answers = await askLive(ports, claimed, (error) => {
       log.warn('deliveries are put off', { count: claimed.length, error });
       away();
@@ -160,6 +162,7 @@ export const prepareAttempts = (ports: Ports) => {
         away();
         throw error;
       });
+      ended(delivery, result);
       await recording.attempted(delivery, result, startedAt);
     };
     const work = (delivery: Delivery): Promise<void> => {

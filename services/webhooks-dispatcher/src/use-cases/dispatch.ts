@@ -1,9 +1,9 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
 import type { Delivery } from '../domain/delivery.ts';
-import type { Candidate, DeliveryStore } from '../ports.ts';
+import type { DeliveryStore } from '../ports.ts';
 import { type BatchListener, type Prepared, PUT_OFF_MS } from './attempt.ts';
-import { lookOut } from './look-out.ts';
+import { type Batch, claims } from './claims.ts';
 import { type SlotLimits, slots } from './slots.ts';
 
 export interface DispatchLimits extends SlotLimits {
@@ -32,52 +32,28 @@ export interface Dispatcher {
 }
 
 /** Claims what is due under leases and keeps one slow receiver from holding up the others. */
-export function dispatcher({ deliveries, clock, ids, limits, prepare, wake }: Ports): Dispatcher {
+export function dispatcher({ prepare, wake, ...ports }: Ports): Dispatcher {
+  const { deliveries, clock, limits } = ports;
   const slot = slots(limits);
-  const look = lookOut({ deliveries, clock, slot });
+  const nextBatch = claims({ ...ports, slot });
   const batches = new Set<Promise<void>>();
   /** While somebody is away a few batches find out every few seconds, not the whole backlog again and again. */
   let pausedUntil = Number.NEGATIVE_INFINITY;
   let retired = false;
 
-  /** With their slots: these are where each was found, whatever has become of its origin since. */
-  const lease = async (taken: readonly Candidate[]): Promise<readonly Delivery[]> => {
-    const originOf = new Map(taken.map(({ id, origin }) => [id, origin]));
-    const now = clock.now();
-    const leaseUntil = new Date(now.getTime() + limits.leaseMs);
-    let mine = new Set<string>();
-    try {
-      const claimed = await deliveries.claim({ now, leaseUntil, leaseToken: ids.uuid(), ids: taken.map(({ id }) => id) });
-      mine = new Set(claimed.map(({ id }) => id));
-      return claimed.map((delivery) => ({ ...delivery, origin: originOf.get(delivery.id) ?? delivery.origin }));
-    } catch (error) {
-      look.forget();
-      throw error;
-    } finally {
-      for (const candidate of taken) if (!mine.has(candidate.id)) slot.free(candidate);
-    }
-  };
-
-  /** Empty when nothing is due that fits. */
-  const claim = async (): Promise<readonly Delivery[]> => {
-    while (!retired && clock.monotonic() >= pausedUntil) {
-      const taken = await look.find();
-      if (taken.length === 0) return [];
-      const claimed = await lease(taken);
-      if (claimed.length > 0) return claimed;
-    }
-    return [];
-  };
-
-  const listener: BatchListener = {
-    done(delivery) {
-      slot.free(delivery);
+  /** Null when nothing is due that fits. */
+  const claim = async (): Promise<Batch | null> => (retired || clock.monotonic() < pausedUntil ? null : nextBatch());
+  const listenerOf = ({ candidates }: Batch): BatchListener => ({
+    ended: ({ subscriptionId }, result) => slot.hear(subscriptionId, result),
+    done({ id }) {
+      const candidate = candidates.get(id);
+      if (candidate !== undefined) slot.free(candidate);
       wake();
     },
     away() {
       pausedUntil = clock.monotonic() + PUT_OFF_MS;
     },
-  };
+  });
   const start = (attempts: Prepared) => {
     const batch = attempts().then(() => {
       batches.delete(batch);
@@ -88,7 +64,7 @@ export function dispatcher({ deliveries, clock, ids, limits, prepare, wake }: Po
   return {
     async run() {
       // One batch is prepared at a time: what ends meanwhile makes room for the next one to be large.
-      for (let claimed = await claim(); claimed.length > 0; claimed = await claim()) start(await prepare(claimed, listener));
+      for (let batch = await claim(); batch !== null; batch = await claim()) start(await prepare(batch.claimed, listenerOf(batch)));
       return deliveries.nextDueAfter(clock.now());
     },
     async drained() {

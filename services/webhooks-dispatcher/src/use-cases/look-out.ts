@@ -1,6 +1,6 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Candidate, DeliveryStore } from '../ports.ts';
-import { type Lanes, lanes } from './lanes.ts';
+import { type BlockedSubscriptions, blockedSubscriptions } from './blocked-subscriptions.ts';
 import type { Slots } from './slots.ts';
 
 interface Ports {
@@ -28,7 +28,7 @@ const LOOKS_BACK = [
   { everyMs: 0, byMs: 50 },
 ] as const;
 
-/** From when on to look: everything before was seen, and was taken or waits in a lane. */
+/** From when on to look: everything before was seen, and was taken or is of a blocked subscription. */
 function position() {
   let seenAt = 0;
   let looking: { readonly since: Date } | null = null;
@@ -54,15 +54,15 @@ function position() {
 const fromTheBeginning = () => ({ all: position(), firstOnly: position() });
 
 /** Reads what falls due in order of time, and each piece once. */
-function ahead({ deliveries, clock, slot }: Ports, waiting: Lanes) {
+function ahead({ deliveries, clock, slot }: Ports, blocked: BlockedSubscriptions) {
   let positions = fromTheBeginning();
 
-  /** Takes those that fit; true when the others wait in lanes. */
-  const takeOrQueueUp = (candidates: readonly Candidate[], taken: Candidate[]): boolean => {
+  /** Takes those that fit; true when the subscriptions of the others are blocked. */
+  const takeOrBlock = (candidates: readonly Candidate[], taken: Candidate[]): boolean => {
     let allKnown = true;
     for (const candidate of candidates) {
       if (slot.take(candidate)) taken.push(candidate);
-      else if (slot.roomOf(candidate) <= 0) waiting.queueUp(candidate);
+      else if (slot.fits(candidate.attempt)) blocked.add(candidate);
       else allKnown = false;
     }
     return allKnown;
@@ -73,9 +73,9 @@ function ahead({ deliveries, clock, slot }: Ports, waiting: Lanes) {
     const now = clock.now();
     const firstOnly = !slot.fits(1);
     const place = firstOnly ? positions.firstOnly : positions.all;
-    const query = { since: place.since(now), now, firstOnly, not: waiting.subscriptionIds(), limit: CANDIDATES_A_READ };
+    const query = { since: place.since(now), now, firstOnly, not: blocked.ids(), limit: CANDIDATES_A_READ };
     const found = await deliveries.due(query);
-    const allKnown = takeOrQueueUp(found, taken);
+    const allKnown = takeOrBlock(found, taken);
     if (found.length === CANDIDATES_A_READ) return true;
     if (allKnown) place.allSeen(now);
     return !allKnown && !firstOnly;
@@ -94,17 +94,17 @@ function ahead({ deliveries, clock, slot }: Ports, waiting: Lanes) {
 }
 
 /**
- * Finds deliveries for which there is room. A subscription without room is remembered as a lane and looked at by itself when there is room again, so that
+ * Finds deliveries for which there is room. A subscription without room is blocked: it is left out, and looked at by itself when there is room again, so that
  * the long queue of one costs the others nothing.
  */
 export function lookOut(ports: Ports): LookOut {
-  const waiting = lanes(ports);
-  const reader = ahead(ports, waiting);
-  let lanesFirst = false;
+  const blocked = blockedSubscriptions(ports);
+  const reader = ahead(ports, blocked);
+  let blockedFirst = false;
   return {
     async find() {
-      lanesFirst = !lanesFirst;
-      const [first, second] = lanesFirst ? [waiting.take, reader.take] : [reader.take, waiting.take];
+      blockedFirst = !blockedFirst;
+      const [first, second] = blockedFirst ? [blocked.take, reader.take] : [reader.take, blocked.take];
       const taken = await first();
       return taken.length > 0 ? taken : second();
     },

@@ -1,71 +1,131 @@
+import type { AttemptResult } from '../domain/outcome.ts';
 import type { Candidate } from '../ports.ts';
 
-/** How many attempts may be in flight. */
+/** How many attempts may be in flight. An owner may have no more of them than it leaves free for the others. */
 export interface SlotLimits {
-  /** At one subscription. */
+  /** At one subscription; a single one while its receiver times out. */
   readonly perSubscription: number;
   /** At one origin, however many subscriptions lead there. */
   readonly perOrigin: number;
   /** In this process. */
   readonly perProcess: number;
-  /** Of those, kept for deliveries that were never tried. */
+  /** Of those in this process, kept for deliveries that were never tried. */
   readonly reservedForFirst: number;
+  /** Of those in this process, at most at receivers that time out. */
+  readonly forTimedOut: number;
 }
 
-export type Lane = Pick<Candidate, 'subscriptionId' | 'origin'>;
+export type SubscriptionKey = Pick<Candidate, 'subscriptionId' | 'ownerId' | 'origin'>;
 
-/** Room for so many at each of a kind. */
-function room(limit: number) {
-  const busy = new Map<string, number>();
+const WHILE_TIMING_OUT = 1;
+/** The latest receivers that timed out are remembered; one that is forgotten is found out again by its next attempt. */
+const REMEMBERED = 10_000;
+
+function counter() {
+  const counts = new Map<string, number>();
   return {
-    left: (key: string) => limit - (busy.get(key) ?? 0),
-    saturated: () => [...busy.values()].filter((count) => count >= limit).length,
-    take: (key: string) => busy.set(key, (busy.get(key) ?? 0) + 1),
-    free(key: string) {
-      const count = (busy.get(key) ?? 1) - 1;
-      if (count === 0) busy.delete(key);
-      else busy.set(key, count);
+    of: (name: string) => counts.get(name) ?? 0,
+    names: () => counts.keys(),
+    add(name: string, count: number) {
+      const sum = (counts.get(name) ?? 0) + count;
+      if (sum === 0) counts.delete(name);
+      else counts.set(name, sum);
     },
   };
 }
 
-/** Who is on the wire now. */
+/** Attempts of which each owner has a share. */
+function pool() {
+  const owners = counter();
+  let total = 0;
+  return {
+    total: () => total,
+    /** How many more the owner may have when there are `size` in all: another one as long as it has fewer than are free. */
+    shareLeft: (ownerId: string, size: number) => Math.ceil((size - total - owners.of(ownerId)) / 2),
+    add(ownerId: string, count: number) {
+      owners.add(ownerId, count);
+      total += count;
+    },
+  };
+}
+
+/** Subscriptions whose receivers let an attempt time out and have not answered since. */
+function timingOut() {
+  const ids = new Set<string>();
+  return {
+    has: (subscriptionId: string) => ids.has(subscriptionId),
+    hear(subscriptionId: string, { outcome, status }: Pick<AttemptResult, 'outcome' | 'status'>) {
+      if (status !== null) ids.delete(subscriptionId);
+      if (outcome !== 'timeout') return;
+      ids.delete(subscriptionId);
+      ids.add(subscriptionId);
+      if (ids.size > REMEMBERED) for (const oldest of ids.values().take(1)) ids.delete(oldest);
+    },
+  };
+}
+
+/** Who has attempts in flight in this process, and who may have more. */
 export interface Slots {
   total(): number;
   /** Subscriptions and origins without room. */
   saturated(): number;
   /** Whether the process has room for a delivery; those tried before leave the reserved slots alone. */
   fits(attempt: number): boolean;
-  /** How many more the subscription and its origin may have, when so many of the origin's are given away. */
-  roomOf(lane: Lane, given?: number): number;
+  /** How many more of the subscription's deliveries may be in flight; none when it, its origin or its owner has no room. */
+  roomOf(key: SubscriptionKey, attempt: number): number;
+  /** Counts so many as in flight until the answer is called. */
+  reserve(key: SubscriptionKey, count: number): () => void;
   /** False when there is no room. */
   take(candidate: Candidate): boolean;
-  free(lane: Lane): void;
+  /** Of a candidate that was taken. */
+  free(candidate: Candidate): void;
+  /** An attempt at the subscription ended so. */
+  hear(subscriptionId: string, result: Pick<AttemptResult, 'outcome' | 'status'>): void;
 }
 
-export function slots({ perSubscription, perOrigin, perProcess, reservedForFirst }: SlotLimits): Slots {
-  const subscriptions = room(perSubscription);
-  const origins = room(perOrigin);
-  let total = 0;
-  const fits = (attempt: number) => total < (attempt === 0 ? perProcess : perProcess - reservedForFirst);
-  const roomOf = ({ subscriptionId, origin }: Lane, given = 0) =>
-    Math.min(subscriptions.left(subscriptionId), origins.left(origin) - given);
+export function slots({ perSubscription, perOrigin, perProcess, reservedForFirst, forTimedOut }: SlotLimits): Slots {
+  const [subscriptions, origins] = [counter(), counter()];
+  const [all, atTimingOut] = [pool(), pool()];
+  const receivers = timingOut();
+  const taken = new Map<Candidate, () => void>();
+
+  const limitOf = (subscriptionId: string) => (receivers.has(subscriptionId) ? WHILE_TIMING_OUT : perSubscription);
+  const sizeFor = (attempt: number) => (attempt === 0 ? perProcess : perProcess - reservedForFirst);
+  const fits = (attempt: number) => all.total() < sizeFor(attempt);
+  const roomOf = ({ subscriptionId, ownerId, origin }: SubscriptionKey, attempt: number) =>
+    Math.min(
+      limitOf(subscriptionId) - subscriptions.of(subscriptionId),
+      perOrigin - origins.of(origin),
+      all.shareLeft(ownerId, sizeFor(attempt)),
+      receivers.has(subscriptionId) ? atTimingOut.shareLeft(ownerId, forTimedOut) : perProcess,
+    );
+  const reserve = ({ subscriptionId, ownerId, origin }: SubscriptionKey, count: number) => {
+    const pools = receivers.has(subscriptionId) ? [all, atTimingOut] : [all];
+    const add = (of: number) => {
+      subscriptions.add(subscriptionId, of);
+      origins.add(origin, of);
+      for (const one of pools) one.add(ownerId, of);
+    };
+    add(count);
+    return () => add(-count);
+  };
   return {
-    total: () => total,
-    saturated: () => subscriptions.saturated() + origins.saturated(),
+    total: all.total,
+    saturated: () =>
+      [...subscriptions.names()].filter((id) => subscriptions.of(id) >= limitOf(id)).length +
+      [...origins.names()].filter((origin) => origins.of(origin) >= perOrigin).length,
     fits,
     roomOf,
+    reserve,
     take(candidate) {
-      if (!fits(candidate.attempt) || roomOf(candidate) <= 0) return false;
-      subscriptions.take(candidate.subscriptionId);
-      origins.take(candidate.origin);
-      total += 1;
+      if (roomOf(candidate, candidate.attempt) <= 0) return false;
+      taken.set(candidate, reserve(candidate, 1));
       return true;
     },
-    free({ subscriptionId, origin }) {
-      subscriptions.free(subscriptionId);
-      origins.free(origin);
-      total -= 1;
+    free(candidate) {
+      taken.get(candidate)?.();
+      taken.delete(candidate);
     },
+    hear: receivers.hear,
   };
 }

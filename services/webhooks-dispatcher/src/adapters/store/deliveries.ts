@@ -21,7 +21,7 @@ export const DROPPED_DELIVERY_INDEXES: readonly string[] = ['due', 'first_due'];
 
 /** Of a delivery that is sent again and again by hand. */
 const MAX_LOG_LINES = 50;
-const CANDIDATE = { _id: 1, subscriptionId: 1, origin: 1, attempt: 1 } as const;
+const CANDIDATE = { _id: 1, subscriptionId: 1, ownerId: 1, origin: 1, attempt: 1 } as const;
 
 const toDelivery = ({ _id, putOff, ...rest }: DeliveryDoc): Delivery => ({ id: _id, ...rest });
 
@@ -42,7 +42,7 @@ const updateOf = (end: LeaseEnd['as']): UpdateFilter<DeliveryDoc> => {
 function queueOf(collection: Collection<DeliveryDoc>): Queue {
   const candidates = async (filter: Filter<DeliveryDoc>, limit: number): Promise<Candidate[]> => {
     const docs = await collection.find(filter, { sort: { claimableAt: 1 }, limit, projection: CANDIDATE });
-    return docs.map(({ _id, subscriptionId, origin, attempt }) => ({ id: _id, subscriptionId, origin, attempt }));
+    return docs.map(({ _id, subscriptionId, ownerId, origin, attempt }) => ({ id: _id, subscriptionId, ownerId, origin, attempt }));
   };
   return {
     insert: ({ id, ...delivery }) => collection.insert({ _id: id, putOff: false, ...delivery }),
