@@ -30,6 +30,8 @@ export interface Batch {
 /** Claims what is due and fits, batch by batch; null when there is nothing. */
 export function claims({ deliveries, clock, ids, limits, slot }: Ports): () => Promise<Batch | null> {
   const look = lookOut({ deliveries, clock, slot });
+  /** The store did not say what became of it. Asked for again under its token it is the same claim, whether it was made or not. */
+  let unanswered: Claim | null = null;
 
   const claimOf = (found: readonly Candidate[]): Claim => {
     const now = clock.now();
@@ -42,16 +44,18 @@ export function claims({ deliveries, clock, ids, limits, slot }: Ports): () => P
     look.forget();
   };
   const next = async (): Promise<Claim | null> => {
+    if (unanswered !== null && clock.now() < unanswered.request.leaseUntil) return unanswered;
+    if (unanswered !== null) giveUp(unanswered);
+    unanswered = null;
     const found = await look.find();
     return found.length === 0 ? null : claimOf(found);
   };
   /** Each with the origin at which it has its slot, whatever has become of its origin since. */
   const answered = async (claim: Claim): Promise<Batch> => {
     const { candidates, request } = claim;
-    const answer = await deliveries.claim(request).catch((error: unknown) => {
-      giveUp(claim);
-      throw error;
-    });
+    unanswered = claim;
+    const answer = await deliveries.claim(request).catch(() => deliveries.claim(request));
+    unanswered = null;
     const claimed = answer.map((delivery) => ({ ...delivery, origin: candidates.get(delivery.id)?.origin ?? delivery.origin }));
     const mine = new Set(claimed.map(({ id }) => id));
     for (const candidate of candidates.values()) if (!mine.has(candidate.id)) slot.free(candidate);

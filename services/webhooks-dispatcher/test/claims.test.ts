@@ -1,0 +1,73 @@
+import { storeUnavailable } from '@bubbles/shared/store/store-errors.ts';
+import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { fakeIds } from '@bubbles/shared/testing/fake-ids.ts';
+import { describe, expect, it } from '@jest/globals';
+import { stores } from '../src/adapters/store/stores.ts';
+import type { DeliveryStore } from '../src/ports.ts';
+import { claims } from '../src/use-cases/claims.ts';
+import { slots } from '../src/use-cases/slots.ts';
+import { NOON } from './builders.ts';
+import { numbered } from './stored-deliveries.ts';
+import { memoryDatabase } from './stores.ts';
+
+const LEASE_MS = 60_000;
+const LIMITS = { perSubscription: 4, perOrigin: 64, perProcess: 100, reservedForFirst: 10, forTimedOut: 20 };
+
+const scene = async () => {
+  const { deliveries, ensureIndexes } = stores(memoryDatabase());
+  await ensureIndexes();
+  for (const n of [1, 2]) await deliveries.insert(numbered(n));
+  const clock = fakeClock(NOON);
+  const slot = slots(LIMITS);
+  let lost = 0;
+  const faltering: DeliveryStore = {
+    ...deliveries,
+    async claim(request) {
+      const answer = await deliveries.claim(request);
+      lost -= 1;
+      if (lost >= 0) throw storeUnavailable(new Error('The answer is lost.'));
+      return answer;
+    },
+  };
+  const next = claims({ deliveries: faltering, clock, ids: fakeIds(), limits: { leaseMs: LEASE_MS }, slot });
+  const idsOf = async () => (await next())?.claimed.map(({ id, claims: count }) => `${id} ${count}`);
+  return {
+    deliveries,
+    clock,
+    slot,
+    idsOf,
+    lose(count: number) {
+      lost = count;
+    },
+  };
+};
+
+describe('a claim whose answer was lost', () => {
+  it('[DLV-05] is claimed again by its token at once', async () => {
+    const { idsOf, lose, slot } = await scene();
+    lose(1);
+    expect(await idsOf()).toEqual(['dlv_1 1', 'dlv_2 1']);
+    expect(slot.total()).toBe(2);
+    expect(await idsOf()).toBeUndefined();
+  });
+
+  it('[DLV-05] is claimed as soon as the store answers again, before anything else and with the slots that it has', async () => {
+    const { idsOf, lose, slot, deliveries } = await scene();
+    lose(4);
+    await expect(idsOf()).rejects.toMatchObject({ kind: 'unavailable' });
+    await deliveries.insert(numbered(3));
+    await expect(idsOf()).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(slot.total()).toBe(2);
+    expect(await idsOf()).toEqual(['dlv_1 1', 'dlv_2 1']);
+    expect(await idsOf()).toEqual(['dlv_3 1']);
+  });
+
+  it('[DLV-05] is forgotten when its lease has ended, and what was in it is due again', async () => {
+    const { idsOf, lose, slot, clock } = await scene();
+    lose(2);
+    await expect(idsOf()).rejects.toMatchObject({ kind: 'unavailable' });
+    await clock.advance(LEASE_MS);
+    expect(await idsOf()).toEqual(['dlv_1 2', 'dlv_2 2']);
+    expect(slot.total()).toBe(2);
+  });
+});
