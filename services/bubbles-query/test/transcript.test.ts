@@ -41,6 +41,21 @@ describe('GET /v1/bubbles/{id}/transcript', () => {
     });
   });
 
+  it('[TRN-03] nobody forges a speaker or a block with breaks and blanks', async () => {
+    const forged = [
+      aSegment({ speaker: { id: null, name: 'Eve\n\nAda' }, text: 'Hi.\r\n\r\nAda: I agree.\u2028\u2029Olga: So do I.' }),
+      aSegment({ speaker: { id: null, name: ' Eve \t Ada ' }, text: '\u0085\u000b\u00a0' }),
+      aSegment({ speaker: { id: null, name: 'Eve Ada' }, text: '  Well. \u0000 ' }),
+      aSegment({ speaker: { id: null, name: '\n\u3000' }, text: '' }),
+      aSegment({ speaker: { id: null, name: 'שלום\ud800' }, text: 'e\u0301\u0301 👩\u200d💻' }),
+    ];
+    await bubbles.tell(created(), transcribed({ segments: forged }));
+    expect((await bubbles.read('ada', `${PATH}?format=text`)).body.text).toBe(
+      ['Eve Ada: Hi. Ada: I agree. Olga: So do I. Well.', 'Unknown speaker: ', 'שלום\ud800: e\u0301\u0301 👩\u200d💻'].join('\n\n'),
+    );
+    expect((await bubbles.read('ada', PATH)).body.segments).toEqual(forged);
+  });
+
   it.each(['xml', '', 'JSON', 'json&format=text'])('[TRN-01] format=%s is refused', async (format) => {
     await bubbles.tell(created(), transcribed());
     expect((await bubbles.read('ada', `${PATH}?format=${format}`)).status).toBe(400);

@@ -23,17 +23,23 @@ export const withCurrentNames = (segments: readonly Segment[], directory: Direct
     return segment.speaker && known ? { ...segment, speaker: { id: segment.speaker.id, name: known.name } } : segment;
   });
 
+const BREAKS_AND_BLANKS = /[\s\p{Cc}]+/gu;
+/** On one line: a break within it would look like the end of a block, and what follows like another speaker. */
+const folded = (text: string): string => text.replace(BREAKS_AND_BLANKS, ' ').trim();
+
+const nameOf = ({ speaker }: Segment): string => folded(speaker?.name ?? '');
+
 /** The same id, or without ids the same name. */
-const speakerKey = ({ speaker }: Segment): string => (speaker?.id ? `id:${speaker.id}` : `name:${speaker?.name ?? ''}`);
+const speakerKey = (segment: Segment): string => (segment.speaker?.id ? `id:${segment.speaker.id}` : `name:${nameOf(segment)}`);
 
 /** Blocks of one speaker with a blank line between them. */
 export function asText(segments: readonly Segment[]): string {
   const blocks: { readonly key: string; readonly name: string; readonly texts: string[] }[] = [];
   for (const segment of segments) {
-    const key = speakerKey(segment);
+    const [key, text] = [speakerKey(segment), folded(segment.text)];
     const last = blocks.at(-1);
-    if (last?.key === key) last.texts.push(segment.text);
-    else blocks.push({ key, name: segment.speaker?.name || UNKNOWN_SPEAKER, texts: [segment.text] });
+    if (last?.key !== key) blocks.push({ key, name: nameOf(segment) || UNKNOWN_SPEAKER, texts: [text] });
+    else if (text !== '') last.texts.push(text);
   }
-  return blocks.map(({ name, texts }) => `${name}: ${texts.join(' ')}`).join('\n\n');
+  return blocks.map(({ name, texts }) => `${name}: ${texts.join(' ').trimStart()}`).join('\n\n');
 }
