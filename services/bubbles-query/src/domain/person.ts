@@ -1,3 +1,5 @@
+import { domainToASCII } from 'node:url';
+
 /** Somebody of a recording, as its event named them. */
 export interface Person {
   /** Null for somebody without an account. */
@@ -29,11 +31,28 @@ export function current(person: Person, directory: Directory): Person {
   return known === undefined ? person : { ...person, name: known.name, email: known.email };
 }
 
-const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+const ASCII_DOMAIN = /^[a-z0-9._-]+$/;
+const NO_DOMAIN = /[\s%/?#@:[\]\\]/;
 
-/** Lower case, distinct, sorted. */
+/** Of the name of a domain, in one form however it was written: IDNA in ASCII, lower case, no dot at the end. Null when it is none. */
+const canonicalDomain = (name: string): string | null => {
+  const lower = name.trim().toLowerCase();
+  if (NO_DOMAIN.test(lower)) return null;
+  const ascii = ASCII_DOMAIN.test(lower) ? lower : domainToASCII(lower);
+  return ascii.replace(/\.+$/, '') || null;
+};
+
+const domainOf = (email: string): string | null => (email.includes('@') ? canonicalDomain(email.slice(email.lastIndexOf('@') + 1)) : null);
+
+/** Equal for all ways to write one address. */
+export const addressKey = (email: string): string => {
+  const lower = email.trim().toLowerCase();
+  const domain = domainOf(lower);
+  return domain === null ? lower : `${lower.slice(0, lower.lastIndexOf('@')).trimEnd()}@${domain}`;
+};
+
+/** In one form each, distinct, sorted. */
 export const externalDomains = (participants: readonly Person[], directory: Directory): string[] => {
   const emails = participants.flatMap((person) => (person.isExternal ? (current(person, directory).email ?? []) : []));
-  const domains = emails.filter((email) => email.includes('@')).map(domainOf);
-  return [...new Set(domains)].filter((domain) => domain !== '').toSorted();
+  return [...new Set(emails.map(domainOf))].filter((domain) => domain !== null).toSorted();
 };
