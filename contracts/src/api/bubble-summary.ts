@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Bubble } from './bubble.ts';
+import { HttpsLink } from './link.ts';
 import { hasAtMost } from './text.ts';
 
 export const SUMMARY_MAX_CHARACTERS = 1000;
@@ -18,7 +19,7 @@ export const BubbleSummary = Bubble.pick({
 })
   .extend({
     author_id: z.string().nullable().meta({ description: 'User id of the raw creator' }),
-    thumbnail_url: z.string().nullable(),
+    thumbnail_url: HttpsLink,
     duration_seconds: z.number().nullable(),
     has_summary: z.boolean().meta({ description: 'Whether meeting notes exist' }),
     summary: z

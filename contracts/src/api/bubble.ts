@@ -1,10 +1,9 @@
 import { z } from 'zod';
+import { EmbedCode, HttpsLink } from './link.ts';
 import { Timestamp } from './timestamp.ts';
 
 export const BubbleType = z.enum(['meeting_recording', 'screen_recording', 'custom_image']);
 export type BubbleType = z.infer<typeof BubbleType>;
-
-const AssetUrl = z.string().nullable().meta({ description: 'Absolute https URL; null when there is no such asset' });
 
 export const BubblePerson = z
   .object({
@@ -17,9 +16,9 @@ export type BubblePerson = z.infer<typeof BubblePerson>;
 
 export const BubbleMedia = z
   .object({
-    video_url: AssetUrl,
-    thumbnail_url: AssetUrl,
-    screenshot_url: AssetUrl,
+    video_url: HttpsLink,
+    thumbnail_url: HttpsLink,
+    screenshot_url: HttpsLink,
     duration_seconds: z.number().nullable(),
     is_processed: z.boolean().nullable().meta({ description: 'Null when unknown' }),
   })
@@ -55,7 +54,7 @@ export const Bubble = z
     has_transcript: z.boolean(),
     comment_count: z.int().nonnegative(),
     is_public: z.boolean().meta({ description: 'Shared through a public link' }),
-    embed_code: z.string().nullable().meta({ description: 'HTML embed snippet' }),
+    embed_code: EmbedCode,
     expires_at: Timestamp.nullable().meta({ description: 'Null when it does not expire' }),
     archived: z.boolean(),
     creator_id: z.string().nullable().meta({ description: 'User id of the raw creator' }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { HttpsLink } from './link.ts';
 import { Timestamp } from './timestamp.ts';
 
 export const CommentAuthor = z.object({ id: z.string(), name: z.string().nullable() }).meta({ id: 'CommentAuthor' });
@@ -11,8 +12,8 @@ export const Comment = z
     bubble_id: z.string(),
     kind: z.enum(['text', 'video', 'image']),
     body: z.string().nullable().meta({ description: 'Null for video and image comments' }),
-    video_url: z.string().nullable(),
-    image_url: z.string().nullable(),
+    video_url: HttpsLink,
+    image_url: HttpsLink,
     created_at: Timestamp,
     author: CommentAuthor,
     is_pinned: z.boolean().meta({ description: 'Whether its thread is pinned' }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BubbleType } from '../api/bubble.ts';
+import { EmbedCode, HttpsLink } from '../api/link.ts';
 import { defineEvent } from './define-event.ts';
 import { RecordedTime } from './recorded-time.ts';
 
@@ -42,7 +43,7 @@ const BubbleDetails = z.object({
   has_media: z.boolean(),
   expires_at: RecordedTime.nullable(),
   response_required: z.boolean(),
-  embed_code: z.string().nullable(),
+  embed_code: EmbedCode,
   meeting: z.object({ platform: z.string().nullable(), start_time: RecordedTime.nullable() }).nullable(),
 });
 export type RecordedBubble = z.infer<typeof BubbleDetails>;
@@ -61,9 +62,9 @@ export const MediaProcessedV1 = defineEvent(
     /** Null when unknown; the group counts as processed when this event is there and it is not false. */
     is_processed: z.boolean().nullable(),
     has_audio: z.boolean(),
-    video_url: z.string().nullable(),
-    thumbnail_url: z.string().nullable(),
-    screenshot_url: z.string().nullable(),
+    video_url: HttpsLink,
+    thumbnail_url: HttpsLink,
+    screenshot_url: HttpsLink,
     duration_seconds: z.number().nonnegative().nullable(),
   }),
   pipeline,
@@ -94,8 +95,8 @@ const CommentFacts = z.object({
   revision: Revision,
   kind: z.enum(['text', 'video', 'image']),
   body: z.string().nullable(),
-  video_url: z.string().nullable(),
-  image_url: z.string().nullable(),
+  video_url: HttpsLink,
+  image_url: HttpsLink,
   created_at: RecordedTime,
   author: z.object({ id: z.string(), name: z.string().nullable() }),
   timestamp_seconds: z.number().nonnegative().nullable(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { HttpsLink } from '../api/link.ts';
 
 /** The public face of an account, in the snapshot and in `identity.account.changed.v1`. A deleted account has no name, e-mail or picture. */
 export const AccountFacts = z.object({
@@ -6,7 +7,7 @@ export const AccountFacts = z.object({
   state: z.enum(['active', 'disabled', 'deleted']),
   name: z.string().nullable(),
   email: z.string().nullable(),
-  picture_url: z.string().nullable(),
+  picture_url: HttpsLink,
   /** Rises with every change of the account; the newest wins. */
   revision: z.int().positive(),
 });

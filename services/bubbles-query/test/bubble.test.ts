@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { BubbleDoc } from '../src/adapters/store/bubbles.ts';
+import type { CommentDoc } from '../src/adapters/store/comments.ts';
 import { shortIdOf } from '../src/domain/short-id.ts';
 import { startBubbles, type TestBubbles } from './bubbles-query.ts';
-import { account, anOutsider, aPerson, BUBBLE, changed, created, day, noted, processed, removed, transcribed } from './builders.ts';
+import { aPerson, BUBBLE, created, day, noted, posted, processed, readyFacts, removed, threaded, transcribed } from './builders.ts';
 
 const PATH = `/v1/bubbles/${BUBBLE}`;
 const SHORT = shortIdOf(BUBBLE);
@@ -165,89 +167,46 @@ describe('who may read', () => {
   });
 });
 
-describe('people of a bubble', () => {
-  const guests = [aPerson(), anOutsider(), anOutsider({ user_id: 'zed', name: 'Zed', email: 'zed@Other.TEST' })];
-
-  it('[BUB-05] addresses are for those who take part or belong to the team', async () => {
-    await bubbles.tell(created({ is_public: true, author: anOutsider(), participants: guests }));
-    const seen = async (userId: string, teams: { id: string; role: 'guest' | 'member'; hidden: boolean }[]) => {
-      const { body } = await bubbles.read(userId, PATH, { teams });
-      const people: { email: string | null }[] = [body.author, ...body.participants];
-      return [people.map(({ email }) => email), body.external_participant_email_domains, body.has_external_participants];
-    };
-    const everything = [
-      ['olga@outside.test', 'ada@acme.test', 'olga@outside.test', 'zed@Other.TEST'],
-      ['other.test', 'outside.test'],
-      true,
+describe('links', () => {
+  const BAD = 'javascript:alert(1)';
+  const links = async () => {
+    const [bubble, row, comment] = [
+      (await bubbles.read('ada', PATH)).body,
+      (await bubbles.read('ada', '/v1/bubbles')).body.data[0],
+      (await bubbles.read('ada', `${PATH}/comments`)).body.data[0],
     ];
-    const nothing = [[null, null, null, null], [], true];
-    expect(await seen('ada', [])).toEqual(everything);
-    expect(await seen('bob', [{ id: 'acme', role: 'guest', hidden: false }])).toEqual(everything);
-    expect(await seen('bob', [{ id: 'acme', role: 'member', hidden: true }])).toEqual(nothing);
-    expect(await seen('bob', [{ id: 'other', role: 'member', hidden: false }])).toEqual(nothing);
-  });
+    const { video_url, thumbnail_url, screenshot_url } = bubble.media;
+    return [video_url, thumbnail_url, screenshot_url, bubble.embed_code, row.thumbnail_url, comment.video_url, comment.image_url];
+  };
+  const media = { video_url: BAD, thumbnail_url: 'http://media.test/t.jpg', screenshot_url: 'data:image/png,' };
 
-  it('[BUB-05] belonging to no team is not belonging to the team of a bubble without one', async () => {
-    await bubbles.tell(created({ is_public: true, team_id: null }));
-    expect((await bubbles.read('bob', PATH)).body.participants).toEqual([{ id: 'ada', name: 'Ada', email: null }]);
-  });
-
-  it('[BUB-06] outside is who the recording says was outside; later names change nothing of that', async () => {
+  it('[BUB-02] that are not https are null in every body, in the ready event too', async () => {
     await bubbles.tell(
-      created({ participants: [aPerson(), anOutsider({ email: 'Zed@B.test' }), anOutsider({ email: 'a@b.TEST' })] }),
-      account(),
+      ...readyFacts({ embed_code: `<a href="${BAD}">x</a>` }),
+      processed({ revision: 2, ...media }),
+      threaded(),
+      posted({ kind: 'video', video_url: BAD, image_url: BAD }),
     );
-    const { body } = await bubbles.read('ada', PATH);
-    expect([body.has_external_participants, body.external_participant_email_domains]).toEqual([true, ['b.test']]);
-    await bubbles.tell(changed({ participants: [aPerson({ is_external: true, email: null })] }));
-    expect((await bubbles.read('ada', PATH)).body).toMatchObject({
-      has_external_participants: true,
-      external_participant_email_domains: ['acme.test'],
-    });
+    expect(await links()).toEqual(Array(7).fill(null));
+    const [ready] = await bubbles.ready();
+    expect(ready?.data.bubble.embed_code).toBeNull();
   });
 
-  it('[BUB-07] somebody without an account has an id of that bubble and address alone, which says nothing of it', async () => {
-    const other = '8b0f3b1c-6c56-4c4e-9a41-0d3a5c7f2f11';
-    const people = [aPerson(), anOutsider({ email: 'Olga@Outside.test' }), anOutsider({ email: null }), anOutsider({ email: null })];
-    await bubbles.tell(
-      created({ author: anOutsider({ name: null }), participants: people }),
-      created({ bubble_id: other, participants: people }),
+  it('[BUB-02] that an earlier release stored are null as well', async () => {
+    await bubbles.tell(...readyFacts(), threaded(), posted({ kind: 'video' }));
+    const stored = { videoUrl: BAD, thumbnailUrl: BAD, screenshotUrl: BAD };
+    const docs = bubbles.database.collection<BubbleDoc>('bubbles');
+    await docs.updateOne(
+      { _id: BUBBLE },
+      {
+        $set: {
+          ...Object.fromEntries(Object.entries(stored).map(([name, link]) => [`media.${name}`, link])),
+          'row.thumbnailUrl': BAD,
+          'details.embedCode': `<a href='${BAD}'>`,
+        },
+      },
     );
-    const ids = async (id: string) => {
-      const { body } = await bubbles.read('ada', `/v1/bubbles/${id}`);
-      return [body.author, ...body.participants].map((person: { id: string }) => person.id);
-    };
-    const here = await ids(BUBBLE);
-    const [author, ada, olga, first, second] = here;
-    expect(author).toBe(olga);
-    expect(ada).toBe('ada');
-    expect(new Set(here)).toHaveProperty('size', 4);
-    for (const id of [olga, first, second]) expect(id).toMatch(/^ext_[A-Za-z0-9_-]{24}$/);
-    await bubbles.tell(
-      changed({ author: anOutsider({ name: 'O.' }), participants: [...people.slice(0, 1), ...people.slice(2), anOutsider()] }),
-    );
-    expect(await ids(BUBBLE)).toEqual([olga, 'ada', first, second, olga]);
-    expect((await ids(other))[2]).not.toBe(olga);
-  });
-
-  it('[BUB-07] another key gives other ids, so that they cannot be told without it', async () => {
-    await bubbles.tell(created({ author: anOutsider() }));
-    const rekeyed = await startBubbles({ database: bubbles.database, config: { personKey: Buffer.alloc(32, 9) } });
-    const [one, two] = [(await bubbles.read('ada', PATH)).body.author.id, (await rekeyed.read('ada', PATH)).body.author.id];
-    await rekeyed.stop();
-    expect(one).not.toBe(two);
-  });
-
-  it('[LIST-10] names and addresses are those of the account now; of a deleted one there are none', async () => {
-    await bubbles.tell(created());
-    const people = async () => {
-      const { body } = await bubbles.read('ada', PATH);
-      return [body.author, body.participants[0]];
-    };
-    expect(await people()).toEqual(Array(2).fill({ id: 'ada', name: 'Ada', email: 'ada@acme.test' }));
-    await bubbles.tell(account({ revision: 2 }), account({ revision: 1, name: 'Old' }));
-    expect(await people()).toEqual(Array(2).fill({ id: 'ada', name: 'Ada L.', email: 'l@acme.test' }));
-    await bubbles.tell(account({ revision: 3, state: 'deleted', name: null, email: null }));
-    expect(await people()).toEqual(Array(2).fill({ id: 'ada', name: null, email: null }));
+    await bubbles.database.collection<CommentDoc>('comments').updateOne({ _id: 'comment-1' }, { $set: { videoUrl: BAD, imageUrl: BAD } });
+    expect(await links()).toEqual(Array(7).fill(null));
   });
 });

@@ -18,6 +18,13 @@ describe('the caller', () => {
     expect(body).toEqual({ id: ada.id, email: null, name: 'Ada', picture_url: 'https://acme.test/ada.png' });
   });
 
+  it('[ME-01] has no picture whose link is not https', async () => {
+    for (const picture_url of ['http://acme.test/ada.png', 'javascript:alert(1)', 'data:image/png,']) {
+      await identity.admin('PATCH', `accounts/${ada.id}`, { picture_url });
+      expect((await identity.as(ada.pat)('GET', '/v1/me')).body.picture_url).toBeNull();
+    }
+  });
+
   it('[ME-01] sees a change of its profile at once', async () => {
     await identity.admin('PATCH', `accounts/${ada.id}`, { name: 'Ada L.', email: 'ada@acme.test' });
     expect((await identity.as(ada.pat)('GET', '/v1/me')).body).toMatchObject({ name: 'Ada L.', email: 'ada@acme.test' });

@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { EmbedCode, HttpsLink } from './link.ts';
+
+const KEPT = [
+  'https://media.test/v.mp4',
+  'HTTPS://Media.Test/V.mp4?sig=a%2Fb+c==&x=[1]#t=1,2',
+  'https://user@[2001:db8::1]:8443/a;b=c',
+  'https://bücher.example/straße',
+  `https://media.test/${'a'.repeat(100_000)}`,
+];
+const NULLED = [
+  '',
+  'http://media.test/v.mp4',
+  'javascript:alert(1)',
+  'JavaScript:alert(1)//https://media.test/',
+  'data:text/html,<script>alert(1)</script>',
+  'blob:https://media.test/1',
+  'ftp://media.test/v.mp4',
+  '//media.test/v.mp4',
+  '/v.mp4',
+  'media.test/v.mp4',
+  'https:media.test',
+  'https:/media.test',
+  'https://',
+  'https:///v.mp4',
+  'https:\\\\media.test\\v.mp4',
+  ' https://media.test/v.mp4',
+  'https://media.test/v.mp4\n',
+  'https://media.test/a b.mp4',
+  'https://media.test/\u0000',
+  'https://media.test/\ud800',
+  'https://media.test:99999/',
+  'https://[::1/',
+  'java\nscript:alert(1)',
+];
+
+describe('a link', () => {
+  it.each(KEPT)('[BUB-02] stays as it is when it is https: %.60s', (link) => {
+    expect(HttpsLink.parse(link)).toBe(link);
+  });
+
+  it.each(NULLED)('[BUB-02] becomes null: %j', (link) => {
+    expect(HttpsLink.parse(link)).toBeNull();
+  });
+});
+
+describe('a snippet', () => {
+  it.each([
+    '<iframe src="https://media.test/embed" allowfullscreen></iframe>',
+    "<a href='https://media.test/?a=1&amp;b=2'><img src=https://media.test/t.jpg></a>",
+    '<iframe></iframe>',
+    '<div data-src="later">href: none</div>',
+  ])('[BUB-01] stays as it is: %s', (html) => {
+    expect(EmbedCode.parse(html)).toBe(html);
+  });
+
+  it.each([
+    '<iframe src="javascript:alert(1)"></iframe>',
+    '<iframe src = &#106;avascript:alert(1)></iframe>',
+    '<a href="https://media.test/"><img SRC=\'http://media.test/t.jpg\'></a>',
+    '<iframe src="//media.test/embed"></iframe>',
+    '<object data="data:text/html,x"></object>',
+    '<iframe src=""></iframe>',
+  ])('[BUB-01] with a link that is not https becomes null: %s', (html) => {
+    expect(EmbedCode.parse(html)).toBeNull();
+  });
+});
