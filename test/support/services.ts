@@ -6,7 +6,7 @@ import { openApiFragment } from '@bubbles/shared/http/openapi.ts';
 import type { Infra, Service } from '@bubbles/shared/service.ts';
 import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
 import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
-import { PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
+import { DEFAULT_QUOTA, PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
 import { createWebhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
 import { Registry } from 'prom-client';
 import { memoryInfra } from './memory-infra.ts';
@@ -44,6 +44,7 @@ export const webhooksDispatcher = (infra: Infra): Service =>
       receivers: { allow: [], deny: [], http: false, loopback: false, offline: false, extraCa: [] },
       timing: PRODUCTION_TIMING,
       limits: PRODUCTION_LIMITS,
+      quota: DEFAULT_QUOTA,
       releaseLeasesAtStart: false,
     },
     infra,

@@ -3,6 +3,7 @@ import type { Ids } from '@bubbles/shared/ids.ts';
 import type { Log } from '@bubbles/shared/log.ts';
 import type { Seal } from '@bubbles/shared/seal.ts';
 import type { ReceiverPolicy } from './domain/receiver-url.ts';
+import type { SubscriptionQuota } from './domain/subscription.ts';
 import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, Receiver, SubscriptionStore } from './ports.ts';
 import { prepareAttempts } from './use-cases/attempt.ts';
 import { listDeliveries, redeliver, testSubscription } from './use-cases/deliveries.ts';
@@ -31,6 +32,7 @@ export interface AppPorts {
   readonly ids: Ids;
   readonly log: Log;
   readonly limits: DispatchLimits;
+  readonly quota: SubscriptionQuota;
   readonly timing: { readonly deadlineMs: number };
   readonly headerName: string;
   readonly userAgent: string;

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { PRODUCTION_LIMITS, PRODUCTION_TIMING, readWebhooksConfig } from './config.ts';
+import { DEFAULT_QUOTA, PRODUCTION_LIMITS, PRODUCTION_TIMING, readWebhooksConfig } from './config.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const key = (byte: number) => Buffer.alloc(32, byte);
@@ -30,6 +30,7 @@ describe('the configuration', () => {
       receivers: { allow: ['10.1.0.0/16', 'fd00::/8'], deny: [], http: false, loopback: false, offline: false, extraCa: [ca] },
       timing: PRODUCTION_TIMING,
       limits: PRODUCTION_LIMITS,
+      quota: DEFAULT_QUOTA,
       releaseLeasesAtStart: false,
     });
   });

@@ -1,10 +1,11 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import { type Environment, readConfig } from '@bubbles/shared/config.ts';
-import { base64Key, baseUrls, commaList, flag, sealKeys } from '@bubbles/shared/config-values.ts';
+import { base64Key, baseUrls, commaList, flag, sealKeys, wholeNumber } from '@bubbles/shared/config-values.ts';
 import type { SealKey } from '@bubbles/shared/seal.ts';
 import { ASKING_VARIABLES, SERVICE_VARIABLES, type ServiceSettings, serviceSettings } from '@bubbles/shared/service-settings.ts';
 import { z } from 'zod';
 import { addressList } from './domain/public-address.ts';
+import type { SubscriptionQuota } from './domain/subscription.ts';
 import type { DispatchLimits } from './use-cases/dispatch.ts';
 
 /** What the dispatcher itself has to know. */
@@ -38,6 +39,7 @@ export interface Config {
     readonly pollMs: number;
   };
   readonly limits: DispatchLimits;
+  readonly quota: SubscriptionQuota;
   /** At start, claims of this store belong to a process that is gone: true where there is one process only. */
   readonly releaseLeasesAtStart: boolean;
 }
@@ -61,6 +63,10 @@ export const PRODUCTION_LIMITS: DispatchLimits = {
   forTimedOut: 64,
   leaseMs: 60_000,
 };
+
+export const DEFAULT_QUOTA: SubscriptionQuota = { perUser: 100, perTeam: 1000 };
+/** A user's list is answered whole when no page is asked for. */
+const MAX_QUOTA = 10_000;
 
 /** The lease must outlive an attempt with the time to record it, or a second worker would post beside the first. */
 export function checkTiming({ timing, limits }: Pick<Config, 'timing' | 'limits'>): void {
@@ -89,7 +95,7 @@ const isCertificate = (text: string): boolean => {
   }
 };
 
-/** What is sent to whom; the sandbox reads these too. */
+/** What is sent to whom, and how many subscriptions there may be; the sandbox reads these too. */
 export const RECEIVER_VARIABLES = {
   WEBHOOK_HEADER_NAME: z
     .string()
@@ -100,10 +106,12 @@ export const RECEIVER_VARIABLES = {
   WEBHOOK_DENY_CIDRS: networks(),
   WEBHOOK_ALLOW_HTTP: flag().default(false),
   WEBHOOK_EXTRA_CA: z.string().refine(isCertificate, 'must be certificates in PEM').nullable().default(null),
+  WEBHOOK_MAX_PER_USER: wholeNumber(1, MAX_QUOTA).default(DEFAULT_QUOTA.perUser),
+  WEBHOOK_MAX_PER_TEAM: wholeNumber(1, MAX_QUOTA).default(DEFAULT_QUOTA.perTeam),
 };
 const ReceiverVariables = z.object(RECEIVER_VARIABLES);
 
-export type ReceiverSettings = Pick<Config, 'headerName' | 'userAgent' | 'receivers'>;
+export type ReceiverSettings = Pick<Config, 'headerName' | 'userAgent' | 'receivers' | 'quota'>;
 
 export const receiverSettings = (
   read: z.output<typeof ReceiverVariables>,
@@ -111,6 +119,7 @@ export const receiverSettings = (
 ): ReceiverSettings => ({
   headerName: read.WEBHOOK_HEADER_NAME,
   userAgent: read.WEBHOOK_USER_AGENT,
+  quota: { perUser: read.WEBHOOK_MAX_PER_USER, perTeam: read.WEBHOOK_MAX_PER_TEAM },
   receivers: {
     allow: read.WEBHOOK_ALLOW_CIDRS,
     deny: read.WEBHOOK_DENY_CIDRS,

@@ -1,10 +1,11 @@
 import type { Attempt, CancelReason, Delivery, DeliveryStatus, Recorded, WebhookEvent } from './domain/delivery.ts';
 import type { LiveReading } from './domain/gate.ts';
 import type { AttemptResult } from './domain/outcome.ts';
-import type { Subscription } from './domain/subscription.ts';
+import type { Subscription, SubscriptionQuota } from './domain/subscription.ts';
 
 export interface SubscriptionStore {
-  insert(subscription: Subscription): Promise<void>;
+  /** Atomic, also with those that others insert meanwhile. Nothing is inserted when its owner or its team has as many as the quota allows. */
+  insert(subscription: Subscription, quota: SubscriptionQuota): Promise<'inserted' | 'user_full' | 'team_full'>;
   /** Those that there are, by id. */
   byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Subscription>>;
   ownedBy(ownerId: string, id: string): Promise<Subscription | null>;

@@ -9,7 +9,7 @@ import { type FakeClock, fakeClock } from '@bubbles/shared/testing/fake-clock.ts
 import { aCaller, startTestHttp } from '@bubbles/shared/testing/http.ts';
 import { type MemoryLog, memoryLog } from '@bubbles/shared/testing/memory-log.ts';
 import { Registry } from 'prom-client';
-import { type Config, PRODUCTION_LIMITS, PRODUCTION_TIMING } from '../src/config.ts';
+import { type Config, DEFAULT_QUOTA, PRODUCTION_LIMITS, PRODUCTION_TIMING } from '../src/config.ts';
 import { createWebhooksDispatcher } from '../src/service.ts';
 import { NOON, type Ready, readyEvent } from './builders.ts';
 import { type FakePeers, fakePeers } from './fake-peers.ts';
@@ -63,6 +63,7 @@ export const CONFIG: Config = {
   receivers: { allow: [], deny: [], http: false, loopback: true, offline: false, extraCa: [] },
   timing: PRODUCTION_TIMING,
   limits: PRODUCTION_LIMITS,
+  quota: DEFAULT_QUOTA,
   releaseLeasesAtStart: false,
 };
 

@@ -8,6 +8,7 @@ import { dispatchMetrics } from '../src/adapters/metrics/dispatch-metrics.ts';
 import { nameServers } from '../src/adapters/receiver/name-servers.ts';
 import { receiver } from '../src/adapters/receiver/receiver.ts';
 import { stores } from '../src/adapters/store/stores.ts';
+import { DEFAULT_QUOTA } from '../src/config.ts';
 import { addressPolicy } from '../src/domain/public-address.ts';
 import { PUT_OFF_MS, prepareAttempts } from '../src/use-cases/attempt.ts';
 import { aDelivery, anEvent, aReadyBubble, aSubscription, NOON } from './builders.ts';
@@ -31,7 +32,7 @@ it('[DLV-04] while our name servers refuse to be asked deliveries wait, and nobo
   await ensureIndexes();
   const clock = fakeClock(NOON);
   const leaseUntil = new Date(NOON.getTime() + 60_000);
-  await subscriptions.insert(aSubscription());
+  await subscriptions.insert(aSubscription(), DEFAULT_QUOTA);
   await events.insert(anEvent());
   await deliveries.insert(aDelivery({ claims: 0 }));
   const posts = receiver({

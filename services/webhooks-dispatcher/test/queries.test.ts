@@ -19,6 +19,8 @@ const SERVED: Readonly<Record<string, string>> = {
   'subscriptions: _id, epoch': '_id',
   'subscriptions: _id, epoch, streak': '_id',
   'subscriptions: _id, epoch, fails, status': '_id',
+  'subscriptions: ownerId': 'owner',
+  'subscriptions: teamId': 'team',
   'subscriptions: ownerId by createdAt, _id': 'owner',
   'subscriptions: ownerId, status': 'owner',
   'events: _id': '_id',
@@ -82,7 +84,7 @@ describe('the queries of the stores', () => {
     const scene = await openScene({ database, config: { limits, releaseLeasesAtStart: true } });
     const { dispatcher } = scene;
     const slow = await scene.subscriber({}, () => null);
-    await dispatcher.subscribe({ url: slow.receiver.url });
+    await dispatcher.subscribe({ url: slow.receiver.url, team_id: 'team' });
     const failing = await scene.subscriber({}, 500);
     const fast = await scene.subscriber({});
     for (const id of ['b1', 'b2', 'b3']) await dispatcher.ready({ bubble: aBubble({ id }) });

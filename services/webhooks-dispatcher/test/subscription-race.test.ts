@@ -1,6 +1,7 @@
 import type { Collection, Database, Doc } from '@bubbles/shared/store/collection.ts';
 import { expect, it } from '@jest/globals';
 import { stores } from '../src/adapters/store/stores.ts';
+import { DEFAULT_QUOTA } from '../src/config.ts';
 import { aSubscription, NOON } from './builders.ts';
 import { memoryDatabase } from './stores.ts';
 
@@ -29,7 +30,7 @@ it('[HOOK-05] [HOOK-08] who enables while the twentieth failure disables enables
   const database = memoryDatabase();
   const { subscriptions, ensureIndexes } = stores(database);
   await ensureIndexes();
-  await subscriptions.insert(aSubscription({ fails: 19 }));
+  await subscriptions.insert(aSubscription({ fails: 19 }), DEFAULT_QUOTA);
   const twentieth = () => subscriptions.failed({ id: 'wh_1', epoch: 1, at: NOON, key: 'dlv_20#1' });
   const slow = stores(overtaken(database, twentieth)).subscriptions;
   const enabled = await slow.update('owner', 'wh_1', ({ status, epoch }) => ({

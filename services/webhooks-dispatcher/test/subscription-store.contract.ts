@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { DISABLED_BY_FAILURES, MAX_CONSECUTIVE_FAILURES } from '../src/domain/subscription.ts';
+import { DISABLED_BY_FAILURES, MAX_CONSECUTIVE_FAILURES, type Subscription } from '../src/domain/subscription.ts';
 import type { SubscriptionStore } from '../src/ports.ts';
 import { aSubscription, NOON } from './builders.ts';
 
 const later = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
 const result = (n: number) => ({ id: 'wh_1', epoch: 1, at: later(n), key: `dlv_${n}#1` });
+const QUOTA = { perUser: 20, perTeam: 30 };
+const add = (store: SubscriptionStore, subscription: Subscription) => store.insert(subscription, QUOTA);
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
 
 const describeRecords = (make: () => Promise<SubscriptionStore>) =>
@@ -12,7 +14,7 @@ const describeRecords = (make: () => Promise<SubscriptionStore>) =>
     it('gives back what was inserted, to its owner', async () => {
       const store = await make();
       const subscription = aSubscription({ filters: { bubbleTypes: ['custom_image'], onlyMyBubbles: false }, teamId: 'team' });
-      await store.insert(subscription);
+      await add(store, subscription);
       expect(await store.ownedBy('owner', 'wh_1')).toEqual(subscription);
       expect(await store.ownedBy('somebody', 'wh_1')).toBeNull();
       expect(await store.ownedBy('owner', 'wh_absent')).toBeNull();
@@ -21,24 +23,24 @@ const describeRecords = (make: () => Promise<SubscriptionStore>) =>
 
     it('[HOOK-04] lists those of an owner, newest first', async () => {
       const store = await make();
-      for (const n of [2, 1, 3]) await store.insert(aSubscription({ id: `wh_${n}`, createdAt: later(n) }));
-      await store.insert(aSubscription({ id: 'wh_same', createdAt: later(3) }));
-      await store.insert(aSubscription({ id: 'wh_other', ownerId: 'other' }));
+      for (const n of [2, 1, 3]) await add(store, aSubscription({ id: `wh_${n}`, createdAt: later(n) }));
+      await add(store, aSubscription({ id: 'wh_same', createdAt: later(3) }));
+      await add(store, aSubscription({ id: 'wh_other', ownerId: 'other' }));
       expect((await store.listOf('owner')).map(({ id }) => id)).toEqual(['wh_same', 'wh_3', 'wh_2', 'wh_1']);
       expect(await store.listOf('nobody')).toEqual([]);
     });
 
     it('[EVT-03] finds the active ones of several owners', async () => {
       const store = await make();
-      await store.insert(aSubscription({ id: 'wh_a', ownerId: 'a' }));
-      await store.insert(aSubscription({ id: 'wh_b', ownerId: 'b', status: 'disabled' }));
-      await store.insert(aSubscription({ id: 'wh_c', ownerId: 'c' }));
+      await add(store, aSubscription({ id: 'wh_a', ownerId: 'a' }));
+      await add(store, aSubscription({ id: 'wh_b', ownerId: 'b', status: 'disabled' }));
+      await add(store, aSubscription({ id: 'wh_c', ownerId: 'c' }));
       expect((await store.activeOf(['a', 'b', 'nobody'])).map(({ id }) => id)).toEqual(['wh_a']);
     });
 
     it('[HOOK-06] deletes once, and only for the owner', async () => {
       const store = await make();
-      await store.insert(aSubscription());
+      await add(store, aSubscription());
       expect(await store.delete('somebody', 'wh_1')).toBe(false);
       expect(await store.delete('owner', 'wh_1')).toBe(true);
       expect(await store.delete('owner', 'wh_1')).toBe(false);
@@ -46,11 +48,54 @@ const describeRecords = (make: () => Promise<SubscriptionStore>) =>
     });
   });
 
+const describeQuota = (make: () => Promise<SubscriptionStore>) =>
+  describe('the quota', () => {
+    const numbered = (n: number, fields: Partial<Subscription> = {}) => aSubscription({ id: `wh_${n}`, ...fields });
+
+    it('[GEN-14] of an owner holds when many are inserted at once, and again when some were deleted', async () => {
+      const store = await make();
+      const quota = { perUser: 3, perTeam: 9 };
+      const insert = (n: number, ownerId: string) => store.insert(numbered(n, { ownerId }), quota);
+      const answers = await Promise.all(numbers(10).map((n) => insert(n, 'owner')));
+      expect(answers.toSorted()).toEqual([...Array(3).fill('inserted'), ...Array(7).fill('user_full')]);
+      expect(await store.listOf('owner')).toHaveLength(3);
+      expect(await insert(11, 'other')).toBe('inserted');
+      const [first, second] = await store.listOf('owner');
+      for (const one of [first, second]) await store.delete('owner', one?.id ?? '');
+      const again = await Promise.all(numbers(5).map((n) => insert(20 + n, 'owner')));
+      expect(again.filter((answer) => answer === 'inserted')).toHaveLength(2);
+    });
+
+    it('[GEN-14] of a team counts those of all its members, and not those for all teams', async () => {
+      const store = await make();
+      const quota = { perUser: 2, perTeam: 3 };
+      const insert = (n: number, fields: Partial<Subscription>) => store.insert(numbered(n, fields), quota);
+      const answers = await Promise.all(numbers(6).map((n) => insert(n, { ownerId: `owner ${n}`, teamId: 'team' })));
+      expect(answers.toSorted()).toEqual([...Array(3).fill('inserted'), ...Array(3).fill('team_full')]);
+      expect(await insert(7, { ownerId: 'owner', teamId: 'team' })).toBe('team_full');
+      expect(await insert(8, { ownerId: 'owner', teamId: 'another' })).toBe('inserted');
+      expect(await insert(9, { ownerId: 'owner', teamId: null })).toBe('inserted');
+    });
+
+    it('that was lowered lets nobody insert until enough are gone', async () => {
+      const store = await make();
+      for (const n of numbers(5)) await add(store, numbered(n));
+      const quota = { perUser: 3, perTeam: 9 };
+      for (const n of [1, 2]) {
+        expect(await store.insert(numbered(6), quota)).toBe('user_full');
+        await store.delete('owner', `wh_${n}`);
+      }
+      expect(await store.insert(numbered(6), quota)).toBe('user_full');
+      await store.delete('owner', 'wh_3');
+      expect(await store.insert(numbered(6), quota)).toBe('inserted');
+    });
+  });
+
 const describeUpdate = (make: () => Promise<SubscriptionStore>) =>
   describe('update', () => {
     it('of an absent one, or one of somebody else, changes nothing and says so', async () => {
       const store = await make();
-      await store.insert(aSubscription());
+      await add(store, aSubscription());
       const change = () => ({ url: 'https://elsewhere.example.com/' });
       expect(await store.update('owner', 'wh_absent', change)).toBeNull();
       expect(await store.update('somebody', 'wh_1', change)).toBeNull();
@@ -59,7 +104,7 @@ const describeUpdate = (make: () => Promise<SubscriptionStore>) =>
 
     it('sets the fields that it is given, and answers what is there then', async () => {
       const store = await make();
-      await store.insert(aSubscription({ filters: { onlyMyBubbles: true } }));
+      await add(store, aSubscription({ filters: { onlyMyBubbles: true } }));
       const after = await store.update('owner', 'wh_1', () => ({ filters: null, events: ['screen_recording.ready'] }));
       expect(after).toEqual(aSubscription({ filters: null, events: ['screen_recording.ready'] }));
       expect(await store.update('owner', 'wh_1', () => ({}))).toEqual(after);
@@ -67,14 +112,14 @@ const describeUpdate = (make: () => Promise<SubscriptionStore>) =>
 
     it('runs again when another one won: those that race all count', async () => {
       const store = await make();
-      await store.insert(aSubscription());
+      await add(store, aSubscription());
       await Promise.all(numbers(8).map(() => store.update('owner', 'wh_1', ({ epoch }) => ({ epoch: epoch + 1 }))));
       expect((await store.ownedBy('owner', 'wh_1'))?.epoch).toBe(9);
     });
 
     it('leaves results that come beside it alone', async () => {
       const store = await make();
-      await store.insert(aSubscription());
+      await add(store, aSubscription());
       await Promise.all([
         ...numbers(5).map((n) => store.failed(result(n))),
         store.update('owner', 'wh_1', () => ({ url: 'https://elsewhere.example.com/' })),
@@ -87,7 +132,7 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
   describe('the counter', () => {
     it('[HOOK-08] the 20th failure in a row disables, and no earlier one', async () => {
       const store = await make();
-      await store.insert(aSubscription());
+      await add(store, aSubscription());
       const disabled: boolean[] = [];
       for (const n of numbers(21)) disabled.push(await store.failed(result(n)));
       expect(disabled.indexOf(true)).toBe(MAX_CONSECUTIVE_FAILURES - 1);
@@ -102,7 +147,7 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
 
     it('[HOOK-08] of 50 failures that come at once all count, and one of them disables', async () => {
       const store = await make();
-      await store.insert(aSubscription());
+      await add(store, aSubscription());
       const disabled = await Promise.all(numbers(50).map((n) => store.failed(result(n))));
       expect(disabled.filter(Boolean)).toHaveLength(1);
       const after = await store.ownedBy('owner', 'wh_1');
@@ -112,14 +157,14 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
 
     it('[HOOK-08] 19 that come at once do not', async () => {
       const store = await make();
-      await store.insert(aSubscription());
+      await add(store, aSubscription());
       expect(await Promise.all(numbers(19).map((n) => store.failed(result(n))))).not.toContain(true);
       expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ status: 'active', fails: 19 });
     });
 
     it('[DLV-05] a failure that is reported again counts once', async () => {
       const store = await make();
-      await store.insert(aSubscription());
+      await add(store, aSubscription());
       await Promise.all(numbers(10).map(() => store.failed(result(1))));
       await store.failed({ ...result(1), at: later(9) });
       expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ fails: 1, lastFailureAt: later(1) });
@@ -127,14 +172,14 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
 
     it('[DLV-05] a report that comes again makes good a disabling that was lost', async () => {
       const store = await make();
-      await store.insert(aSubscription({ fails: 20, streak: [result(20).key] }));
+      await add(store, aSubscription({ fails: 20, streak: [result(20).key] }));
       expect(await store.failed({ ...result(20), at: later(30) })).toBe(true);
       expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ status: 'disabled', fails: 20, disabledAt: later(30) });
     });
 
     it('[HOOK-08] [HOOK-09] a success resets it', async () => {
       const store = await make();
-      await store.insert(aSubscription());
+      await add(store, aSubscription());
       for (const n of numbers(19)) await store.failed(result(n));
       await store.succeeded([result(20)]);
       expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({
@@ -149,7 +194,7 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
 
     it('[HOOK-09] the times never go back, in whatever order results come', async () => {
       const store = await make();
-      await store.insert(aSubscription());
+      await add(store, aSubscription());
       for (const n of [5, 3]) await store.succeeded([result(n)]);
       for (const n of [6, 4]) await store.failed(result(n));
       expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ lastSuccessAt: later(5), lastFailureAt: later(6) });
@@ -157,7 +202,7 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
 
     it('[HOOK-09] of successes that come together each resets its own', async () => {
       const store = await make();
-      for (const id of ['wh_1', 'wh_2']) await store.insert(aSubscription({ id }));
+      for (const id of ['wh_1', 'wh_2']) await add(store, aSubscription({ id }));
       for (const id of ['wh_1', 'wh_2']) await store.failed({ ...result(1), id });
       await store.succeeded([result(3), { ...result(2), epoch: 7 }, { ...result(2), id: 'wh_2' }, result(2)]);
       const both = [...(await store.byIds(['wh_1', 'wh_2'])).values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
@@ -169,7 +214,7 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
 
     it('[HOOK-08] results of another life change nothing', async () => {
       const store = await make();
-      await store.insert(aSubscription({ epoch: 2, fails: 19 }));
+      await add(store, aSubscription({ epoch: 2, fails: 19 }));
       expect(await store.failed(result(1))).toBe(false);
       await store.succeeded([result(2)]);
       expect(await store.ownedBy('owner', 'wh_1')).toEqual(aSubscription({ epoch: 2, fails: 19 }));
@@ -186,6 +231,7 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
 export const describeSubscriptionStore = (engine: string, make: () => Promise<SubscriptionStore>): void =>
   describe(`SubscriptionStore on ${engine}`, () => {
     describeRecords(make);
+    describeQuota(make);
     describeUpdate(make);
     describeCounter(make);
   });

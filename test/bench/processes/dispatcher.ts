@@ -9,7 +9,7 @@ import { openMongo } from '@bubbles/shared/store/mongo.ts';
 import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
 import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
 import { stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
-import { PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
+import { DEFAULT_QUOTA, PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
 import { queued } from '@bubbles/webhooks-dispatcher/domain/delivery.ts';
 import { createWebhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
 import { Registry } from 'prom-client';
@@ -77,6 +77,7 @@ const service: Service = createWebhooksDispatcher(
     receivers: { allow: [], deny: [], http: false, loopback: true, offline: false, extraCa: [] },
     timing: PRODUCTION_TIMING,
     limits: PRODUCTION_LIMITS,
+    quota: DEFAULT_QUOTA,
     releaseLeasesAtStart: false,
   },
   infra,
@@ -98,7 +99,7 @@ const bodyOf = (id: string) =>
 
 const subscribe = async (owner: string, url: string, many: number) => {
   const subscriptions = Array.from({ length: many }, () => subscriptionFor(owner, url));
-  for (const subscription of subscriptions) await kept.subscriptions.insert(subscription);
+  for (const subscription of subscriptions) await kept.subscriptions.insert(subscription, { perUser: many, perTeam: many });
   return subscriptions;
 };
 

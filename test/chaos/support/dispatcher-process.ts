@@ -14,7 +14,7 @@ import type { Database } from '@bubbles/shared/store/collection.ts';
 import { openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
 import { openMongo } from '@bubbles/shared/store/mongo.ts';
 import { type Stores, stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
-import { type Config, PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
+import { type Config, DEFAULT_QUOTA, PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
 import type { Delivery } from '@bubbles/webhooks-dispatcher/domain/delivery.ts';
 import { createWebhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
 import { Registry } from 'prom-client';
@@ -40,6 +40,7 @@ const configOf = ({ name, leaseMs }: DispatcherSettings): Config => ({
   receivers: { allow: [], deny: [], http: false, loopback: true, offline: false, extraCa: [] },
   timing: { ...PRODUCTION_TIMING, deadlineMs: leaseMs / 2, connectMs: leaseMs / 2, pollMs: 200 },
   limits: { ...PRODUCTION_LIMITS, leaseMs },
+  quota: DEFAULT_QUOTA,
   releaseLeasesAtStart: false,
 });
 
@@ -74,7 +75,7 @@ const subscribe = async (): Promise<void> => {
     const id = `wh_${n}`;
     const secretSealed = seal.close(Buffer.from(settings.secret), id);
     const url = `${settings.receiverUrl}/${id}`;
-    if (!there.has(id)) await kept.subscriptions.insert(aSubscription({ id, ownerId: OWNER, url, secretSealed }));
+    if (!there.has(id)) await kept.subscriptions.insert(aSubscription({ id, ownerId: OWNER, url, secretSealed }), DEFAULT_QUOTA);
   }
 };
 

@@ -4,6 +4,7 @@ import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
 import { consumers } from '@bubbles/webhooks-dispatcher/adapters/bus/consumers.ts';
 import { stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import type { App } from '@bubbles/webhooks-dispatcher/app.ts';
+import { DEFAULT_QUOTA } from '@bubbles/webhooks-dispatcher/config.ts';
 import { fanOut } from '@bubbles/webhooks-dispatcher/use-cases/fan-out.ts';
 import { describe, expect, it } from '@jest/globals';
 import { aSubscription } from '../../../services/webhooks-dispatcher/test/builders.ts';
@@ -20,6 +21,7 @@ describe('the dispatcher hears that a bubble is ready', () => {
     await kept.ensureIndexes();
     await kept.subscriptions.insert(
       aSubscription({ ownerId: USER_ID, teamId: TEAM_ID, spaceId: CHANNEL_ID, filters: { onlyMyBubbles: true } }),
+      DEFAULT_QUOTA,
     );
     // The consumer calls nothing else of the app.
     const app = { fanOut: fanOut({ ...kept, clock, wake: () => undefined }) } as App;

@@ -35,6 +35,13 @@ export interface Subscription {
   readonly epoch: number;
 }
 
+/** How many subscriptions there may be. */
+export interface SubscriptionQuota {
+  readonly perUser: number;
+  /** Of all members together, those that are for the team alone. */
+  readonly perTeam: number;
+}
+
 export const MAX_CONSECUTIVE_FAILURES = 20;
 export const DISABLED_BY_FAILURES = 'delivery_failures';
 

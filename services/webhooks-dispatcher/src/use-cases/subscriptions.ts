@@ -4,7 +4,7 @@ import type { Ids } from '@bubbles/shared/ids.ts';
 import type { Seal } from '@bubbles/shared/seal.ts';
 import { ID_BYTES, SECRET_BYTES, secretOf, subscriptionId } from '../domain/ids.ts';
 import { type ReceiverPolicy, receiverUrl } from '../domain/receiver-url.ts';
-import { type EventType, type Filters, orNoFilters, type Subscription } from '../domain/subscription.ts';
+import { type EventType, type Filters, orNoFilters, type Subscription, type SubscriptionQuota } from '../domain/subscription.ts';
 import type { Access, OwnerAccess, SubscriptionChange, SubscriptionStore, TeamAccess } from '../ports.ts';
 
 interface Ports {
@@ -12,6 +12,7 @@ interface Ports {
   readonly access: Access;
   readonly seal: Seal;
   readonly receivers: ReceiverPolicy;
+  readonly quota: SubscriptionQuota;
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -48,6 +49,11 @@ function checkScope({ teamId, spaceId }: NewSubscription, owner: OwnerAccess, te
   if (teamId !== null && home.teamId !== teamId) throw new DomainError('invalid', 'space_id: is not in the team.');
 }
 
+const FULL = {
+  user_full: ({ perUser }: SubscriptionQuota) => `You have ${perUser} webhook subscriptions, as many as a user may have: delete one first.`,
+  team_full: ({ perTeam }: SubscriptionQuota) => `team_id: the team has ${perTeam} webhook subscriptions, as many as a team may have.`,
+} as const;
+
 export const createSubscription = (ports: Ports) => {
   const paid = requirePaidAccess(ports);
   return async (owner: Owner, request: NewSubscription): Promise<{ readonly subscription: Subscription; readonly secret: string }> => {
@@ -72,7 +78,8 @@ export const createSubscription = (ports: Ports) => {
       streak: [],
       epoch: 1,
     };
-    await ports.subscriptions.insert(subscription);
+    const inserted = await ports.subscriptions.insert(subscription, ports.quota);
+    if (inserted !== 'inserted') throw new DomainError('limit_reached', FULL[inserted](ports.quota));
     return { subscription, secret };
   };
 };

@@ -22,10 +22,11 @@ export const createWebhook = defineRoute({
   path: '/v1/webhooks',
   operationId: 'createWebhook',
   summary: 'Subscribe a receiver',
-  description: 'The secret is in this response and nowhere else. Every delivery is signed with it.',
+  description:
+    'The secret is in this response and nowhere else. Every delivery is signed with it. 409 `invalid_request` says that you, or the team, have as many subscriptions as there may be (100 a user and 1,000 a team unless the operator sets other limits).',
   body: CreateWebhookRequest,
   success: { status: 201, schema: WebhookSubscriptionCreated },
-  errors: ['pro_plan_required', 'forbidden'],
+  errors: ['pro_plan_required', 'forbidden', 'limit_reached'],
   secret: true,
 });
 

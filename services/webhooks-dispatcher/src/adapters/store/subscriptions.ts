@@ -1,14 +1,31 @@
 import type { Collection, IndexSpec, UpdateOne } from '@bubbles/shared/store/collection.ts';
-import { DISABLED_BY_FAILURES, MAX_CONSECUTIVE_FAILURES, type Subscription } from '../../domain/subscription.ts';
+import { DISABLED_BY_FAILURES, MAX_CONSECUTIVE_FAILURES, type Subscription, type SubscriptionQuota } from '../../domain/subscription.ts';
 import type { AttemptEnd, SubscriptionStore } from '../../ports.ts';
 
 export interface SubscriptionDoc extends Omit<Subscription, 'id'> {
   readonly _id: string;
   /** Rises with every change by the owner, and when failures disable: then a change in progress looks again. Other results leave it alone. */
   readonly revision: number;
+  /** Its place among those of its owner and among those of its team, each taken once. Absent from documents that are older than the quota. */
+  readonly places?: readonly string[];
 }
 
-export const SUBSCRIPTION_INDEXES: readonly IndexSpec[] = [{ name: 'owner', keys: { ownerId: 1, createdAt: -1, _id: -1 } }];
+export const SUBSCRIPTION_INDEXES: readonly IndexSpec[] = [
+  { name: 'owner', keys: { ownerId: 1, createdAt: -1, _id: -1 } },
+  { name: 'team', keys: { teamId: 1 } },
+  { name: 'places', keys: { places: 1 }, unique: true, sparse: true },
+];
+
+type Placed = Pick<SubscriptionDoc, 'places'>;
+
+/** A place that none of the others has; null when there are as many as there may be. */
+function freePlace(prefix: string, others: readonly Placed[], limit: number): string | null {
+  const taken = new Set(others.flatMap(({ places = [] }) => places));
+  const placeless = others.filter(({ places }) => places === undefined).length;
+  if (others.length >= limit) return null;
+  for (let n = 0; n < limit - placeless; n += 1) if (!taken.has(`${prefix} ${n}`)) return `${prefix} ${n}`;
+  return null;
+}
 
 /** Of each life of a subscription: one write for all that come together. */
 const latest = (results: readonly AttemptEnd[]): ReadonlyMap<string, AttemptEnd> => {
@@ -25,14 +42,34 @@ const success = ({ id, epoch, at }: AttemptEnd): UpdateOne<SubscriptionDoc> => (
   update: { $set: { fails: 0, streak: [] }, $max: { lastSuccessAt: at } },
 });
 
-const toSubscription = ({ _id, revision, ...rest }: SubscriptionDoc): Subscription => ({ id: _id, ...rest });
+const toSubscription = ({ _id, revision, places, ...rest }: SubscriptionDoc): Subscription => ({ id: _id, ...rest });
+
+function insertWithin(collection: Collection<SubscriptionDoc>): SubscriptionStore['insert'] {
+  const freePlaceAmong = async (all: Partial<Pick<SubscriptionDoc, 'ownerId' | 'teamId'>>, prefix: string, limit: number) =>
+    freePlace(prefix, await collection.find(all, { projection: { places: 1 } }), limit);
+  const placesFor = async ({ ownerId, teamId }: Subscription, { perUser, perTeam }: SubscriptionQuota) => {
+    const user = await freePlaceAmong({ ownerId }, `user ${ownerId}`, perUser);
+    if (user === null) return 'user_full';
+    if (teamId === null) return [user];
+    const team = await freePlaceAmong({ teamId }, `team ${teamId}`, perTeam);
+    return team === null ? 'team_full' : [user, team];
+  };
+  return async (subscription, quota) => {
+    const { id, ...fields } = subscription;
+    for (;;) {
+      const places = await placesFor(subscription, quota);
+      if (!Array.isArray(places)) return places;
+      if (await collection.insert({ _id: id, revision: 1, places, ...fields })) return 'inserted';
+      // Somebody took a place meanwhile: there may be another one.
+      if ((await collection.findOne({ _id: id })) !== null) throw new Error('a random id was taken');
+    }
+  };
+}
 
 export function subscriptionStore(collection: Collection<SubscriptionDoc>): SubscriptionStore {
   const found = (doc: SubscriptionDoc | null) => doc && toSubscription(doc);
   return {
-    async insert({ id, ...subscription }) {
-      if (!(await collection.insert({ _id: id, revision: 1, ...subscription }))) throw new Error('a random id was taken');
-    },
+    insert: insertWithin(collection),
     async byIds(ids) {
       const docs = await collection.find({ _id: { $in: [...ids] } });
       return new Map(docs.map((doc) => [doc._id, toSubscription(doc)]));
