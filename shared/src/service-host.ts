@@ -63,7 +63,7 @@ export const hostService = async (options: HostOptions): Promise<Host> => {
     stopping.abort();
     const [drained, jobs] = await Promise.all([http.drain(), running.catch(() => null)]);
     await jobs?.stop();
-    if (jobs !== null) await service.stop();
+    if (jobs !== null) await service.stop(options.drain.deadlineMs);
     shedder.stop();
     await http.close();
     return drained;

@@ -22,6 +22,9 @@ export interface Job {
   run(): Promise<void>;
 }
 
+/** `facts`: what was said in here has arrived everywhere in here. `all`: what is due to others, such as deliveries, has been attempted too. */
+export type SettleScope = 'facts' | 'all';
+
 /** A service as its composition root returns it; `service-host.ts` puts it on the wire. */
 export interface Service {
   readonly name: string;
@@ -32,8 +35,8 @@ export interface Service {
   readonly jobs: readonly Job[];
   /** Indexes, keys, loops. Called once before the first request is admitted. */
   start(): Promise<void>;
-  /** Resolves when outboxes are empty and all work that is due has been attempted. */
-  settle(): Promise<void>;
-  /** Ends loops and flushes; the composition closes database and bus afterwards. */
-  stop(): Promise<void>;
+  /** Resolves when outboxes are empty and all work that is due, of everything unless a scope is given, has been attempted. */
+  settle(scope?: SettleScope): Promise<void>;
+  /** Ends loops and flushes; the composition closes database and bus afterwards. What others keep waiting longer than `cutAfterMs` is done again later. */
+  stop(cutAfterMs?: number): Promise<void>;
 }

@@ -119,6 +119,7 @@ describe('what is kept', () => {
     const body = { url: receiver.url, events: ['bubble.ready'] };
     const { id, secret } = (await send(first.url, '/v1/webhooks', { method: 'POST', as: users.ada.pat, body })).json;
     await control(first.url, 'POST /bubbles', { type: 'custom_image', team_id: teams.acme.id, participant_ids: [users.ada.id] });
+    await control(first.url, 'POST /settle');
     await control(first.url, 'POST /services/webhooks-dispatcher', { state: 'down' });
     await control(first.url, 'POST /bubbles', { type: 'custom_image', team_id: teams.acme.id, participant_ids: [users.ada.id] });
     await first.stop('SIGKILL');

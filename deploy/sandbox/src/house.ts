@@ -1,18 +1,19 @@
 import { DomainError } from '@bubbles/shared/errors.ts';
 import { internalClient } from '@bubbles/shared/http/internal-client.ts';
 import type { Log } from '@bubbles/shared/log.ts';
-import type { Infra } from '@bubbles/shared/service.ts';
+import type { Infra, SettleScope } from '@bubbles/shared/service.ts';
 import type { EmbeddedStore } from '@bubbles/shared/store/embedded/open-embedded.ts';
 import type { ReceiverSettings } from '@bubbles/webhooks-dispatcher/config.ts';
 import { type Actions, actions } from './control/actions.ts';
 import { identityAdmin } from './control/identity-http.ts';
 import type { ServiceState } from './control/routes.ts';
 import { steppedJobs } from './jobs.ts';
+import type { Outboxes } from './outboxes.ts';
 import { type Pipeline, startPipeline } from './pipeline/pipeline.ts';
 import type { ServiceKeys } from './service-keys.ts';
 import { builders, SERVICE_NAMES, type ServiceName } from './services.ts';
 import type { Settings } from './settings.ts';
-import type { CountedBus } from './settle.ts';
+import type { CountedBus, Settle } from './settle.ts';
 import { type Slot, slot } from './slot.ts';
 import { seedWorld, type World } from './world.ts';
 
@@ -28,7 +29,8 @@ export interface HouseOptions {
   readonly publicBaseUrl: string;
   readonly publicPort: number;
   readonly webhooks: ReceiverSettings;
-  readonly settle: () => Promise<void>;
+  readonly settle: Settle;
+  readonly outboxes: Outboxes;
   readonly logOf: LogOf;
 }
 
@@ -42,7 +44,9 @@ export interface House {
   actions(): Actions;
   world(): World;
   /** What must be quiet for everything to be settled, in the order in which work flows. */
-  parts(): readonly (() => Promise<void>)[];
+  parts(): readonly ((scope: SettleScope) => Promise<void>)[];
+  /** A service is down, or nothing has been started. */
+  isPartial(): boolean;
 }
 
 interface Open {
@@ -56,7 +60,7 @@ interface Open {
 type Ports = Map<ServiceName, number>;
 
 async function openSlots(options: HouseOptions, ports: Ports): Promise<ReadonlyMap<ServiceName, Slot>> {
-  const { bus, infra, keys, logOf, publicBaseUrl, publicPort, store, webhooks, settings } = options;
+  const { bus, infra, keys, logOf, outboxes, publicBaseUrl, publicPort, store, webhooks, settings } = options;
   const slots = new Map<ServiceName, Slot>();
   const build = builders({
     publicBaseUrl,
@@ -66,7 +70,7 @@ async function openSlots(options: HouseOptions, ports: Ports): Promise<ReadonlyM
     urlOf: (name) => slots.get(name)?.url ?? '',
   });
   for (const name of SERVICE_NAMES) {
-    const own = { ...infra, log: logOf(name), database: store.database(name) };
+    const own = { ...infra, log: logOf(name), database: outboxes.watched(name, store.database(name)) };
     const place = slot({
       name,
       port: ports.get(name) ?? 0,
@@ -84,8 +88,10 @@ async function openSlots(options: HouseOptions, ports: Ports): Promise<ReadonlyM
   return slots;
 }
 
+const PIPELINE = 'recording-pipeline';
+
 async function open(options: HouseOptions, ports: Ports): Promise<Open> {
-  const { bus, infra, keys, store } = options;
+  const { bus, infra, keys, outboxes, store } = options;
   const slots = await openSlots(options, ports);
   const operator = internalClient({
     callee: 'identity-and-oauth',
@@ -93,7 +99,8 @@ async function open(options: HouseOptions, ports: Ports): Promise<Open> {
     tokens: keys.tokens('operator'),
   });
   const identity = identityAdmin(operator);
-  const pipeline = await startPipeline({ ...infra, bus: bus.connect(), database: store.database('recording-pipeline') }, identity);
+  const database = outboxes.watched(PIPELINE, store.database(PIPELINE));
+  const pipeline = await startPipeline({ ...infra, bus: bus.connect(), database }, identity);
   return {
     slots,
     pipeline,
@@ -122,7 +129,7 @@ export function house(options: HouseOptions): House {
     opened = await open(options, ports);
     if (world !== null) return;
     world = await seedWorld(opened.actions, options.infra.clock.now());
-    await settle();
+    await settle('facts');
     await settings.keepWorld(world);
   };
   const stop = async () => {
@@ -147,6 +154,7 @@ export function house(options: HouseOptions): House {
       if (world === null) throw new DomainError('unavailable', 'The sandbox is starting.', { retryAfterSeconds: 1 });
       return world;
     },
+    isPartial: () => opened === null || opened.slots.values().some((place) => place.isDown()),
     parts: () => {
       const { slots, pipeline } = inside();
       return [pipeline.settle, ...slots.values().map((place) => place.settle)];

@@ -8,7 +8,6 @@ import type { Address } from '@bubbles/shared/http/listen.ts';
 import { systemIds } from '@bubbles/shared/ids.ts';
 import type { Log } from '@bubbles/shared/log.ts';
 import { StartRefused } from '@bubbles/shared/run-process.ts';
-import { INSTANT_DRAIN } from '@bubbles/shared/service-host.ts';
 import { type EmbeddedStore, openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
 import { type SteppingClock, steppingClock } from './clock/stepping-clock.ts';
 import { MEMORY, type SandboxConfig } from './config.ts';
@@ -16,10 +15,12 @@ import { controlApp } from './control/control-app.ts';
 import { gate } from './control/gate.ts';
 import type { Stage } from './control/routes.ts';
 import { type House, house, type LogOf } from './house.ts';
+import { outboxes as openOutboxes } from './outboxes.ts';
 import { type ServiceKeys, serviceKeys } from './service-keys.ts';
 import { SERVICE_NAMES } from './services.ts';
 import { type SettingDoc, settings } from './settings.ts';
-import { countedBus, settling } from './settle.ts';
+import { countedBus, type Settle, settling } from './settle.ts';
+import { SANDBOX_DRAIN } from './slot.ts';
 import type { World } from './world.ts';
 
 export interface Sandbox {
@@ -31,6 +32,7 @@ export interface Sandbox {
 
 const DATA_FILE = 'sandbox.sqlite';
 const LOOPBACK = '127.0.0.1';
+const STEP_LIMIT_MS = 10 * 60_000;
 const ANY_ADDRESS = ['0.0.0.0', '::', ''];
 
 function openStore({ data, fresh }: SandboxConfig, log: Log): EmbeddedStore {
@@ -84,7 +86,7 @@ const gatewayConfig = ({ host, port }: Place, behind: House, keys: ServiceKeys):
   return {
     listen: { host, port },
     ops: null,
-    drain: INSTANT_DRAIN,
+    drain: SANDBOX_DRAIN,
     publicBaseUrl: null,
     allowedHosts: [],
     trustedProxies: { has: () => false },
@@ -101,7 +103,7 @@ interface StageParts {
   readonly store: EmbeddedStore;
   readonly place: Place;
   readonly clock: SteppingClock;
-  readonly settle: () => Promise<void>;
+  readonly settle: Settle;
   readonly behind: House;
   readonly gateway: () => Gateway;
 }
@@ -128,7 +130,7 @@ const stageOf = ({ store, place, clock, settle, behind, gateway }: StageParts): 
     await behind.setService(name, state);
     if (state.state === 'down') return;
     await gateway().refresh();
-    await settle();
+    await settle('facts');
   },
 });
 
@@ -142,9 +144,17 @@ async function startOn({ store, place, logOf }: Ground, config: SandboxConfig): 
   const log = logOf('sandbox');
   const ids = systemIds();
   const kept = settings(store.database('sandbox').collection<SettingDoc>('settings'), ids);
-  const settle = () => settling({ bus, parts: () => behind.parts() })();
-  const clock = steppingClock({ aheadMs: await kept.ahead(), keep: kept.keepAhead, settle });
+  const outboxes = openOutboxes();
+  // Each attempt at a receiver has its own deadline; how many fall due in a step is the caller's affair.
+  const settleStep = () => settle('all', STEP_LIMIT_MS);
+  const clock = steppingClock({ aheadMs: await kept.ahead(), keep: kept.keepAhead, settle: settleStep });
   const bus = countedBus(memoryBus({ clock, log }));
+  const settle = settling({
+    bus,
+    parts: () => behind.parts(),
+    waiting: outboxes.waiting,
+    isPartial: () => behind.isPartial(),
+  });
   const keys = serviceKeys(clock);
   const infra = { clock, ids, log };
   const behind = house({
@@ -154,6 +164,7 @@ async function startOn({ store, place, logOf }: Ground, config: SandboxConfig): 
     settings: kept,
     keys,
     settle,
+    outboxes,
     logOf,
     publicBaseUrl: place.url,
     publicPort: place.port,

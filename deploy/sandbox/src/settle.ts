@@ -1,6 +1,7 @@
 import type { Bus, EventDefinition } from '@bubbles/shared/bus/bus.ts';
 import type { MemoryBus } from '@bubbles/shared/bus/memory.ts';
 import { DomainError } from '@bubbles/shared/errors.ts';
+import type { SettleScope } from '@bubbles/shared/service.ts';
 
 /** The same bus, with a count of what was handed to it and not given back: work that made other work. What a consumer that is down refuses makes none. */
 export interface CountedBus extends MemoryBus {
@@ -27,32 +28,56 @@ export function countedBus(bus: MemoryBus): CountedBus {
 interface Settling {
   readonly bus: CountedBus;
   /** Each resolves when its part has done all that is due. In the order in which work flows, so that one round mostly suffices. */
-  readonly parts: () => readonly (() => Promise<void>)[];
+  readonly parts: () => readonly ((scope: SettleScope) => Promise<void>)[];
+  /** Events that wait in outboxes, by their ids: what and where. */
+  readonly waiting: () => Promise<ReadonlyMap<string, string>>;
+  /** Something was taken down, for which events may wait as long as it is. */
+  readonly isPartial: () => boolean;
 }
+
+/** Resolves when a whole round made no new work; rejects when an event does not leave its outbox though everybody is up, and after the limit. */
+export type Settle = (scope: SettleScope, limitMs?: number) => Promise<void>;
 
 const LIMIT_MS = 30_000;
 
-/** Resolves when a whole round made no new work. */
-export const settling =
-  ({ bus, parts }: Settling) =>
-  async (): Promise<void> => {
-    const rounds = async () => {
-      for (let before = -1; before !== bus.published(); ) {
-        before = bus.published();
-        bus.retryNow();
-        for (const settle of parts()) {
-          await settle();
-          await bus.idle();
-        }
-      }
-    };
+export const settling = ({ bus, parts, waiting, isPartial }: Settling): Settle => {
+  const round = async (scope: SettleScope) => {
+    bus.retryNow();
+    for (const settle of parts()) {
+      await settle(scope);
+      await bus.idle();
+    }
+  };
+  const rounds = async (scope: SettleScope) => {
+    for (let before = -1; before !== bus.published(); ) {
+      before = bus.published();
+      await round(scope);
+    }
+  };
+  /** What another call has just written is no longer there after one more round. */
+  const checkOutboxes = async () => {
+    const before = isPartial() ? new Map<string, string>() : await waiting();
+    if (before.size === 0) return;
+    await round('facts');
+    const after = await waiting();
+    const stuck = [...before].filter(([id]) => after.has(id)).map(([, event]) => event);
+    if (stuck.length === 0 || isPartial()) return;
+    throw new DomainError(
+      'internal',
+      `An event stays in its outbox: no relay sends it, or no consumer takes it: ${[...new Set(stuck)].join('; ')}.`,
+    );
+  };
+
+  return async (scope, limitMs = LIMIT_MS) => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new DomainError('internal', 'Something is still in flight after 30 seconds.')), LIMIT_MS);
+      const seconds = Math.round(limitMs / 1000);
+      timer = setTimeout(() => reject(new DomainError('internal', `Something is still in flight after ${seconds} seconds.`)), limitMs);
     });
     try {
-      await Promise.race([rounds(), late]);
+      await Promise.race([rounds(scope).then(checkOutboxes), late]);
     } finally {
       clearTimeout(timer);
     }
   };
+};

@@ -3,9 +3,10 @@ import type { MemoryBus } from '@bubbles/shared/bus/memory.ts';
 import { DomainError } from '@bubbles/shared/errors.ts';
 import type { InternalAuth } from '@bubbles/shared/http/internal-auth.ts';
 import { NO_SHEDDING } from '@bubbles/shared/http/overload.ts';
+import type { Drain } from '@bubbles/shared/http/server.ts';
 import type { Scheduled } from '@bubbles/shared/jobs/scheduler.ts';
-import type { Infra, Job } from '@bubbles/shared/service.ts';
-import { type Host, hostService, INSTANT_DRAIN } from '@bubbles/shared/service-host.ts';
+import type { Infra, Job, SettleScope } from '@bubbles/shared/service.ts';
+import { type Host, hostService } from '@bubbles/shared/service-host.ts';
 import type { ServiceParts } from '@bubbles/shared/service-process.ts';
 import { Registry } from 'prom-client';
 import type { ServiceState } from './control/routes.ts';
@@ -32,7 +33,8 @@ export interface Slot {
   stop(): Promise<void>;
   setState(state: ServiceState): Promise<void>;
   /** At once when it is down. */
-  settle(): Promise<void>;
+  settle(scope: SettleScope): Promise<void>;
+  isDown(): boolean;
 }
 
 interface Running {
@@ -43,6 +45,8 @@ interface Running {
 }
 
 const LOOPBACK = '127.0.0.1';
+/** Nobody waits for a request or a receiver that hangs: the store of a service that ends keeps what it had to do. */
+export const SANDBOX_DRAIN: Drain = { noticeMs: 0, deadlineMs: 1500 };
 
 export function slot(options: SlotOptions): Slot {
   let running: Running | null = null;
@@ -65,7 +69,7 @@ export function slot(options: SlotOptions): Slot {
       publicBaseUrl: options.publicBaseUrl,
       metrics: { registry, http: { served: () => undefined } },
       shedder: NO_SHEDDING,
-      drain: INSTANT_DRAIN,
+      drain: SANDBOX_DRAIN,
       async startJobs(wanted) {
         jobs = await options.startJobs(wanted);
         return jobs;
@@ -100,9 +104,10 @@ export function slot(options: SlotOptions): Slot {
       if (running === null) throw new DomainError('internal', 'The service did not start.');
       await running.host.setState(state.state === 'slow' ? { slowMs: state.ms } : 'up');
     },
-    async settle() {
+    async settle(scope) {
       await running?.jobs();
-      await running?.parts.service.settle();
+      await running?.parts.service.settle(scope);
     },
+    isDown: () => running === null,
   };
 }

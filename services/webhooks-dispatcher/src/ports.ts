@@ -129,8 +129,10 @@ export interface Post {
 }
 /** Where deliveries go. */
 export interface Receiver {
-  /** Whatever happens is an outcome; only when our name servers are away there is none, and it rejects with `unavailable`. Ends within the deadline. */
+  /** Whatever happens is an outcome; when our name servers are away, or it is cut, there is none, and it rejects with `unavailable`. Ends within the deadline. */
   post(post: Post): Promise<AttemptResult>;
+  /** Ends every POST that is in flight, with the answer whose head is there or without an outcome. */
+  cut(): void;
   close(): Promise<void>;
 }
 

@@ -102,11 +102,13 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
       if (config.releaseLeasesAtStart) await kept.deliveries.releaseLeases(clock.now());
       loop = startLoop({ name: 'deliveries', clock, log, run: app.dispatcher.run, pollMs: config.timing.pollMs });
     },
-    settle: () => settled(loop, app.dispatcher),
-    async stop() {
+    settle: (scope = 'all') => (scope === 'all' ? settled(loop, app.dispatcher) : Promise.resolve()),
+    async stop(cutAfterMs = config.timing.deadlineMs) {
       app.dispatcher.retire();
       await loop?.stop();
+      const cut = setTimeout(posts.cut, cutAfterMs);
       await app.dispatcher.drained();
+      clearTimeout(cut);
       await posts.close();
     },
   };

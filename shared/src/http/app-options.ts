@@ -27,6 +27,8 @@ export interface AppSettings extends HttpPorts {
   readonly publicBaseUrl: string;
   /** How long a handler may take, in real time. */
   readonly budgetMs: number;
+  /** Answers say what failed on our side, and what there is not: where the caller is the operator. */
+  readonly tellsFaults?: boolean;
 }
 
 export interface HttpAppOptions extends AppSettings {

@@ -55,7 +55,7 @@ const admitted = (ctx: Context, next: Next, options: HttpAppOptions): Promise<vo
 
 const answerError = async (ctx: Context, error: DomainError, options: HttpAppOptions): Promise<void> => {
   report(ctx, error, options);
-  const { status, headers, body } = answerOf(error, options.publicBaseUrl);
+  const { status, headers, body } = answerOf(error, options.publicBaseUrl, options.tellsFaults);
   // What the refused handler or a check before it has set stays (a WWW-Authenticate that names the scope, RateLimit, Allow).
   for (const [name, value] of Object.entries(headers)) if (!ctx.res.hasHeader(name)) ctx.set(name, value);
   ctx.status = status;

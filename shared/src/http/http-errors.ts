@@ -63,9 +63,10 @@ export const insufficientScope = (scope: string, publicBaseUrl: string): string 
 export const asDomainError = (error: unknown): DomainError =>
   isDomainError(error) ? error : new DomainError('internal', INTERNAL_ERROR_MESSAGE, { cause: error });
 
-export const answerOf = (error: DomainError, publicBaseUrl: string): ErrorAnswer => {
+export const answerOf = (error: DomainError, publicBaseUrl: string, tellsFaults = false): ErrorAnswer => {
   const { status, type } = HTTP_ERRORS[error.kind];
-  return { status, headers: headersOf(error, status, publicBaseUrl), body: envelope(type, FIXED_MESSAGES[error.kind] ?? error.message) };
+  const message = tellsFaults ? error.message : (FIXED_MESSAGES[error.kind] ?? error.message);
+  return { status, headers: headersOf(error, status, publicBaseUrl), body: envelope(type, message) };
 };
 
 const headersOf = (error: DomainError, status: number, publicBaseUrl: string): Record<string, string> => {

@@ -1,6 +1,6 @@
 import { type Answer, send } from './client.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { control, type Sandbox, startSandbox, worldAt } from './sandbox-world.ts';
+import { control, deliveringWorld, type Sandbox, startSandbox, worldAt } from './sandbox-world.ts';
 import type { Person, TeamScene, World } from './world.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ export interface HookScene {
 
 export async function openHookScene(env: Readonly<Record<string, string>> = {}): Promise<HookScene> {
   const sandbox = await startSandbox(['--data', ':memory:'], env);
-  const world = worldAt(sandbox.url, () => sandbox.stop());
+  const world = deliveringWorld(worldAt(sandbox.url, () => sandbox.stop()));
   const receivers: Receiver[] = [];
 
   const subscriber = async (fields: Fields = {}): Promise<Subscriber> => {
@@ -66,6 +66,7 @@ export async function openHookScene(env: Readonly<Record<string, string>> = {}):
     advance: async (seconds) => new Date((await control(sandbox.url, 'POST /clock', { advance_seconds: seconds })).now),
     service: async (name, state) => {
       await control(sandbox.url, `POST /services/${name}`, state);
+      await control(sandbox.url, 'POST /settle');
     },
     async close() {
       await Promise.all(receivers.map((receiver) => receiver.close()));

@@ -92,6 +92,28 @@ export function worldAt(baseUrl: string, close: () => Promise<void>): World {
   };
 }
 
+/** The same scene, whose calls answer when what became due to receivers has been attempted too. */
+export function deliveringWorld(world: World): World {
+  const delivering =
+    <A extends readonly unknown[], R>(set: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      const done = await set(...args);
+      await control(world.baseUrl, 'POST /settle');
+      return done;
+    };
+  return {
+    ...world,
+    setState: delivering(world.setState),
+    changeTeam: delivering(world.changeTeam),
+    setMember: delivering(world.setMember),
+    endMember: delivering(world.endMember),
+    bubble: delivering(world.bubble),
+    changeBubble: delivering(world.changeBubble),
+    moveBubble: delivering(world.moveBubble),
+    removeBubble: delivering(world.removeBubble),
+  };
+}
+
 export async function sandboxWorld(): Promise<World> {
   const given = process.env['SANDBOX_URL'];
   const sandbox = given === undefined ? await startSandbox() : null;

@@ -36,6 +36,7 @@ export function controlApp(stage: Stage, { callers, log, clock, ids }: ControlOp
     shedder: NO_SHEDDING,
     publicBaseUrl: '',
     budgetMs: BUDGET_MS,
+    tellsFaults: true,
   }).callback();
   return (req: IncomingMessage, res: ServerResponse): boolean => {
     if (!req.url?.startsWith(PREFIX)) return false;

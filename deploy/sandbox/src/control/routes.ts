@@ -1,6 +1,7 @@
-import { DomainError } from '@bubbles/shared/errors.ts';
+import { DomainError, isDomainError } from '@bubbles/shared/errors.ts';
 import { route } from '@bubbles/shared/http/define-route.ts';
 import type { Route } from '@bubbles/shared/http/route.ts';
+import type { SettleScope } from '@bubbles/shared/service.ts';
 import type { World } from '../world.ts';
 import type { Actions } from './actions.ts';
 import type { Gate } from './gate.ts';
@@ -19,8 +20,8 @@ export interface Stage {
   readonly world: () => World;
   readonly baseUrl: () => string;
   readonly now: () => Date;
-  /** Resolves when nothing is in flight; rejects after half a minute. */
-  settle(): Promise<void>;
+  /** Resolves when nothing is in flight, of facts alone or of everything; rejects after half a minute. */
+  settle(scope: SettleScope): Promise<void>;
   advance(ms: number): Promise<Date>;
   reset(): Promise<void>;
   /** Rejects with `not_found` for a name that no service has. */
@@ -47,16 +48,22 @@ const given = <T extends object>(fields: T) =>
 
 export function controlRoutes(stage: Stage): Route[] {
   const { gate } = stage;
-  /** Does it, and answers when every projection has it. */
+  /** Does it, and answers when every projection has it; receivers are not waited for. */
   const act = <T>(work: (actions: Actions) => Promise<T>): Promise<T> =>
     gate.shared(async () => {
       const done = await work(stage.actions());
-      await stage.settle();
+      await stage.settle('facts').catch(tellDone);
       return done;
     });
   const shownWorld = () => ({ base_url: stage.baseUrl(), now: stage.now().toISOString(), ...stage.world() });
   return [...peopleRoutes(act), ...bubbleRoutes(act), ...stageRoutes(stage, shownWorld)];
 }
+
+/** Who is told of a fault must not take it that nothing happened. */
+const tellDone = (error: unknown): never => {
+  if (!isDomainError(error)) throw error;
+  throw new DomainError(error.kind, `The change was made, but it has not arrived everywhere. ${error.message}`, { cause: error });
+};
 
 type Act = <T>(work: (actions: Actions) => Promise<T>) => Promise<T>;
 
@@ -127,7 +134,7 @@ const stageRoutes = (stage: Stage, shownWorld: () => World & { readonly base_url
   ),
   route(SPECS.settle, () =>
     stage.gate.shared(async () => {
-      await stage.settle();
+      await stage.settle('all');
       return { settled: true as const };
     }),
   ),

@@ -1,4 +1,5 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
+import { isDomainError } from '@bubbles/shared/errors.ts';
 import type { Log } from '@bubbles/shared/log.ts';
 import {
   type CancelReason,
@@ -100,6 +101,8 @@ const once = <A extends readonly unknown[]>(work: (key: string, ...rest: A) => P
   };
 };
 
+const isUnavailable = (error: unknown): boolean => isDomainError(error) && error.kind === 'unavailable';
+
 /** Who made a batch hears of it. */
 export interface BatchListener {
   /** Its attempt ended so. */
@@ -123,7 +126,7 @@ export const prepareAttempts = (ports: Ports) => {
     try {
       await work();
     } catch (error) {
-      log.error('an attempt failed on our side', { delivery_id: delivery.id, error });
+      log[isUnavailable(error) ? 'warn' : 'error']('an attempt failed on our side', { delivery_id: delivery.id, error });
       await recording
         .putOff(delivery)
         .catch((cause) => log.warn('a delivery waits for the end of its lease', { delivery_id: delivery.id, error: cause }));

@@ -169,6 +169,7 @@ export const EDGE_CHECKS: Checks = {
     receiver.answer((res) => res.writeHead(302, { location: internal.url }).end());
     await lab.call('/v1/webhooks', { method: 'POST', as, body: { url: receiver.url, events: ['bubble.ready'] } });
     await lab.world.bubble({ type: 'custom_image', participant_ids: [id] });
+    await receiver.reached(1);
     await Promise.all([receiver.close(), internal.close()]);
     expect([receiver.received.length, internal.received.length]).toEqual([1, 0]);
   },

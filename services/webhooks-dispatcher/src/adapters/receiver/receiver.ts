@@ -1,4 +1,4 @@
-import { isDomainError } from '@bubbles/shared/errors.ts';
+import { DomainError, isDomainError } from '@bubbles/shared/errors.ts';
 import { Agent } from 'undici';
 import { type AttemptResult, type Outcome, outcomeOf } from '../../domain/outcome.ts';
 import type { Receiver } from '../../ports.ts';
@@ -6,6 +6,7 @@ import type { DiedIdle } from './died-idle.ts';
 import { exchange } from './exchange.ts';
 import { type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts';
 
+const STOPPING = new DomainError('unavailable', 'The dispatcher is stopping.');
 const KEEP_ALIVE_MS = 20_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_ANSWER_BYTES = 16 * 1024;
@@ -73,11 +74,13 @@ export function receiver({ deadlineMs, elapsed, connections, ...guard }: Receive
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
   });
   const fresh = new Agent({ ...common, pipelining: 0 });
+  const inFlight = new Set<AbortController>();
 
   return {
     async post({ url, headers, body }): Promise<AttemptResult> {
       const startedAt = elapsed();
       const deadline = new AbortController();
+      inFlight.add(deadline);
       const timer = setTimeout(() => deadline.abort(), deadlineMs);
       const send = (agent: Agent) => exchange(agent, { url, headers, body, maxBytes: MAX_ANSWER_BYTES, signal: deadline.signal });
       const answer = (outcome: Outcome, status: number | null, preview: string | null) => ({
@@ -96,7 +99,11 @@ export function receiver({ deadlineMs, elapsed, connections, ...guard }: Receive
         return answer(outcomeOfFault(error), null, null);
       } finally {
         clearTimeout(timer);
+        inFlight.delete(deadline);
       }
+    },
+    cut() {
+      for (const ending of inFlight) ending.abort(STOPPING);
     },
     async close() {
       await Promise.all([pooled.destroy(), fresh.destroy()]);
