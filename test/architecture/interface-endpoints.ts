@@ -10,6 +10,8 @@ export interface Endpoint {
   readonly status: number;
   /** Component of the answer, absent when it has no body. */
   readonly answer?: string;
+  /** What it takes and answers beside that, as an extension. */
+  readonly extension?: { readonly query: readonly string[]; readonly answer: string };
   /** Statuses of refusals, over those that every endpoint has. */
   readonly refusals: readonly number[];
 }
@@ -78,7 +80,15 @@ export const ENDPOINTS: ByService = {
       answer: 'WebhookSubscriptionCreated',
       refusals: [400, 403],
     },
-    { method: 'GET', path: '/v1/webhooks', ...HOOKS, status: 200, answer: 'WebhookSubscriptionList', refusals: [403] },
+    {
+      method: 'GET',
+      path: '/v1/webhooks',
+      ...HOOKS,
+      status: 200,
+      answer: 'WebhookSubscriptionList',
+      extension: { query: ['limit', 'cursor'], answer: 'WebhookSubscriptionPage' },
+      refusals: [403],
+    },
     { method: 'GET', path: '/v1/webhooks/{id}', ...HOOKS, status: 200, answer: 'WebhookSubscription', refusals: [403, 404] },
     {
       method: 'PATCH',

@@ -180,6 +180,10 @@ describe('section 4, reading, changing and deleting', () => {
     const { json } = await call(person, 'GET');
     expect(shapeFaults('WebhookSubscriptionList', json)).toEqual([]);
     expect(json.data).toEqual([without('secret', second), without('secret', first)]);
+    const page = (await call(person, 'GET', '?limit=1')).json;
+    expect(page).toEqual({ data: [without('secret', second)], has_more: true, next_cursor: expect.any(String) });
+    const last = (await call(person, 'GET', `?cursor=${page.next_cursor}`)).json;
+    expect(last).toEqual({ data: [without('secret', first)], has_more: false, next_cursor: null });
     const one = (await call(person, 'GET', `/${first.id}`)).json;
     expect(shapeFaults('WebhookSubscription', one)).toEqual([]);
     expect(one).toEqual(without('secret', first));

@@ -24,3 +24,7 @@ export type ApiKeyList = z.infer<typeof ApiKeyList>;
 
 export const WebhookSubscriptionList = z.object({ data: z.array(WebhookSubscription) }).meta({ id: 'WebhookSubscriptionList' });
 export type WebhookSubscriptionList = z.infer<typeof WebhookSubscriptionList>;
+
+/** An extension of the interface: what a list of subscriptions is when a page of it is asked for. */
+export const WebhookSubscriptionPage = z.object({ data: z.array(WebhookSubscription), ...Page }).meta({ id: 'WebhookSubscriptionPage' });
+export type WebhookSubscriptionPage = z.infer<typeof WebhookSubscriptionPage>;

@@ -8,17 +8,17 @@ const LIMIT_MAX = 100;
 const SEARCH_MAX_CHARACTERS = 256;
 
 /** Text in, number out: decimal digits without sign, blank or leading zero. */
-export const Limit = z
-  .string()
-  .transform((text, context) => {
-    const limit = Number(text);
-    if (/^[1-9]\d{0,2}$/.test(text) && limit <= LIMIT_MAX) return limit;
-    context.issues.push({ code: 'custom', message: `must be a whole number from 1 to ${LIMIT_MAX}`, input: text });
-    return z.NEVER;
-  })
-  .default(LIMIT_DEFAULT)
+const GivenLimit = z.string().transform((text, context) => {
+  const limit = Number(text);
+  if (/^[1-9]\d{0,2}$/.test(text) && limit <= LIMIT_MAX) return limit;
+  context.issues.push({ code: 'custom', message: `must be a whole number from 1 to ${LIMIT_MAX}`, input: text });
+  return z.NEVER;
+});
+const LIMIT_RANGE = { type: 'integer', minimum: 1, maximum: LIMIT_MAX } as const;
+
+export const Limit = GivenLimit.default(LIMIT_DEFAULT)
   // `_prefault` is where zod keeps the default of an input: it drops `default` from whatever is transformed.
-  .meta({ type: 'integer', minimum: 1, maximum: LIMIT_MAX, _prefault: LIMIT_DEFAULT, description: 'Rows a page' });
+  .meta({ ...LIMIT_RANGE, _prefault: LIMIT_DEFAULT, description: 'Rows a page' });
 
 export const Cursor = CallerId.meta({ description: 'The `next_cursor` of the page before; opaque' });
 
@@ -34,6 +34,16 @@ export const SearchQuery = z
 
 export const PageQuery = z.object({ limit: Limit, cursor: Cursor.optional() });
 export type PageQuery = z.infer<typeof PageQuery>;
+
+/** The query of a list that is answered whole unless a page is asked for: null then. */
+export const OptionalPageQuery = z
+  .object({
+    limit: GivenLimit.optional().meta({ ...LIMIT_RANGE, description: 'Extension: answers a page of so many rows' }),
+    cursor: Cursor.optional().meta({
+      description: `Extension: the \`next_cursor\` of the page before; opaque. Without \`limit\` a page has ${LIMIT_DEFAULT} rows`,
+    }),
+  })
+  .transform(({ limit, cursor }) => (limit === undefined && cursor === undefined ? null : { limit: limit ?? LIMIT_DEFAULT, cursor }));
 
 export const ListBubblesQuery = PageQuery.extend({
   team_id: CallerId.optional().meta({ description: 'Only bubbles of this team' }),

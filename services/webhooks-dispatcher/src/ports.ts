@@ -9,8 +9,8 @@ export interface SubscriptionStore {
   /** Those that there are, by id. */
   byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Subscription>>;
   ownedBy(ownerId: string, id: string): Promise<Subscription | null>;
-  /** Newest first. */
-  listOf(ownerId: string): Promise<Subscription[]>;
+  /** Newest first, from after `position`; all of them when `limit` is null. */
+  listOf(ownerId: string, page: ListPage): Promise<Subscription[]>;
   activeOf(ownerIds: readonly string[]): Promise<Subscription[]>;
   /** Atomic. `change` runs again when another writer won and answers the fields that change; null means there is no such subscription of the owner. */
   update(ownerId: string, id: string, change: (before: Subscription) => SubscriptionChange): Promise<Subscription | null>;
@@ -20,6 +20,15 @@ export interface SubscriptionStore {
   succeeded(results: readonly AttemptEnd[]): Promise<void>;
   /** A failure counts once under its key, and the twentieth in a row disables. True when this one did. */
   failed(result: AttemptEnd & { readonly key: string }): Promise<boolean>;
+}
+/** The last row of the page before. */
+export interface ListPosition {
+  readonly createdAt: Date;
+  readonly id: string;
+}
+export interface ListPage {
+  readonly position: ListPosition | null;
+  readonly limit: number | null;
 }
 /** That an attempt at the subscription `id` ended. */
 export interface AttemptEnd {
@@ -87,7 +96,7 @@ export interface Requeue extends Pick<Delivery, 'epoch' | 'origin' | 'base' | 'b
 export interface DeliveryPage {
   readonly subscriptionId: string;
   readonly status: DeliveryStatus | null;
-  readonly position: { readonly createdAt: Date; readonly id: string } | null;
+  readonly position: ListPosition | null;
   readonly limit: number;
 }
 

@@ -6,7 +6,7 @@ import { masterKeySeal } from '@bubbles/shared/seal.ts';
 import type { Infra, Service } from '@bubbles/shared/service.ts';
 import type { Registry } from 'prom-client';
 import { CONSUMER, consumers } from './adapters/bus/consumers.ts';
-import { deliveryCursors } from './adapters/http/delivery-cursors.ts';
+import { cursorsOf } from './adapters/http/cursors.ts';
 import { routes } from './adapters/http/routes.ts';
 import { sampleBubble } from './adapters/http/sample-bubble.ts';
 import { webhookSpecs } from './adapters/http/webhook-specs.ts';
@@ -93,7 +93,7 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
 
   return {
     name: NAME,
-    routes: routes(app, deliveryCursors(cursorCodec({ keys: config.cursorKeys }))),
+    routes: routes(app, cursorsOf(cursorCodec({ keys: config.cursorKeys }))),
     webhooks: webhookSpecs(config.headerName),
     subscriptions: consumers(app),
     jobs: [{ name: 'sweep-deliveries', cron: '17 3 * * *', run: app.sweepDeliveries }],

@@ -227,6 +227,36 @@ describe('section 4, reading and changing', () => {
     });
   });
 
+  it('[HOOK-04] [GEN-04] the list comes by pages when one is asked for, each subscription once', async () => {
+    dispatcher.peers.user('pager');
+    const list = (query: string, userId = 'pager') => dispatcher.call('GET', query, undefined, { userId });
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      if (n === 3) await dispatcher.pass(1);
+      ids.unshift((await dispatcher.call('POST', '', NEW, { userId: 'pager' })).body.id);
+    }
+    const whole = (await list('')).body;
+    expect(Object.keys(whole)).toEqual(['data']);
+    const seen: unknown[] = [];
+    let cursor: string | null = null;
+    do {
+      const { status, body }: Answer = await list(cursor === null ? '?limit=2' : `?limit=2&cursor=${cursor}`);
+      expect([status, Object.keys(body).toSorted()]).toEqual([200, ['data', 'has_more', 'next_cursor']]);
+      seen.push(...body.data);
+      expect(body.has_more).toBe(body.next_cursor !== null);
+      cursor = body.next_cursor;
+    } while (cursor !== null);
+    expect(seen).toEqual(whole.data);
+    expect(seen.map((one) => Object(one).id).toSorted()).toEqual(ids.toSorted());
+    expect((await list('?limit=5')).body).toEqual({ ...whole, has_more: false, next_cursor: null });
+
+    const given = (await list('?limit=2')).body.next_cursor;
+    expect((await list(`?cursor=${given}`)).body.data).toHaveLength(3);
+    dispatcher.peers.user('thief');
+    const refused = [await list('?limit=0'), await list('?limit=101'), await list('?cursor=x'), await list(`?cursor=${given}`, 'thief')];
+    expect(refused.map(refusal)).toEqual(refused.map(() => REFUSED));
+  });
+
   it('[HOOK-05] each field that is sent replaces the old value as a whole', async () => {
     const before = without('secret', await made({ filters: { bubble_types: ['custom_image'], only_my_bubbles: true } }));
     const patch = async (body: Fields) => (await dispatcher.call('PATCH', `/${String(before['id'])}`, body)).body;

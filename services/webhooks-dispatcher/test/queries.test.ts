@@ -95,6 +95,8 @@ describe('the queries of the stores', () => {
     await dispatcher.call('GET', `/${failing.id}/deliveries?cursor=${cursor}`);
     await dispatcher.call('GET', `/${failing.id}/deliveries?status=pending`);
     await dispatcher.call('GET');
+    const { next_cursor: page } = (await dispatcher.call('GET', '?limit=1')).body;
+    await dispatcher.call('GET', `?cursor=${page}`);
     await dispatcher.registry.metrics();
     dispatcher.peers.user('ada', { state: 'disabled' });
     await dispatcher.clock.advance(60_000);

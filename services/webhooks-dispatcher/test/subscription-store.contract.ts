@@ -5,6 +5,7 @@ import { aSubscription, NOON } from './builders.ts';
 
 const later = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
 const result = (n: number) => ({ id: 'wh_1', epoch: 1, at: later(n), key: `dlv_${n}#1` });
+const ALL = { position: null, limit: null };
 const QUOTA = { perUser: 20, perTeam: 30 };
 const add = (store: SubscriptionStore, subscription: Subscription) => store.insert(subscription, QUOTA);
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
@@ -26,8 +27,20 @@ const describeRecords = (make: () => Promise<SubscriptionStore>) =>
       for (const n of [2, 1, 3]) await add(store, aSubscription({ id: `wh_${n}`, createdAt: later(n) }));
       await add(store, aSubscription({ id: 'wh_same', createdAt: later(3) }));
       await add(store, aSubscription({ id: 'wh_other', ownerId: 'other' }));
-      expect((await store.listOf('owner')).map(({ id }) => id)).toEqual(['wh_same', 'wh_3', 'wh_2', 'wh_1']);
-      expect(await store.listOf('nobody')).toEqual([]);
+      expect((await store.listOf('owner', ALL)).map(({ id }) => id)).toEqual(['wh_same', 'wh_3', 'wh_2', 'wh_1']);
+      expect(await store.listOf('nobody', ALL)).toEqual([]);
+    });
+
+    it('lists them by pages, and those that were made at the same time by their ids', async () => {
+      const store = await make();
+      for (const n of [1, 2, 3, 4]) await add(store, aSubscription({ id: `wh_${n}`, createdAt: later(n > 1 ? 2 : 1) }));
+      await add(store, aSubscription({ id: 'wh_0', ownerId: 'other', createdAt: later(2) }));
+      const idsOf = async (page: Parameters<SubscriptionStore['listOf']>[1]) => (await store.listOf('owner', page)).map(({ id }) => id);
+      expect(await idsOf({ position: null, limit: 2 })).toEqual(['wh_4', 'wh_3']);
+      const position = { createdAt: later(2), id: 'wh_3' };
+      expect(await idsOf({ position, limit: 1 })).toEqual(['wh_2']);
+      expect(await idsOf({ position, limit: null })).toEqual(['wh_2', 'wh_1']);
+      expect(await idsOf({ position: { createdAt: later(1), id: 'wh_1' }, limit: 2 })).toEqual([]);
     });
 
     it('[EVT-03] finds the active ones of several owners', async () => {
@@ -58,9 +71,9 @@ const describeQuota = (make: () => Promise<SubscriptionStore>) =>
       const insert = (n: number, ownerId: string) => store.insert(numbered(n, { ownerId }), quota);
       const answers = await Promise.all(numbers(10).map((n) => insert(n, 'owner')));
       expect(answers.toSorted()).toEqual([...Array(3).fill('inserted'), ...Array(7).fill('user_full')]);
-      expect(await store.listOf('owner')).toHaveLength(3);
+      expect(await store.listOf('owner', ALL)).toHaveLength(3);
       expect(await insert(11, 'other')).toBe('inserted');
-      const [first, second] = await store.listOf('owner');
+      const [first, second] = await store.listOf('owner', ALL);
       for (const one of [first, second]) await store.delete('owner', one?.id ?? '');
       const again = await Promise.all(numbers(5).map((n) => insert(20 + n, 'owner')));
       expect(again.filter((answer) => answer === 'inserted')).toHaveLength(2);

@@ -28,6 +28,7 @@ import { OWNER, readyOf } from './ready-bubbles.ts';
 const SEAL_KEYS = [{ id: 'k1', key: Buffer.alloc(32, 1) }];
 const START_AGAIN_MS = 100;
 const DELIVERIES_A_READ = 500;
+const ALL = { position: null, limit: null };
 /** Unfinished deliveries that are told one by one. */
 const TOLD = 5;
 const END_OF_TIME = new Date('2999-01-01T00:00:00.000Z');
@@ -70,7 +71,7 @@ const isRefusal = (error: unknown): boolean => error instanceof BusUnavailable |
 
 const subscribe = async (): Promise<void> => {
   const seal = masterKeySeal(SEAL_KEYS, ids.bytes);
-  const there = new Set((await kept.subscriptions.listOf(OWNER)).map(({ id }) => id));
+  const there = new Set((await kept.subscriptions.listOf(OWNER, ALL)).map(({ id }) => id));
   for (let n = 0; n < settings.subscriptions; n += 1) {
     const id = `wh_${n}`;
     const secretSealed = seal.close(Buffer.from(settings.secret), id);
@@ -112,11 +113,11 @@ const deliveriesOf = async (subscriptionId: string): Promise<Delivery[]> => {
 };
 const allDeliveries = async (): Promise<Delivery[]> => {
   const found: Delivery[] = [];
-  for (const { id } of await kept.subscriptions.listOf(OWNER)) found.push(...(await deliveriesOf(id)));
+  for (const { id } of await kept.subscriptions.listOf(OWNER, ALL)) found.push(...(await deliveriesOf(id)));
   return found;
 };
 const look = async (): Promise<Standing> => {
-  const subscriptions = await kept.subscriptions.listOf(OWNER);
+  const subscriptions = await kept.subscriptions.listOf(OWNER, ALL);
   const deliveries = await allDeliveries();
   return {
     deliveries: deliveries.map(({ id, status, log: lines }) => ({ id, status, outcomes: lines.map(({ outcome }) => outcome) })),

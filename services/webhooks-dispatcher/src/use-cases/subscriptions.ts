@@ -5,7 +5,7 @@ import type { Seal } from '@bubbles/shared/seal.ts';
 import { ID_BYTES, SECRET_BYTES, secretOf, subscriptionId } from '../domain/ids.ts';
 import { type ReceiverPolicy, receiverUrl } from '../domain/receiver-url.ts';
 import { type EventType, type Filters, orNoFilters, type Subscription, type SubscriptionQuota } from '../domain/subscription.ts';
-import type { Access, OwnerAccess, SubscriptionChange, SubscriptionStore, TeamAccess } from '../ports.ts';
+import type { Access, ListPage, OwnerAccess, SubscriptionChange, SubscriptionStore, TeamAccess } from '../ports.ts';
 
 interface Ports {
   readonly subscriptions: SubscriptionStore;
@@ -86,9 +86,14 @@ export const createSubscription = (ports: Ports) => {
 
 export const listSubscriptions = (ports: Ports) => {
   const paid = requirePaidAccess(ports);
-  return async (owner: Owner): Promise<Subscription[]> => {
+  return async (
+    owner: Owner,
+    { position, limit }: ListPage,
+  ): Promise<{ readonly subscriptions: Subscription[]; readonly hasMore: boolean }> => {
     await paid(owner);
-    return ports.subscriptions.listOf(owner.userId);
+    const rows = await ports.subscriptions.listOf(owner.userId, { position, limit: limit && limit + 1 });
+    const subscriptions = rows.slice(0, limit ?? rows.length);
+    return { subscriptions, hasMore: rows.length > subscriptions.length };
   };
 };
 

@@ -2,7 +2,7 @@ import { route } from '@bubbles/shared/http/define-route.ts';
 import type { Caller, Route } from '@bubbles/shared/http/route.ts';
 import type { App } from '../../app.ts';
 import type { Owner } from '../../use-cases/subscriptions.ts';
-import type { DeliveryCursors } from './delivery-cursors.ts';
+import type { Cursors } from './cursors.ts';
 import { filtersOf, presentDelivery, presentSubscription } from './present.ts';
 import {
   createWebhook,
@@ -17,13 +17,21 @@ import {
 
 const ownerOf = ({ userId, teams }: Caller): Owner => ({ userId, teamIds: teams.map(({ id }) => id) });
 
-export const routes = (app: App, cursors: DeliveryCursors): readonly Route[] => [
+export const routes = (app: App, cursors: Cursors): readonly Route[] => [
   route(createWebhook, async ({ caller, body: { url, events, team_id, space_id, filters } }) => {
     const request = { url, events, teamId: team_id ?? null, spaceId: space_id ?? null, filters: filters ? filtersOf(filters) : null };
     const { subscription, secret } = await app.createSubscription(ownerOf(caller), request);
     return { ...presentSubscription(subscription), secret };
   }),
-  route(listWebhooks, async ({ caller }) => ({ data: (await app.listSubscriptions(ownerOf(caller))).map(presentSubscription) })),
+  route(listWebhooks, async ({ caller, query }) => {
+    const position = query?.cursor === undefined ? null : cursors.subscriptions.read(query.cursor, [caller.userId]);
+    const { subscriptions, hasMore } = await app.listSubscriptions(ownerOf(caller), { position, limit: query?.limit ?? null });
+    const data = subscriptions.map(presentSubscription);
+    const last = hasMore ? subscriptions.at(-1) : undefined;
+    return query === null
+      ? { data }
+      : { data, has_more: hasMore, next_cursor: last ? cursors.subscriptions.write(last, [caller.userId]) : null };
+  }),
   route(getWebhook, async ({ caller, params }) => presentSubscription(await app.getSubscription(ownerOf(caller), params.id))),
   route(updateWebhook, async ({ caller, params, body: { filters, ...patch } }) =>
     presentSubscription(
@@ -36,11 +44,11 @@ export const routes = (app: App, cursors: DeliveryCursors): readonly Route[] => 
     return { id, type: 'webhook.test' as const, status: 'queued' as const };
   }),
   route(listDeliveries, async ({ caller, params, query: { limit, cursor, status = null } }) => {
-    const scope = { userId: caller.userId, subscriptionId: params.id, status };
-    const position = cursor === undefined ? null : cursors.read(cursor, scope);
+    const scope = [caller.userId, params.id, status];
+    const position = cursor === undefined ? null : cursors.deliveries.read(cursor, scope);
     const { deliveries, hasMore } = await app.listDeliveries(ownerOf(caller), params.id, { status, position, limit });
     const last = hasMore ? deliveries.at(-1) : undefined;
-    return { data: deliveries.map(presentDelivery), has_more: hasMore, next_cursor: last ? cursors.write(last, scope) : null };
+    return { data: deliveries.map(presentDelivery), has_more: hasMore, next_cursor: last ? cursors.deliveries.write(last, scope) : null };
   }),
   route(redeliverWebhook, async ({ caller, params }) => {
     const { id, type } = await app.redeliver(ownerOf(caller), params.id, params.delivery_id);

@@ -1,4 +1,5 @@
-import { WebhookSubscriptionList } from '@bubbles/contracts/api/lists.ts';
+import { WebhookSubscriptionList, WebhookSubscriptionPage } from '@bubbles/contracts/api/lists.ts';
+import { OptionalPageQuery } from '@bubbles/contracts/api/query.ts';
 import { CallerId } from '@bubbles/contracts/api/text.ts';
 import {
   CreateWebhookRequest,
@@ -36,8 +37,9 @@ export const listWebhooks = defineRoute({
   path: '/v1/webhooks',
   operationId: 'listWebhooks',
   summary: 'List your subscriptions',
-  description: 'Newest first.',
-  success: { status: 200, schema: WebhookSubscriptionList },
+  description: 'Newest first. Answers all of them; a page of them (an extension) when `limit` or `cursor` is sent.',
+  query: OptionalPageQuery,
+  success: { status: 200, schema: z.union([WebhookSubscriptionPage, WebhookSubscriptionList]) },
   errors: ['pro_plan_required'],
 });
 

@@ -1,6 +1,7 @@
 import type { Collection, Filter, IndexSpec, UpdateFilter } from '@bubbles/shared/store/collection.ts';
 import type { Delivery } from '../../domain/delivery.ts';
 import type { Candidate, DeliveryStore, LeaseEnd } from '../../ports.ts';
+import { afterPosition, NEWEST_FIRST } from './newest-first.ts';
 import { sweepSlices } from './sweep-slices.ts';
 
 export interface DeliveryDoc extends Omit<Delivery, 'id'> {
@@ -95,13 +96,9 @@ function queueOf(collection: Collection<DeliveryDoc>): Queue {
 function logOf(collection: Collection<DeliveryDoc>): Pick<DeliveryStore, 'page' | 'ofSubscription' | 'requeue' | 'sweep'> {
   return {
     async page({ subscriptionId, status, position, limit }) {
-      const after: Filter<DeliveryDoc> =
-        position === null
-          ? {}
-          : { $or: [{ createdAt: { $lt: position.createdAt } }, { createdAt: position.createdAt, _id: { $lt: position.id } }] };
       const docs = await collection.find(
-        { subscriptionId, ...(status === null ? {} : { status }), ...after },
-        { sort: { createdAt: -1, _id: -1 }, limit },
+        { subscriptionId, ...(status === null ? {} : { status }), ...afterPosition(position) },
+        { sort: NEWEST_FIRST, limit },
       );
       return docs.map(toDelivery);
     },

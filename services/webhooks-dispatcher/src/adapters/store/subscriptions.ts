@@ -1,6 +1,7 @@
 import type { Collection, IndexSpec, UpdateOne } from '@bubbles/shared/store/collection.ts';
 import { DISABLED_BY_FAILURES, MAX_CONSECUTIVE_FAILURES, type Subscription, type SubscriptionQuota } from '../../domain/subscription.ts';
 import type { AttemptEnd, SubscriptionStore } from '../../ports.ts';
+import { afterPosition, NEWEST_FIRST } from './newest-first.ts';
 
 export interface SubscriptionDoc extends Omit<Subscription, 'id'> {
   readonly _id: string;
@@ -75,7 +76,10 @@ export function subscriptionStore(collection: Collection<SubscriptionDoc>): Subs
       return new Map(docs.map((doc) => [doc._id, toSubscription(doc)]));
     },
     ownedBy: async (ownerId, id) => found(await collection.findOne({ _id: id, ownerId })),
-    listOf: async (ownerId) => (await collection.find({ ownerId }, { sort: { createdAt: -1, _id: -1 } })).map(toSubscription),
+    async listOf(ownerId, { position, limit }) {
+      const some = limit === null ? {} : { limit };
+      return (await collection.find({ ownerId, ...afterPosition(position) }, { sort: NEWEST_FIRST, ...some })).map(toSubscription);
+    },
     activeOf: async (ownerIds) => (await collection.find({ ownerId: { $in: [...ownerIds] }, status: 'active' })).map(toSubscription),
     async update(ownerId, id, change) {
       for (;;) {
