@@ -238,7 +238,7 @@ describe('breaker and bulkhead', () => {
     const waiting = rawConnection(world.url);
     waiting.write('GET /v1/bubbles/open HTTP/1.1\r\nHost: a\r\n\r\n');
     await until(() => world.gateway.inFlight() === 3);
-    waiting.socket.destroy();
+    waiting.socket.resetAndDestroy();
     await until(() => world.gateway.inFlight() === 2);
     answer.resolve();
     await Promise.all(held);

@@ -124,7 +124,7 @@ describe('limits of the whole gateway', () => {
     const world = await started();
     const connection = rawConnection(world.url);
     world.identity.decide = (check) => {
-      connection.socket.destroy();
+      connection.socket.resetAndDestroy();
       return allowed(check);
     };
     connection.write(`GET /v1/bubbles/42 HTTP/1.1\r\nHost: a\r\nAuthorization: ${AUTHORIZATION.authorization}\r\n\r\n`);

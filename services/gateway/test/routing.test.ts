@@ -166,7 +166,7 @@ describe('clients that leave', () => {
     const connection = rawConnection(world.url);
     connection.write('GET /v1/bubbles/open HTTP/1.1\r\nHost: a\r\n\r\n');
     await until(() => world.bubbles.seen.length > 0);
-    connection.socket.destroy();
+    connection.socket.resetAndDestroy();
     await left.promise;
     await world.gateway.idle();
     expect(world.gateway.inFlight()).toBe(0);
@@ -180,7 +180,7 @@ describe('clients that leave', () => {
         connections.map(async (connection, index) => {
           connection.write('GET /v1/bubbles/open HTTP/1.1\r\nHost: a\r\n\r\n');
           if (index % 2 === 0) await connection.receivedMatching(/half/);
-          connection.socket.destroy();
+          connection.socket.resetAndDestroy();
         }),
       );
     }

@@ -117,36 +117,64 @@ describe('a server', () => {
     });
 
     it('lets go of all that was asked before by a caller that leaves before the answers', async () => {
-      const asked: ServerResponse[] = [];
-      const allAsked = Promise.withResolvers<void>();
-      const { url } = await start((_, res) => {
-        asked.push(res);
-        if (asked.length === 3) allAsked.resolve();
-      });
+      const asked = Promise.withResolvers<ServerResponse>();
+      const { url } = await start((_, res) => asked.resolve(res));
       const client = rawConnection(url);
       client.write(GET.repeat(3) + CONNECT);
-      await allAsked.promise;
-      const closed = asked.map((answer) => new Promise<void>((resolve) => void answer.once('close', resolve)));
+      const closed = once(await asked.promise, 'close');
       client.socket.resetAndDestroy();
-      await Promise.all(closed);
+      await closed;
       expect(await server.drain({ noticeMs: 0, deadlineMs: 5000 })).toBe(true);
     });
 
-    it('closes each answer that was under way once', async () => {
-      const closed: number[] = [];
-      const allAsked = Promise.withResolvers<void>();
-      const asked: ServerResponse[] = [];
-      const { url } = await start((_, res) => {
-        const at = asked.push(res);
-        res.on('close', () => closed.push(at));
-        if (at === 3) allAsked.resolve();
-      });
+    it('refuses once, after all answers that are due', async () => {
+      const { url } = await start((_, res) => void setImmediate(() => res.end('done')));
       const client = rawConnection(url);
       client.write(GET.repeat(3) + CONNECT);
-      await allAsked.promise;
-      for (const answer of asked) answer.end('done');
-      expect((await client.received).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
-      expect(closed).toEqual([1, 2, 3]);
+      expect(statuses(await client.received)).toEqual(['200', '200', '200', '400']);
+    });
+
+    it('with a body that does not come, refuses all the same', async () => {
+      const { url } = await start((_, res) => res.end('ok'));
+      const client = rawConnection(url);
+      client.write('CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\nContent-Length: 5\r\n\r\nab');
+      expect(statuses(await client.received)).toEqual(['400']);
+    });
+  });
+
+  describe('whose clients say that they send no more', () => {
+    const BODY = 'POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\n\r\nhello';
+
+    it.each([
+      ['a request', GET],
+      ['a request with a body', BODY],
+      ['several', GET.repeat(3) + BODY],
+    ])('[GEN-08] answers %s', async (_, bytes) => {
+      const { url } = await start((req, res) => void req.resume().on('end', () => setImmediate(() => res.end('ok'))), {
+        answersHalfClosed: true,
+      });
+      const client = rawConnection(url);
+      client.socket.end(bytes);
+      expect(new Set(statuses(await client.received))).toEqual(new Set(['200']));
+    });
+
+    it('takes them for gone within the house, where nobody closes halfway', async () => {
+      const closed = Promise.withResolvers<void>();
+      const { url } = await start((_, res) => void res.on('close', () => closed.resolve()));
+      rawConnection(url).socket.end(GET);
+      await expect(closed.promise).resolves.toBeUndefined();
+    });
+
+    it('[GEN-08] answers or refuses a request that ends after any of its bytes, and closes', async () => {
+      const { url } = await start((req, res) => void req.resume().on('end', () => res.end('ok')), { answersHalfClosed: true });
+      const answers = await Promise.all(
+        Array.from({ length: BODY.length }, (_, n) => {
+          const client = rawConnection(url);
+          client.socket.end(BODY.slice(0, n));
+          return client.received;
+        }),
+      );
+      expect(answers.map((answer, n) => (n === 0 ? answer === '' : statuses(answer).join() === '400'))).toEqual(answers.map(() => true));
     });
   });
 
@@ -188,6 +216,8 @@ describe('a server', () => {
     });
   });
 });
+
+const statuses = (text: string): string[] => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status ?? '');
 
 /** Resolves when nobody listens any more. */
 const refusedEventually = async (url: string): Promise<void> => {

@@ -1,6 +1,8 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Ids } from '../ids.ts';
+import { type ConnectionTurns, connectionTurns } from './connection-turns.ts';
 import { MAX_HEADER_FIELDS } from './framing.ts';
 import { type HeldPort, holdPort } from './held-port.ts';
 import { envelope } from './http-errors.ts';
@@ -15,6 +17,8 @@ export interface Limits {
   readonly keepAliveTimeoutMs: number;
   readonly idleTimeoutMs: number;
   readonly maxConnections: number;
+  /** Who sends a request and then FIN is answered (RFC 9112, 9.6), at the price that a client which has closed is told by its reset only. False: it has left. */
+  readonly answersHalfClosed: boolean;
 }
 
 export const SERVICE_LIMITS: Limits = {
@@ -23,11 +27,11 @@ export const SERVICE_LIMITS: Limits = {
   keepAliveTimeoutMs: 75_000,
   idleTimeoutMs: 60_000,
   maxConnections: 10_000,
+  answersHalfClosed: false,
 };
 
 const CHECKING_INTERVAL_MS = 1000;
 const MAX_HEADER_BYTES = 16 * 1024;
-const MAX_REQUESTS_PER_SOCKET = 1000;
 const CLOSE_IDLE_EVERY_MS = 250;
 
 export interface HttpServerOptions {
@@ -58,11 +62,12 @@ export interface HttpServer {
 
 export const startServer = async (options: HttpServerOptions): Promise<HttpServer> => {
   let draining = false;
-  const server = bareServer(options.limits, (req, res) => {
-    if (draining) res.setHeader('Connection', 'close');
+  const turns = connectionTurns((req, res) => {
+    if (draining) res.shouldKeepAlive = false;
     return options.handler(req, res);
   });
-  refuseByHand(server, options.ids);
+  const server = bareServer(options.limits, turns.listener);
+  refuseByHand(server, turns, options.ids);
   const { host } = options.address;
   const held: HeldPort | null = options.offTheWire === true ? await holdPort(options.address) : null;
   const port = held?.port ?? (await listen(server, options.address));
@@ -85,7 +90,7 @@ export const startServer = async (options: HttpServerOptions): Promise<HttpServe
   };
 };
 
-const bareServer = (limits: Limits, handler: (req: IncomingMessage, res: ServerResponse) => void): Server => {
+const bareServer = (limits: Limits, handler: RequestListener): Server => {
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
@@ -98,8 +103,9 @@ const bareServer = (limits: Limits, handler: (req: IncomingMessage, res: ServerR
   });
   // Node drops what is above silently; one more lets `framingFault` see that there were too many.
   server.maxHeadersCount = MAX_HEADER_FIELDS + 1;
-  server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET;
   server.maxConnections = limits.maxConnections;
+  // The types do not know it.
+  Object.assign(server, { httpAllowHalfOpen: limits.answersHalfClosed });
   server.setTimeout(limits.idleTimeoutMs);
   server.on('request', handler);
   // The body is asked for only when somebody reads it (`readBody`), and an unknown expectation is ignored.
@@ -108,23 +114,8 @@ const bareServer = (limits: Limits, handler: (req: IncomingMessage, res: ServerR
   return server;
 };
 
-/** What fails before there is a request is answered on the bare socket; an answer that is under way on it is never broken into. */
-const refuseByHand = (server: Server, ids: Ids): void => {
-  const latest = new WeakMap<Duplex, ServerResponse>();
-  const queued = queuedAnswers();
-  const remember = (req: IncomingMessage, res: ServerResponse) => {
-    latest.set(req.socket, res);
-    queued.add(req.socket, res);
-  };
-  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, remember);
-  const refuseInTurn = (socket: Duplex, reason: string) => {
-    const current = latest.get(socket);
-    const isAnswered = current === undefined || current.writableFinished;
-    if (isAnswered || (!current.headersSent && !current.req.complete)) return refuse(socket, reason);
-    // Its own body is broken, and its answer has begun already: it cannot be taken back, only ended.
-    if (!current.req.complete) return current.req.socket.destroySoon();
-    current.once('close', () => refuse(socket, reason));
-  };
+/** What fails before there is a request is answered on the bare socket, after the answers that are due before it. */
+const refuseByHand = (server: Server, turns: ConnectionTurns, ids: Ids): void => {
   const refuse = (socket: Duplex, reason: string) => {
     if (!socket.writable) return socket.destroy();
     const body = envelope('invalid_request', `request: ${reason}`);
@@ -133,31 +124,17 @@ const refuseByHand = (server: Server, ids: Ids): void => {
       () => socket.destroy(),
     );
   };
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET') return socket.destroy();
-    refuseInTurn(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'malformed HTTP');
+    turns.afterAnswers(socket, () => refuse(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'malformed HTTP'));
   });
-  server.on('connect', (_, socket) => {
-    // Node has taken its own listeners away with the parser: an error of the socket would end the process, and what was asked before never end.
-    socket.on('error', () => socket.destroy()).on('close', () => queued.end(socket));
-    refuseInTurn(socket, 'CONNECT is not served');
+  server.on('connect', ({ socket }) => {
+    // Node has taken its own listeners away with the parser: an error of the socket would end the process.
+    socket.on('error', () => socket.destroy());
+    // Nor does the socket read by itself when a request waited: it takes the parser's last read for its own.
+    socket.push('');
+    turns.afterAnswers(socket, () => refuse(socket, 'CONNECT is not served'));
   });
-};
-
-/** Answers to what a client asked for before it had those to its earlier requests: no socket tells them yet that it has closed. */
-const queuedAnswers = () => {
-  const waiting = new WeakMap<Duplex, Set<ServerResponse>>();
-  return {
-    add: (socket: Duplex, res: ServerResponse) => {
-      if (res.socket !== null) return;
-      const answers = waiting.get(socket) ?? new Set();
-      waiting.set(socket, answers.add(res));
-      res.once('close', () => answers.delete(res));
-    },
-    end: (socket: Duplex) => {
-      for (const res of waiting.get(socket) ?? []) res.destroy();
-    },
-  };
 };
 
 const CLIENT_ERRORS: Readonly<Record<string, string>> = {
