@@ -1,4 +1,4 @@
-import { type Token, tokensOf } from '../../src/domain/search/analysis.ts';
+import { dividedPair, type Token, tokensOf } from '../../src/domain/search/analysis.ts';
 import { firstLetterAgrees, osaDistance, PREFIX_TYPO_LETTERS, type Quality, typoBudget } from '../../src/domain/search/quality.ts';
 import { PART_PREFIX_CHARACTERS, type ParsedQuery, type Unit } from '../../src/domain/search/query-units.ts';
 import type { RankTuple } from '../../src/domain/search/rank.ts';
@@ -46,13 +46,14 @@ const partsQuality = (parts: readonly string[], field: Field): Quality | null =>
 
 /** The best quality of a unit in one field, null when the field does not hold it. */
 const unitQuality = (unit: Unit, field: Field, isNotes: boolean): Quality | null => {
-  const { word, parts, pairs, glued } = unit;
+  const { word, parts, pairs, loosePairs, glued } = unit;
   const oneEdit = { edits: 1, prefix: 0 };
   return best([
     ...(word === null ? [] : field.map((token) => qualityOf(word, token.text))),
     word !== null && !isNotes && isTwoNeighbours(field, word) ? oneEdit : null,
     parts === null ? null : partsQuality(parts, field),
     pairs?.every((pair) => holds(field, pair)) ? { edits: 0, prefix: 0 } : null,
+    loosePairs?.every((pair) => holds(field, pair) || holds(field, dividedPair(pair))) ? oneEdit : null,
     glued.some((token) => holds(field, token)) ? oneEdit : null,
   ]);
 };

@@ -18,6 +18,14 @@ describe('the analysis of a text', () => {
     ['R&D 1:1', ['rd', 'r', 'd', '11', '1', '1']],
     ['a--b &hi hi. (x)', ['a', 'b', 'hi', 'hi', 'x']],
     ['Hitman™ ©2024', ['hitman', '2024']],
+    ['v1.5 V2.0.1', ['v15', '1', '5', 'v201', '2', '0', '1']],
+    ['v2 v1.x rev1.5 v1.', ['v2', 'v1x', 'v1', 'x', 'rev15', 'rev1', '5', 'v1']],
+    ['1,000,000', ['1000000', '1', '000', '000']],
+    ['1\u00a0000\u202f000.50', ['100000050', '1', '000', '000', '50']],
+    ['12,34,567 2,5', ['1234567', '12', '34', '567', '25', '2', '5']],
+    ['2024 100, 200 a 100', ['2024', '100', '200', 'a', '100']],
+    ['x1 000 1 0000 1 00', ['x1', '000', '1', '0000', '1', '00']],
+    ['١٬٠٠٠', ['١٠٠٠', '١', '٠٠٠']],
   ])('[SRCH-02] divides %s', (text, tokens) => {
     expect(wordsOf(text)).toEqual(tokens);
   });
@@ -45,6 +53,15 @@ describe('the analysis of a text', () => {
     expect(wordsOf('第3回x')).toEqual(['第', '3', '回', 'x']);
   });
 
+  it('[SRCH-02] joins katakana over middle dots, and says which pairs prolonged sound marks divide', () => {
+    expect(wordsOf('ア・イ')).toEqual(wordsOf('アイ'));
+    expect(wordsOf('ｱ･ｲ゠ウ＝エ')).toEqual(wordsOf('アイウエ'));
+    expect(wordsOf('東・京')).toEqual(['東', '京']);
+    expect(wordsOf('ア-イ')).toEqual(wordsOf('アーイ'));
+    expect(wordsOf('アーイ')).toEqual(['ア', 'アー', '~アイ', 'ー', 'ーイ', 'イ']);
+    expect(wordsOf('アーーイー')).toEqual(['ア', 'アー', '~アイ', 'ー', 'ーー', 'ー', 'ーイ', 'イ', 'イー', 'ー']);
+  });
+
   it('[SRCH-02] takes emoji, sequences and flags as words, whatever their variation or skin', () => {
     expect(wordsOf('🚀👍🏽 👩‍💻 🇩🇪🇫🇷 ❤️')).toEqual(['🚀', '👍', '👩‍💻', '🇩🇪', '🇫🇷', '❤']);
   });
@@ -63,6 +80,31 @@ describe('the analysis of a text', () => {
     expect(wordsOf('a'.repeat(1000))).toEqual(['a'.repeat(128)]);
     expect(wordsOf(`a${'𐐀'.repeat(200)}`)[0]?.isWellFormed()).toBe(true);
   });
+
+  it('[SRCH-02] finds the same in a long text as in its pieces', () => {
+    const pieces = ['Follow-up 1,000,000 ', '東京オフィス・データ。', 'v1.5 1 000 000 ', 'naïve שלום ', 'サーバー室！', '👩‍💻👍🏽 '];
+    const text = Array.from({ length: 3000 }, (_, at) => pieces[(at * 7 + (at >> 3)) % pieces.length]).join('');
+    const apart = pieces.flatMap(wordsOf);
+    expect(new Set(wordsOf(text)).difference(new Set(apart))).toEqual(new Set());
+    expect(new Set(apart).difference(new Set(wordsOf(text)))).toEqual(new Set());
+  });
+
+  it('[SRCH-02] loses no pair of an unspaced text without end, and parts no character', () => {
+    const letters = Array.from({ length: 9000 }, (_, at) => String.fromCodePoint((at % 5 === 0 ? 0x20000 : 0x4e00) + ((at * 7919) % 9000)));
+    const words = new Set(wordsOf(letters.join('')));
+    letters.slice(1).forEach((letter, at) => {
+      expect(words.has(`${letters[at]}${letter}`)).toBe(true);
+    });
+    for (const flood of ['a\u0301', '👩\u200d💻', 'ガ', '\u{1f44d}\u{1f3fd}', 'กำ', 'é'])
+      for (const word of wordsOf(flood.repeat(5000))) expect([word, word.isWellFormed()]).toEqual([word, true]);
+  });
+
+  it.each(['\u0301', '\u200d', '\ud800', '\udc00', '\0', 'ー', 'ア・', '1,', '1 000 ', 'v1.', '\u202e', 'aB', "'", '-'])(
+    'takes a flood of %j',
+    (flood) => {
+      expect(tokensOf(flood.repeat(20_000)).every(({ text, start, end }) => text.length <= 130 && start <= end)).toBe(true);
+    },
+  );
 
   it('survives text that is not well formed', () => {
     expect(wordsOf('\ud800 ok \udc00')).toEqual(['ok']);

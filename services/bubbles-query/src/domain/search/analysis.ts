@@ -23,10 +23,12 @@ const LETTER = String.raw`[\p{L}--${UNSPACED}]`;
 const NAME_WITH_SIGN = String.raw`${LETTER}{1,2}(?:\+{1,2}|#)(?![+#]|${WORD})`;
 const RUN = `(?:${NAME_WITH_SIGN}|${WORD}+)`;
 const JOINER = String.raw`[\-_.'\/&@:·]`;
+/** Between groups of digits: a comma, and a blank before exactly three of them. */
+const DIGIT_JOINER = String.raw`(?<=\p{Nd})[,٫٬](?=\p{Nd})|(?<=(?<![\p{L}\p{N}])\p{Nd}{1,3}) (?=\p{Nd}{3}(?!\p{Nd}))`;
 const PICTURE = String.raw`\p{Extended_Pictographic}[\u{E0020}-\u{E007F}]*`;
 const EMOJI = String.raw`\p{RI}\p{RI}|${PICTURE}(?:\u200D${PICTURE})*`;
 
-const CHUNKS = new RegExp(`(?<emoji>${EMOJI})|(?<run>${UNSPACED}+)|${RUN}(?:${JOINER}${RUN})*`, 'gv');
+const CHUNKS = new RegExp(`(?<emoji>${EMOJI})|(?<run>${UNSPACED}+)|${RUN}(?:(?:${JOINER}|${DIGIT_JOINER})${RUN})*`, 'gv');
 const CAMEL_CASE = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}{2})/v;
 const SIGN = /[+#]+$/;
 
@@ -34,6 +36,10 @@ const SIGN = /[+#]+$/;
 const MARKS_OF_TRADE = /[™℠©®]/g;
 const APOSTROPHES = /[‘’ʼ´`′]/g;
 const HYPHENS = /[‐‑−]/g;
+/** Between two letters of katakana: marks that may as well not be there, and dashes that stand for the prolonged sound mark. */
+const KATAKANA_JOINER = /(?<=[\p{sc=Kana}ー])[・·゠=](?=\p{sc=Kana})/gv;
+const KATAKANA_DASH = /(?<=[\p{sc=Kana}ー])[\-–—―~〜](?=\p{sc=Kana})/gv;
+const PROLONGED = 'ー';
 const STRIPPED = new RegExp(
   [
     String.raw`[\u0300-\u036F]`,
@@ -73,6 +79,8 @@ const normalise = (text: string): string =>
     .replace(APOSTROPHES, "'")
     .normalize('NFKC')
     .replace(HYPHENS, '-')
+    .replace(KATAKANA_JOINER, '')
+    .replace(KATAKANA_DASH, PROLONGED)
     .normalize('NFD')
     .replace(STRIPPED, '')
     .replace(LONE_JOINER, '')
@@ -87,22 +95,41 @@ const cut = (text: string): string => {
   return text.slice(0, splitsPair ? MAX_TOKEN_UNITS - 1 : MAX_TOKEN_UNITS);
 };
 
-const SEPARATED = new RegExp(`(${JOINER})`, 'v');
+const SEPARATED = new RegExp(`(${JOINER}|[,٫٬ ])`, 'v');
+/** A `v` before a number with a full stop in it, which is as often left out. */
+const VERSION = /^v(?=\p{Nd}+$)/iv;
+const DIGIT_FIRST = /^\p{Nd}/v;
+
+interface Piece {
+  readonly text: string;
+  readonly joiner: string;
+  readonly nextJoiner: string;
+  readonly next: string;
+}
+
+const piecesOf = (text: string): Piece[] => {
+  const split = text.split(SEPARATED);
+  return split.flatMap((piece, at) =>
+    at % 2 === 1 ? [] : { text: piece, joiner: split[at - 1] ?? '', nextJoiner: split[at + 1] ?? '', next: split[at + 2] ?? '' },
+  );
+};
+
+/** The words of a piece; those that may be left out are in its joined form alone. */
+const wordsOf = ({ text, joiner, nextJoiner, next }: Piece, isFirst: boolean): { readonly all: string; readonly parts: string[] } => {
+  const folded = text.split(CAMEL_CASE).map(fold);
+  const all = folded.join('');
+  if (joiner === "'" && all === 's' && !isFirst) return { all, parts: [] };
+  const isVersion = nextJoiner === '.' && DIGIT_FIRST.test(next) && VERSION.test(text);
+  return { all, parts: isVersion ? [all.slice(1)] : folded };
+};
 
 const wordChunk = (text: string): Chunk => {
   const parts: string[] = [];
   let joined = '';
-  let joiner = '';
-  for (const piece of text.split(SEPARATED)) {
-    if (piece.length === 1 && "-_.'/&@:·".includes(piece)) {
-      joiner = piece;
-      continue;
-    }
-    const folded = piece.split(CAMEL_CASE).map(fold);
-    joined += folded.join('');
-    const isPossessive = joiner === "'" && folded.length === 1 && folded[0] === 's' && parts.length > 0;
-    if (!isPossessive) parts.push(...folded.map(cut));
-    joiner = '';
+  for (const piece of piecesOf(text)) {
+    const words = wordsOf(piece, parts.length === 0);
+    joined += words.all;
+    for (const part of words.parts) parts.push(cut(part));
   }
   return { kind: 'word', joined: cut(joined), parts };
 };
@@ -139,15 +166,31 @@ const wordTokens = (chunk: Extract<Chunk, { kind: 'word' }>, start: number): Tok
   return tokens;
 };
 
-const runTokens = (characters: readonly string[], start: number): Token[] => {
-  const pairs = pairsOf(characters);
-  return characters.flatMap((character, index) => {
-    const at = start + index;
-    const pair = pairs[index];
-    const single = { text: character, start: at, end: at };
-    return pair === undefined ? [single] : [single, { text: pair, start: at, end: at + 1 }];
-  });
+/** Before a pair of characters that prolonged sound marks divide. No text has such a token, so that only who looks for it finds it. */
+const DIVIDED = '~';
+export const dividedPair = (pair: string): string => DIVIDED + pair;
+
+/** A run as it is without prolonged sound marks. */
+export const withoutProlonged = (characters: readonly string[]): string[] => characters.filter((character) => character !== PROLONGED);
+
+const nextBeyondMarks = (characters: readonly string[], index: number): number => {
+  let next = index + 1;
+  while (characters[next] === PROLONGED) next++;
+  return next;
 };
+
+function* runTokens(characters: readonly string[], start: number): Generator<Token> {
+  for (const [index, character] of characters.entries()) {
+    const at = start + index;
+    yield { text: character, start: at, end: at };
+    const neighbour = characters[index + 1];
+    if (neighbour !== undefined) yield { text: character + neighbour, start: at, end: at + 1 };
+    if (neighbour !== PROLONGED || character === PROLONGED) continue;
+    const next = nextBeyondMarks(characters, index);
+    const beyond = characters[next];
+    if (beyond !== undefined) yield { text: dividedPair(character + beyond), start: at, end: start + next };
+  }
+}
 
 /** The words of a chunk in the order in which they stand: what adjacency is measured on. */
 export const sequenceOf = (chunk: Chunk): readonly string[] => {
@@ -155,15 +198,63 @@ export const sequenceOf = (chunk: Chunk): readonly string[] => {
   return chunk.kind === 'run' ? chunk.characters : [chunk.text];
 };
 
-/** Every token of a text, by start position. */
+/** Units of a text that are analysed at once. */
+const STRETCH_UNITS = 2048;
+/** How far back from its end a stretch looks for a good place to end. */
+const LOOK_BACK_UNITS = 512;
+/** Behind these a text divides without a difference to what is found in it; a blank may stand within a number. */
+const SEPARATES = /[\s。、！？「」『』]/;
+const ENDS_WITH_DIGIT = /\p{Nd}$/v;
+/** What is not to be taken from the character before it. */
+const ATTACHED = /^(?:[\p{M}\p{EMod}\u{E0020}-\u{E007F}\uDC00-\uDFFF]|\u200D)/u;
+
+const lastEnd = (at: number, isEnd: (end: number) => boolean): number | null => {
+  for (let end = at; end > at - LOOK_BACK_UNITS; end--) if (isEnd(end)) return end;
+  return null;
+};
+
+const isGoodEnd = (text: string, end: number): boolean =>
+  SEPARATES.test(text.charAt(end - 1)) && !ENDS_WITH_DIGIT.test(text.slice(Math.max(0, end - 3), end - 1));
+
+const isFairEnd = (text: string, end: number): boolean => !ATTACHED.test(text.slice(end, end + 2)) && text.charAt(end - 1) !== '\u200D';
+
+const beforeLast = (text: string, end: number): number => end - (/[\uDC00-\uDFFF]/.test(text.charAt(end - 1)) ? 2 : 1);
+
+/** A text in stretches that are analysed one by one. One without a good end is gone on with from its last character, so that no pair is lost. */
+function* stretchesOf(text: string): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    const end = from + STRETCH_UNITS;
+    if (end >= text.length) {
+      yield text.slice(from);
+      return;
+    }
+    const good = lastEnd(end, (at) => isGoodEnd(text, at));
+    const next = good ?? lastEnd(end, (at) => isFairEnd(text, at)) ?? end;
+    yield text.slice(from, next);
+    from = good ?? beforeLast(text, next);
+  }
+}
+
+function* chunkTokens(chunk: Chunk, start: number): Generator<Token> {
+  if (chunk.kind === 'word') yield* wordTokens(chunk, start);
+  else if (chunk.kind === 'run') yield* runTokens(chunk.characters, start);
+  else yield { text: chunk.text, start, end: start };
+}
+
+/** Every token of a text, by start position; null where others may have a turn. */
+export function* tokensInTurns(text: string): Generator<Token | null> {
+  let position = 0;
+  for (const stretch of stretchesOf(text)) {
+    for (const chunk of chunksOf(stretch)) {
+      yield* chunkTokens(chunk, position);
+      position += sequenceOf(chunk).length;
+    }
+    yield null;
+  }
+}
+
 export const tokensOf = (text: string): Token[] => {
   const tokens: Token[] = [];
-  let position = 0;
-  for (const chunk of chunksOf(text)) {
-    if (chunk.kind === 'word') tokens.push(...wordTokens(chunk, position));
-    else if (chunk.kind === 'run') tokens.push(...runTokens(chunk.characters, position));
-    else tokens.push({ text: chunk.text, start: position, end: position });
-    position += sequenceOf(chunk).length;
-  }
+  for (const token of tokensInTurns(text)) if (token !== null) tokens.push(token);
   return tokens;
 };

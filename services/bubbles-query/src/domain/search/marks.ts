@@ -1,7 +1,7 @@
 import { type GrowingWords, growingWords, u8, u32 } from './cells.ts';
 import { areNeighbours, readTokens } from './placed-words.ts';
 import { documentsOf, eachDocument, eachDocumentInSteps, type Ranges } from './postings.ts';
-import { type Conjunction, ONE_EDIT, QUALITIES, type UnitPlan } from './query-plan.ts';
+import { ONE_EDIT, QUALITIES, type UnitPlan } from './query-plan.ts';
 import type { Field } from './segment.ts';
 
 /**
@@ -25,6 +25,8 @@ export const enter = (marks: Marks, doc: number, state: number): void => {
   marks.touched.push(doc);
 };
 
+const isOneTerm = ([from = 0, to = 0, ...more]: Ranges): boolean => more.length === 0 && to - from <= 1;
+
 /** Whether a value is in the ascending list; fast when the values asked for ascend as well. */
 const membership = (ascending: Uint32Array): ((value: number) => boolean) => {
   let at = 0;
@@ -37,35 +39,44 @@ const membership = (ascending: Uint32Array): ((value: number) => boolean) => {
   };
 };
 
+/** Ascending, one of them perhaps several times. */
+const ascending = (field: Field, ranges: Ranges): Uint32Array => {
+  const documents = documentsOf(field.postings, ranges);
+  return isOneTerm(ranges) ? documents : documents.sort();
+};
+
 const both = (field: Field, documents: Uint32Array, ranges: Ranges): Uint32Array => {
   const isIn = membership(documents);
   const kept = growingWords();
   eachDocument(field.postings, ranges, (doc) => {
     if (isIn(doc)) kept.push(doc);
   });
-  return kept.view();
+  return isOneTerm(ranges) ? kept.view() : kept.view().sort();
 };
 
-/** Documents that hold all the whole terms and one of the last; one of them may come several times. */
-const conjunctionIn = (field: Field, { whole, last }: Pick<Conjunction, 'whole' | 'last'>): Uint32Array => {
-  const [first, ...others] = whole;
-  if (first === undefined) return documentsOf(field.postings, last);
-  let documents = documentsOf(field.postings, [first, first + 1]);
-  for (const term of others) {
+/** Documents that hold a term of each of the ranges, with breaths; one of them may come several times. */
+function* conjunctionIn(field: Field, [first = [], ...others]: readonly Ranges[]): Generator<null, Uint32Array> {
+  let documents = ascending(field, first);
+  for (const ranges of others) {
     if (documents.length === 0) return documents;
-    documents = both(field, documents, [term, term + 1]);
+    documents = both(field, documents, ranges);
+    yield null;
   }
-  return documents.length === 0 ? documents : both(field, documents, last);
-};
+  return documents;
+}
 
-const enterSplit = (field: Field, [left, right]: readonly [number, number], visit: (doc: number) => void): void => {
+function* enterSplit(field: Field, [left, right]: readonly [number, number], visit: (doc: number) => void): Generator<null> {
   const { words } = field;
   if (words === null) return;
   const tokens: number[] = [];
-  for (const doc of conjunctionIn(field, { whole: [left], last: [right, right + 1] })) {
+  const documents = yield* conjunctionIn(field, [
+    [left, left + 1],
+    [right, right + 1],
+  ]);
+  for (const doc of documents) {
     if (areNeighbours(readTokens(words, doc, tokens), left, right)) visit(doc);
   }
-};
+}
 
 /** Enters what a field holds of a unit, with breaths; `tier` is the field's number. */
 export function* enterField(
@@ -77,10 +88,12 @@ export function* enterField(
     const state = 1 + quality + tier * QUALITIES;
     const visit = (doc: number) => enter(marks, doc, state);
     yield* eachDocumentInSteps(field.postings, ranges, visit);
-    for (const conjunction of plan.conjunctions) if (conjunction.quality === quality) conjunctionIn(field, conjunction).forEach(visit);
+    for (const conjunction of plan.conjunctions) {
+      if (conjunction.quality === quality) (yield* conjunctionIn(field, conjunction.terms)).forEach(visit);
+    }
     if (quality !== ONE_EDIT) continue;
     for (const split of plan.splits) {
-      enterSplit(field, split, visit);
+      yield* enterSplit(field, split, visit);
       yield null;
     }
   }

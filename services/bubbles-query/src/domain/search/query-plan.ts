@@ -1,3 +1,4 @@
+import { dividedPair } from './analysis.ts';
 import type { Lexicon, TermTable } from './lexicon.ts';
 import type { Ranges } from './postings.ts';
 import { PART_PREFIX_CHARACTERS, type ParsedQuery, type Unit } from './query-units.ts';
@@ -11,11 +12,10 @@ const PREFIX_TYPO = 3;
 const TWO_EDITS = 4;
 export const QUALITIES = 5;
 
-/** All of `whole` and one of `last` in the same document. */
+/** A term of each of these in the same document. */
 export interface Conjunction {
   readonly quality: number;
-  readonly whole: readonly number[];
-  readonly last: Ranges;
+  readonly terms: readonly Ranges[];
 }
 
 /** A unit as sets of term ids of one dictionary. */
@@ -87,14 +87,24 @@ const idsOf = (lexicon: Lexicon, words: readonly string[]): number[] | null => {
   return ids.length === words.length ? ids : null;
 };
 
-const conjunctionsOf = (lexicon: Lexicon, { parts, pairs }: Unit): Conjunction[] => {
-  const words = parts ?? pairs;
-  const last = words?.[words.length - 1];
-  const whole = words === null ? null : idsOf(lexicon, words.slice(0, -1));
-  if (whole === null || last === undefined) return [];
-  const exact = { quality: EXACT, whole, last: exactRange(lexicon, last) };
-  const mayBePrefix = parts !== null && [...last].length >= PART_PREFIX_CHARACTERS;
-  return mayBePrefix ? [exact, { quality: PREFIX, whole, last: prefixRanges(lexicon, last) }] : [exact];
+/** Nothing when one of them has no term at all. */
+const conjunction = (quality: number, terms: readonly Ranges[]): Conjunction[] =>
+  terms.some((ranges) => ranges.length === 0) ? [] : [{ quality, terms }];
+
+const partsConjunctions = (lexicon: Lexicon, parts: readonly string[]): Conjunction[] => {
+  const terms = parts.map((part) => exactRange(lexicon, part));
+  const last = parts[parts.length - 1] ?? '';
+  const mayBePrefix = [...last].length >= PART_PREFIX_CHARACTERS;
+  const prefix = mayBePrefix ? conjunction(PREFIX, [...terms.slice(0, -1), prefixRanges(lexicon, last)]) : [];
+  return conjunction(EXACT, terms).concat(prefix);
+};
+
+const conjunctionsOf = (lexicon: Lexicon, { parts, pairs, loosePairs }: Unit): Conjunction[] => {
+  if (parts !== null) return partsConjunctions(lexicon, parts);
+  const exact = (pair: string) => exactRange(lexicon, pair);
+  const found = pairs === null ? [] : conjunction(EXACT, pairs.map(exact));
+  const loose = (loosePairs ?? []).map((pair) => [...exact(pair), ...exact(dividedPair(pair))]);
+  return loosePairs === null ? found : found.concat(conjunction(ONE_EDIT, loose));
 };
 
 const wordTerms = (lexicon: Lexicon, word: string): Ranges[] => {

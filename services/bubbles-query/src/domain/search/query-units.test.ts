@@ -30,15 +30,30 @@ describe('a query', () => {
   });
 
   it('[SRCH-02] gives a compound two forms and an unspaced run its pairs', () => {
-    expect(parseQuery('node.js').units).toEqual([{ word: 'nodejs', parts: ['node', 'js'], pairs: null, glued: [] }]);
-    expect(parseQuery('発布会').units).toEqual([{ word: null, parts: null, pairs: ['発布', '布会'], glued: [] }]);
-    expect(parseQuery('京').units).toEqual([{ word: '京', parts: null, pairs: null, glued: [] }]);
+    expect(parseQuery('node.js').units).toEqual([{ word: 'nodejs', parts: ['node', 'js'], pairs: null, loosePairs: null, glued: [] }]);
+    expect(parseQuery('発布会').units).toEqual([{ word: null, parts: null, pairs: ['発布', '布会'], loosePairs: null, glued: [] }]);
+    expect(parseQuery('京').units).toEqual([{ word: '京', parts: null, pairs: null, loosePairs: null, glued: [] }]);
+  });
+
+  it('[SRCH-02] looks for katakana also without its prolonged sound marks', () => {
+    const looseOf = (text: string) => parseQuery(text).units.map(({ loosePairs }) => loosePairs);
+    expect(looseOf('サーバー')).toEqual([['サバ']]);
+    expect(looseOf('サバ室')).toEqual([['サバ', 'バ室']]);
+    expect(looseOf('ビー ー ーーー 東京 ラ')).toEqual([null, null, null, null, null]);
+  });
+
+  it('[LIST-08] binds cursors as earlier releases did', () => {
+    expect(parseQuery('node.js サーバ').canonical).toBe(
+      '[[{"word":"nodejs","parts":["node","js"],"pairs":null,"glued":[]},{"word":null,"parts":null,"pairs":["サー","ーバ"],"glued":[]}],[null,null],["node","js","サ","ー","バ"]]',
+    );
   });
 
   it('[SRCH-02] bridges neighbours only, and glues a stop word to its neighbour', () => {
     expect(parseQuery('road map 🚀 c++ plan').bridges).toEqual(['roadmap', null, null, null, null]);
     expect(parseQuery('road to map').bridges).toEqual([null, null]);
-    expect(parseQuery('on boarding').units).toEqual([{ word: 'boarding', parts: null, pairs: null, glued: ['onboarding'] }]);
+    expect(parseQuery('on boarding').units).toEqual([
+      { word: 'boarding', parts: null, pairs: null, loosePairs: null, glued: ['onboarding'] },
+    ]);
   });
 
   it('[LIST-08] has one canonical form for what ranks alike', () => {

@@ -1,4 +1,4 @@
-import { type Chunk, chunksOf, pairsOf, sequenceOf } from './analysis.ts';
+import { type Chunk, chunksOf, pairsOf, sequenceOf, withoutProlonged } from './analysis.ts';
 
 export const MAX_UNITS = 10;
 /** Below it the last part of a compound must be whole. */
@@ -12,6 +12,8 @@ export interface Unit {
   readonly parts: readonly string[] | null;
   /** Pairs of an unspaced run, all in one field. */
   readonly pairs: readonly string[] | null;
+  /** Pairs of a run without its prolonged sound marks, each of which may be divided by such marks where it is found. Null when there are none. */
+  readonly loosePairs: readonly string[] | null;
   /** The word together with an optional neighbour, matched whole as one edit. */
   readonly glued: readonly string[];
 }
@@ -30,6 +32,8 @@ export interface ParsedQuery {
 
 const STOP_WORDS = new Set('a an and are as at be by for from in is it of on or that the to was with about'.split(' '));
 
+const KATAKANA = /[\p{sc=Kana}ー]/v;
+
 const isStopWord = (chunk: Chunk): boolean => chunk.kind === 'word' && chunk.parts.length === 1 && STOP_WORDS.has(chunk.joined);
 
 /** What may be written together with its neighbour: words, but neither unspaced runs nor emoji nor names with a sign. */
@@ -40,16 +44,23 @@ const glue = (left: Chunk | undefined, right: Chunk | undefined): string | null 
   return first === null || second === null ? null : first + second;
 };
 
-const unitOf = (chunk: Chunk, glued: readonly string[]): Unit => {
-  if (chunk.kind === 'emoji') return { word: chunk.text, parts: null, pairs: null, glued };
-  if (chunk.kind === 'run') {
-    const [only, ...others] = chunk.characters;
-    const single = others.length === 0 && only !== undefined ? only : null;
-    return { word: single, parts: null, pairs: single === null ? pairsOf(chunk.characters) : null, glued };
-  }
-  const isCompound = chunk.parts.length > 1 || chunk.parts[0] !== chunk.joined;
-  return { word: chunk.joined, parts: isCompound ? chunk.parts : null, pairs: null, glued };
+const NO_FORMS = { word: null, parts: null, pairs: null, loosePairs: null } as const;
+
+const runForms = (characters: readonly string[]): Omit<Unit, 'glued'> => {
+  const [only, ...others] = characters;
+  if (others.length === 0) return { ...NO_FORMS, word: only ?? null };
+  const loosePairs = characters.some((character) => KATAKANA.test(character)) ? pairsOf(withoutProlonged(characters)) : [];
+  return { ...NO_FORMS, pairs: pairsOf(characters), loosePairs: loosePairs.length === 0 ? null : loosePairs };
 };
+
+const formsOf = (chunk: Chunk): Omit<Unit, 'glued'> => {
+  if (chunk.kind === 'emoji') return { ...NO_FORMS, word: chunk.text };
+  if (chunk.kind === 'run') return runForms(chunk.characters);
+  const isCompound = chunk.parts.length > 1 || chunk.parts[0] !== chunk.joined;
+  return { ...NO_FORMS, word: chunk.joined, parts: isCompound ? chunk.parts : null };
+};
+
+const unitOf = (chunk: Chunk, glued: readonly string[]): Unit => ({ ...formsOf(chunk), glued });
 
 /** 1-2 words: none; 3-4: one; from 5: two fifths. */
 const mayMissOf = (count: number): number => {
@@ -71,6 +82,10 @@ const countedOf = (chunks: readonly Chunk[]): number[] => {
   return counted.slice(0, MAX_UNITS);
 };
 
+/** Of what the rest follows from, in the form that cursors of earlier releases are bound to. */
+const canonicalOf = (units: readonly Unit[], ...more: readonly unknown[]): string =>
+  JSON.stringify([units.map(({ word, parts, pairs, glued }) => ({ word, parts, pairs, glued })), ...more]);
+
 export const parseQuery = (text: string): ParsedQuery => {
   const chunks = chunksOf(text);
   const counted = countedOf(chunks);
@@ -89,5 +104,5 @@ export const parseQuery = (text: string): ParsedQuery => {
   });
   const bridges = counted.map((index, at) => (counted[at + 1] === index + 1 ? glue(chunks[index], chunks[index + 1]) : null));
   const sequence = chunks.flatMap(sequenceOf);
-  return { units, bridges, mayMiss: mayMissOf(units.length), sequence, canonical: JSON.stringify([units, bridges, sequence]) };
+  return { units, bridges, mayMiss: mayMissOf(units.length), sequence, canonical: canonicalOf(units, bridges, sequence) };
 };
