@@ -35,6 +35,14 @@ describe('a process', () => {
     expect(await exited).toEqual({ code: 0, stderr: '' });
   });
 
+  it('takes a signal that comes twice at once, as Ctrl-C through npm does, for one', async () => {
+    const { child, listening, exited } = run({ PORT: '0', BEHAVIOUR: 'stop-when-told-again' });
+    await listening;
+    child.kill('SIGTERM');
+    child.kill('SIGINT');
+    expect(await exited).toEqual({ code: 0, stderr: '' });
+  });
+
   it('[F27] ends cleanly on SIGTERM while it boots', async () => {
     const { child, listening, exited } = run({ PORT: '0', BEHAVIOUR: 'boot-for-ever' });
     await listening;

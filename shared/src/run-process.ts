@@ -25,13 +25,18 @@ const TO_BE_MENDED = ['ConfigError', 'StartRefused'];
 const EXIT = { clean: 0, fault: 1, misconfigured: 2 } as const;
 /** Below the grace period that Kubernetes gives after SIGTERM. */
 const HARD_STOP_MS = 35_000;
+/** Ctrl-C reaches the process from the terminal and again from npm and the launcher: that is one request to stop, not two. */
+const SAME_SIGNAL_MS = 1_000;
 
 /** The life of a process: boot, SIGTERM or SIGINT at any moment, one line on stderr for what a person must mend, an exit code that says which. */
 export const runProcess = async ({ name, main }: ProcessOptions): Promise<void> => {
   const stopping = new AbortController();
   const told = Promise.withResolvers<void>();
+  let toldAt = 0;
   const onSignal = () => {
-    if (stopping.signal.aborted) process.exit(EXIT.fault);
+    if (stopping.signal.aborted && performance.now() - toldAt > SAME_SIGNAL_MS) process.exit(EXIT.fault);
+    if (stopping.signal.aborted) return;
+    toldAt = performance.now();
     stopping.abort();
     told.resolve();
     setTimeout(() => process.exit(EXIT.fault), HARD_STOP_MS).unref();

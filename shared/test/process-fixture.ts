@@ -7,7 +7,10 @@ import { systemIds } from '../src/ids.ts';
 import { runProcess } from '../src/run-process.ts';
 
 /** A process whose boot, run and end the test chooses. */
-const Fixture = z.object({ PORT: port(), BEHAVIOUR: z.enum(['serve', 'boot-for-ever', 'throw', 'throw-later', 'stop-uncleanly']) });
+const Fixture = z.object({
+  PORT: port(),
+  BEHAVIOUR: z.enum(['serve', 'boot-for-ever', 'throw', 'throw-later', 'stop-uncleanly', 'stop-when-told-again']),
+});
 
 await runProcess({
   name: 'fixture',
@@ -25,6 +28,8 @@ await runProcess({
     if (config.BEHAVIOUR === 'throw-later') setTimeout(() => Promise.reject(new Error('mongodb://user:hunter2@db:27017 gone')), 10);
     return {
       stop: async () => {
+        if (config.BEHAVIOUR === 'stop-when-told-again')
+          await new Promise((resolve) => process.once('SIGTERM', resolve).once('SIGINT', resolve));
         await server.cut();
         return config.BEHAVIOUR !== 'stop-uncleanly';
       },
