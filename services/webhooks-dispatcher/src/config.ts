@@ -64,9 +64,11 @@ export const PRODUCTION_LIMITS: DispatchLimits = {
   leaseMs: 60_000,
 };
 
-export const DEFAULT_QUOTA: SubscriptionQuota = { perUser: 100, perTeam: 1000 };
+export const DEFAULT_QUOTA: SubscriptionQuota = { perUser: 100, perTeam: 1000, testsPerMinute: 60 };
 /** A user's list is answered whole when no page is asked for. */
 const MAX_QUOTA = 10_000;
+/** Each is remembered in the subscription for a minute. */
+const MAX_TESTS = 600;
 
 /** The lease must outlive an attempt with the time to record it, or a second worker would post beside the first. */
 export function checkTiming({ timing, limits }: Pick<Config, 'timing' | 'limits'>): void {
@@ -108,6 +110,7 @@ export const RECEIVER_VARIABLES = {
   WEBHOOK_EXTRA_CA: z.string().refine(isCertificate, 'must be certificates in PEM').nullable().default(null),
   WEBHOOK_MAX_PER_USER: wholeNumber(1, MAX_QUOTA).default(DEFAULT_QUOTA.perUser),
   WEBHOOK_MAX_PER_TEAM: wholeNumber(1, MAX_QUOTA).default(DEFAULT_QUOTA.perTeam),
+  WEBHOOK_TESTS_PER_MINUTE: wholeNumber(1, MAX_TESTS).default(DEFAULT_QUOTA.testsPerMinute),
 };
 const ReceiverVariables = z.object(RECEIVER_VARIABLES);
 
@@ -119,7 +122,11 @@ export const receiverSettings = (
 ): ReceiverSettings => ({
   headerName: read.WEBHOOK_HEADER_NAME,
   userAgent: read.WEBHOOK_USER_AGENT,
-  quota: { perUser: read.WEBHOOK_MAX_PER_USER, perTeam: read.WEBHOOK_MAX_PER_TEAM },
+  quota: {
+    perUser: read.WEBHOOK_MAX_PER_USER,
+    perTeam: read.WEBHOOK_MAX_PER_TEAM,
+    testsPerMinute: read.WEBHOOK_TESTS_PER_MINUTE,
+  },
   receivers: {
     allow: read.WEBHOOK_ALLOW_CIDRS,
     deny: read.WEBHOOK_DENY_CIDRS,

@@ -37,7 +37,7 @@ export interface AttemptEnd {
   readonly at: Date;
 }
 export type SubscriptionChange = Partial<
-  Pick<Subscription, 'url' | 'events' | 'filters' | 'status' | 'disabledAt' | 'disabledReason' | 'fails' | 'streak' | 'epoch'>
+  Pick<Subscription, 'url' | 'events' | 'filters' | 'status' | 'disabledAt' | 'disabledReason' | 'fails' | 'streak' | 'epoch' | 'testedAt'>
 >;
 
 export interface ClaimRequest {

@@ -25,6 +25,7 @@ export const aSubscription = (overrides: Partial<Subscription> = {}): Subscripti
   fails: 0,
   streak: [],
   epoch: 1,
+  testedAt: [],
   ...overrides,
 });
 

@@ -6,7 +6,7 @@ import { aSubscription, NOON } from './builders.ts';
 const later = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
 const result = (n: number) => ({ id: 'wh_1', epoch: 1, at: later(n), key: `dlv_${n}#1` });
 const ALL = { position: null, limit: null };
-const QUOTA = { perUser: 20, perTeam: 30 };
+const QUOTA = { perUser: 20, perTeam: 30, testsPerMinute: 5 };
 const add = (store: SubscriptionStore, subscription: Subscription) => store.insert(subscription, QUOTA);
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
 
@@ -67,7 +67,7 @@ const describeQuota = (make: () => Promise<SubscriptionStore>) =>
 
     it('[GEN-14] of an owner holds when many are inserted at once, and again when some were deleted', async () => {
       const store = await make();
-      const quota = { perUser: 3, perTeam: 9 };
+      const quota = { perUser: 3, perTeam: 9, testsPerMinute: 5 };
       const insert = (n: number, ownerId: string) => store.insert(numbered(n, { ownerId }), quota);
       const answers = await Promise.all(numbers(10).map((n) => insert(n, 'owner')));
       expect(answers.toSorted()).toEqual([...Array(3).fill('inserted'), ...Array(7).fill('user_full')]);
@@ -81,7 +81,7 @@ const describeQuota = (make: () => Promise<SubscriptionStore>) =>
 
     it('[GEN-14] of a team counts those of all its members, and not those for all teams', async () => {
       const store = await make();
-      const quota = { perUser: 2, perTeam: 3 };
+      const quota = { perUser: 2, perTeam: 3, testsPerMinute: 5 };
       const insert = (n: number, fields: Partial<Subscription>) => store.insert(numbered(n, fields), quota);
       const answers = await Promise.all(numbers(6).map((n) => insert(n, { ownerId: `owner ${n}`, teamId: 'team' })));
       expect(answers.toSorted()).toEqual([...Array(3).fill('inserted'), ...Array(3).fill('team_full')]);
@@ -93,7 +93,7 @@ const describeQuota = (make: () => Promise<SubscriptionStore>) =>
     it('that was lowered lets nobody insert until enough are gone', async () => {
       const store = await make();
       for (const n of numbers(5)) await add(store, numbered(n));
-      const quota = { perUser: 3, perTeam: 9 };
+      const quota = { perUser: 3, perTeam: 9, testsPerMinute: 5 };
       for (const n of [1, 2]) {
         expect(await store.insert(numbered(6), quota)).toBe('user_full');
         await store.delete('owner', `wh_${n}`);

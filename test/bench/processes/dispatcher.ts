@@ -99,7 +99,7 @@ const bodyOf = (id: string) =>
 
 const subscribe = async (owner: string, url: string, many: number) => {
   const subscriptions = Array.from({ length: many }, () => subscriptionFor(owner, url));
-  for (const subscription of subscriptions) await kept.subscriptions.insert(subscription, { perUser: many, perTeam: many });
+  for (const subscription of subscriptions) await kept.subscriptions.insert(subscription, { ...DEFAULT_QUOTA, perUser: many });
   return subscriptions;
 };
 

@@ -33,17 +33,30 @@ export interface Subscription {
   readonly streak: readonly string[];
   /** Rises when it is enabled again: results of an older life do not count. */
   readonly epoch: number;
+  /** When the tests of the last minute were asked for, and perhaps older ones. */
+  readonly testedAt: readonly Date[];
 }
 
-/** How many subscriptions there may be. */
+/** How many subscriptions there may be, and tests of each. */
 export interface SubscriptionQuota {
   readonly perUser: number;
   /** Of all members together, those that are for the team alone. */
   readonly perTeam: number;
+  readonly testsPerMinute: number;
 }
 
 export const MAX_CONSECUTIVE_FAILURES = 20;
 export const DISABLED_BY_FAILURES = 'delivery_failures';
+
+const TEST_WINDOW_MS = 60_000;
+
+/** The tests of the last minute with one more, or after how many milliseconds there may be one more. */
+export function withTest({ testedAt }: Pick<Subscription, 'testedAt'>, now: Date, { testsPerMinute }: SubscriptionQuota) {
+  const recent = testedAt.filter((at) => at <= now && now.getTime() - at.getTime() < TEST_WINDOW_MS);
+  const oldest = recent.at(-testsPerMinute);
+  if (oldest === undefined) return { testedAt: [...recent, now], waitMs: 0 };
+  return { testedAt: null, waitMs: oldest.getTime() + TEST_WINDOW_MS - now.getTime() };
+}
 
 /** One failed attempt of one delivery. */
 export const failureKey = (deliveryId: string, attempt: number): string => `${deliveryId}#${attempt}`;

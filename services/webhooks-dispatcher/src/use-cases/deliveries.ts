@@ -3,6 +3,7 @@ import { DomainError } from '@bubbles/shared/errors.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
 import { budgetOf, type Delivery, type DeliveryStatus, originOf, queued } from '../domain/delivery.ts';
 import { ID_BYTES, testEventId } from '../domain/ids.ts';
+import { type Subscription, type SubscriptionQuota, withTest } from '../domain/subscription.ts';
 import type { Access, DeliveryPage, DeliveryStore, EventStore, SubscriptionStore } from '../ports.ts';
 import { type Owner, requirePaidAccess } from './subscriptions.ts';
 
@@ -11,6 +12,7 @@ interface Ports {
   readonly events: EventStore;
   readonly deliveries: DeliveryStore;
   readonly access: Access;
+  readonly quota: SubscriptionQuota;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly wake: () => void;
@@ -32,10 +34,21 @@ const ownSubscription = ({ subscriptions, access }: Ports) => {
 
 /** Goes the way of every delivery, also to a disabled subscription: once then. */
 export const testSubscription = (ports: Ports) => {
-  const own = ownSubscription(ports);
+  const paid = requirePaidAccess(ports);
+  /** In the subscription itself, so that the bound holds for tests that are asked for at once. */
+  const counted = async (owner: Owner, id: string, now: Date) => {
+    const change = (before: Subscription) => {
+      const { testedAt, waitMs } = withTest(before, now, ports.quota);
+      if (testedAt !== null) return { testedAt };
+      const retryAfterSeconds = Math.ceil(waitMs / 1000);
+      throw new DomainError('rate_limited', `A subscription may have ${ports.quota.testsPerMinute} tests a minute.`, { retryAfterSeconds });
+    };
+    return (await ports.subscriptions.update(owner.userId, id, change)) ?? missing('webhook subscription');
+  };
   return async (owner: Owner, id: string): Promise<Delivery> => {
-    const subscription = await own(owner, id);
+    await paid(owner);
     const at = ports.clock.now();
+    const subscription = await counted(owner, id, at);
     const eventId = testEventId(ports.ids.bytes(ID_BYTES));
     const payload = {
       id: eventId,

@@ -77,6 +77,7 @@ export const createSubscription = (ports: Ports) => {
       fails: 0,
       streak: [],
       epoch: 1,
+      testedAt: [],
     };
     const inserted = await ports.subscriptions.insert(subscription, ports.quota);
     if (inserted !== 'inserted') throw new DomainError('limit_reached', FULL[inserted](ports.quota));

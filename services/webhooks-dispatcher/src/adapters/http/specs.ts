@@ -87,7 +87,7 @@ export const testWebhook = defineRoute({
   operationId: 'testWebhook',
   summary: 'Queue a synthetic delivery',
   description:
-    'A `webhook.test` event through the signed path, with a bubble that does not exist. A disabled subscription gets one attempt.',
+    'A `webhook.test` event through the signed path, with a bubble that does not exist. A disabled subscription gets one attempt. More than 60 a minute (unless the operator sets another limit) are refused with 429.',
   params: ById,
   success: { status: 202, schema: WebhookTestQueued },
   errors: ['pro_plan_required', 'not_found'],

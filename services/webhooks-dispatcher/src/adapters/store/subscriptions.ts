@@ -3,12 +3,14 @@ import { DISABLED_BY_FAILURES, MAX_CONSECUTIVE_FAILURES, type Subscription, type
 import type { AttemptEnd, SubscriptionStore } from '../../ports.ts';
 import { afterPosition, NEWEST_FIRST } from './newest-first.ts';
 
-export interface SubscriptionDoc extends Omit<Subscription, 'id'> {
+export interface SubscriptionDoc extends Omit<Subscription, 'id' | 'testedAt'> {
   readonly _id: string;
   /** Rises with every change by the owner, and when failures disable: then a change in progress looks again. Other results leave it alone. */
   readonly revision: number;
   /** Its place among those of its owner and among those of its team, each taken once. Absent from documents that are older than the quota. */
   readonly places?: readonly string[];
+  /** Absent from older documents too. */
+  readonly testedAt?: readonly Date[];
 }
 
 export const SUBSCRIPTION_INDEXES: readonly IndexSpec[] = [
@@ -43,7 +45,11 @@ const success = ({ id, epoch, at }: AttemptEnd): UpdateOne<SubscriptionDoc> => (
   update: { $set: { fails: 0, streak: [] }, $max: { lastSuccessAt: at } },
 });
 
-const toSubscription = ({ _id, revision, places, ...rest }: SubscriptionDoc): Subscription => ({ id: _id, ...rest });
+const toSubscription = ({ _id, revision, places, testedAt = [], ...rest }: SubscriptionDoc): Subscription => ({
+  id: _id,
+  testedAt,
+  ...rest,
+});
 
 function insertWithin(collection: Collection<SubscriptionDoc>): SubscriptionStore['insert'] {
   const freePlaceAmong = async (all: Partial<Pick<SubscriptionDoc, 'ownerId' | 'teamId'>>, prefix: string, limit: number) =>
