@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import { MediaProcessedV1 } from '@bubbles/contracts/events/recording-events.ts';
-import { ORIGIN_HEADER } from '@bubbles/shared/bus/dead-letters.ts';
 import { listDeadLetters } from '@bubbles/shared/bus/list-dead-letters.ts';
+import { ORIGIN_HEADER } from '@bubbles/shared/bus/message-copies.ts';
 import { deadQueueName, EVENTS_EXCHANGE, queueName } from '@bubbles/shared/bus/queues.ts';
 import { redrive } from '@bubbles/shared/bus/redrive.ts';
 import { withChannel } from '@bubbles/shared/bus/with-channel.ts';

@@ -2,7 +2,7 @@ import type { Channel, ChannelModel } from 'amqplib';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { type AmqpConnection, listenTo } from './amqp-connection.ts';
-import { backOffMs } from './back-off.ts';
+import { backoffMs } from './backoff.ts';
 import { BusUnavailable } from './bus.ts';
 
 export interface SupervisedChannelOptions<C extends Channel> {
@@ -18,12 +18,12 @@ export interface SupervisedChannelOptions<C extends Channel> {
 
 /** A channel that is opened again whenever it is lost, alone or with its connection. */
 export interface SupervisedChannel<C extends Channel> {
-  /** The channel, also when it is being opened right now; rejects with `BusUnavailable` at once when the broker is out of reach. */
+  /** The channel, also when it is being opened right now; rejects with `BusUnavailable` at once when the broker is out of state. */
   ready(): Promise<C>;
   /** Gives this channel up for a new one. */
   replace(channel: C): void;
   /** Opens no other; who waits for one is refused. */
-  openNoMore(): void;
+  stopReopening(): void;
   close(): Promise<void>;
 }
 
@@ -33,8 +33,8 @@ const STABLE_MS = 5000;
 export function superviseChannel<C extends Channel>(options: SupervisedChannelOptions<C>): SupervisedChannel<C> {
   const { name, connection, clock, log, jitter, create, prepare } = options;
   const closing = new AbortController();
-  const reach = channelReach<C>();
-  connection.onDown(reach.lost);
+  const state = channelState<C>();
+  connection.onDown(state.lost);
 
   /** Answers how long the channel was in order, in milliseconds. */
   const hold = async (): Promise<number> => {
@@ -42,14 +42,14 @@ export function superviseChannel<C extends Channel>(options: SupervisedChannelOp
     const channel = listenTo(await create(model), log);
     const closed = new Promise<void>((resolve) => channel.once('close', resolve));
     await prepare(channel, model).catch((error: unknown) => {
-      retire(channel, log);
+      closeQuietly(channel, log);
       throw error;
     });
     const since = clock.monotonic();
-    reach.found(channel);
-    if (closing.signal.aborted) retire(channel, log);
+    state.found(channel);
+    if (closing.signal.aborted) closeQuietly(channel, log);
     await closed;
-    reach.left(channel);
+    state.left(channel);
     return clock.monotonic() - since;
   };
   const live = async (): Promise<number> => {
@@ -57,42 +57,42 @@ export function superviseChannel<C extends Channel>(options: SupervisedChannelOp
       return await hold();
     } catch (error) {
       if (closing.signal.aborted) return 0;
-      log.warn('A channel cannot be opened and will be tried again.', { channel: name, error });
-      reach.lost(error);
+      log.warn('channel cannot be opened, retrying', { channel: name, error });
+      state.lost(error);
       return 0;
     }
   };
   const keepOpen = async () => {
     for (let failures = 0; !closing.signal.aborted; ) {
       failures = (await live()) > STABLE_MS ? 0 : failures + 1;
-      await clock.sleepUntil(new Date(clock.now().getTime() + backOffMs(failures, jitter)), 'poll', closing.signal);
+      await clock.sleepUntil(new Date(clock.now().getTime() + backoffMs(failures, jitter)), 'poll', closing.signal);
     }
   };
   const ended = keepOpen();
-  const openNoMore = () => {
+  const stopReopening = () => {
     closing.abort();
-    if (reach.current() === null) reach.lost(new Error('the bus is closed'));
+    if (state.current() === null) state.lost(new Error('the bus is closed'));
   };
 
   return {
-    ready: reach.ready,
+    ready: state.ready,
     replace(channel) {
-      reach.left(channel);
-      retire(channel, log);
+      state.left(channel);
+      closeQuietly(channel, log);
     },
-    openNoMore,
+    stopReopening,
     async close() {
-      const channel = reach.current();
-      openNoMore();
+      const channel = state.current();
+      stopReopening();
       if (channel === null) return;
-      retire(channel, log);
+      closeQuietly(channel, log);
       await ended;
     },
   };
 }
 
-/** Whether the channel is there, about to be there, or out of reach. */
-const channelReach = <C extends Channel>() => {
+/** Whether the channel is there, about to be there, or out of state. */
+const channelState = <C extends Channel>() => {
   let current: C | null = null;
   let failure: BusUnavailable | null = null;
   let opening = awaited<C>();
@@ -128,6 +128,7 @@ const awaited = <T>(): PromiseWithResolvers<T> => {
   return resolvers;
 };
 
-export const retire = (channel: Channel, log: Log): void => {
-  channel.close().catch((error: unknown) => log.debug('A channel was gone before it was closed.', { error }));
+/** Without waiting for the broker; also a channel that is gone already. */
+export const closeQuietly = (channel: Channel, log: Log): void => {
+  channel.close().catch((error: unknown) => log.debug('channel was closed already', { error }));
 };

@@ -63,7 +63,7 @@ export function confirms({ clock, log, limitMs, isBlocked, giveUp }: ConfirmsOpt
     watching = false;
   };
   const abandon = (channel: ConfirmChannel) => {
-    log.error('The broker does not confirm.', { pending: pending.size, waitedMs: limitMs });
+    log.error('broker does not confirm', { pending: pending.size, waitedMs: limitMs });
     for (const message of [...pending.values()]) message.refuse('the broker did not confirm in time');
     giveUp(channel);
   };

@@ -1,6 +1,6 @@
 import { type Channel, type ChannelModel, connect, type RecoveringChannelModel } from 'amqplib';
 import type { Log } from '../log.ts';
-import { backOffMs } from './back-off.ts';
+import { backoffMs } from './backoff.ts';
 
 export interface ConnectionOptions {
   readonly url: string;
@@ -35,28 +35,28 @@ export const openConnection = ({ url, name, log, jitter }: ConnectionOptions): A
   };
   const listen = (recovering: RecoveringChannelModel) => {
     recovering.on('connect', (live) => {
-      log.info('The broker is connected.', { connection: name });
+      log.info('broker connected', { connection: name });
       model.resolve(live);
     });
     recovering.on('disconnect', (error) => {
-      log.warn('The broker was lost.', { connection: name, error });
+      log.warn('broker lost', { connection: name, error });
       model = Promise.withResolvers();
       goDown(error);
     });
     recovering.on('connect-failed', goDown);
     recovering.on('reconnect-scheduled', ({ attempt, delay, error }) => {
-      log.warn('The broker will be tried again.', { connection: name, attempt, delayMs: delay, error });
+      log.warn('broker unreachable, retrying', { connection: name, attempt, delayMs: delay, error });
     });
-    recovering.on('reconnect-failed', (error) => log.error('The broker is given up.', { connection: name, error }));
-    recovering.on('error', (error) => log.warn('The connection to the broker failed.', { connection: name, error }));
-    recovering.on('handler-error', (error) => log.error('A listener of the connection failed.', { connection: name, error }));
+    recovering.on('reconnect-failed', (error) => log.error('broker given up', { connection: name, error }));
+    recovering.on('error', (error) => log.warn('broker connection failed', { connection: name, error }));
+    recovering.on('handler-error', (error) => log.error('connection listener failed', { connection: name, error }));
     recovering.on('blocked', (reason) => {
       blocked = true;
-      log.warn('The broker takes no messages.', { connection: name, reason });
+      log.warn('broker takes no messages', { connection: name, reason });
     });
     recovering.on('unblocked', () => {
       blocked = false;
-      log.info('The broker takes messages again.', { connection: name });
+      log.info('broker takes messages again', { connection: name });
     });
     return recovering;
   };
@@ -69,7 +69,7 @@ export const openConnection = ({ url, name, log, jitter }: ConnectionOptions): A
     recovery: {
       waitForConnect: false,
       maxRetries: Number.POSITIVE_INFINITY,
-      calculateDelay: (attempt) => backOffMs(attempt, jitter),
+      calculateDelay: (attempt) => backoffMs(attempt, jitter),
       setup: (fresh: ChannelModel) => proveAlive(fresh, log),
     },
   }).then(listen);
@@ -88,15 +88,15 @@ export const openConnection = ({ url, name, log, jitter }: ConnectionOptions): A
 
 /** Recovery listens only after setup: until then the error is ours to hear. The round trip at the end keeps a connection that died meanwhile from counting as one. */
 const proveAlive = async (model: ChannelModel, log: Log): Promise<void> => {
-  model.on('error', (error) => log.debug('A fresh connection failed.', { error }));
+  model.on('error', (error) => log.debug('new connection failed', { error }));
   const channel = listenTo(await model.createChannel(), log);
   await channel.close();
 };
 
 /** Without an error listener, a channel that the broker closes ends the process. */
 export const listenTo = <C extends Channel>(channel: C, log: Log): C => {
-  channel.on('error', (error) => log.warn('The broker closed a channel.', { error }));
-  channel.on('handler-error', (error, event) => log.error('A listener of a channel failed.', { event, error }));
+  channel.on('error', (error) => log.warn('broker closed a channel', { error }));
+  channel.on('handler-error', (error, event) => log.error('channel listener failed', { event, error }));
   return channel;
 };
 

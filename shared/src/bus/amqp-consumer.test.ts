@@ -94,7 +94,7 @@ const fakeBroker = () => {
 const setUp = () => {
   const broker = fakeBroker();
   const reached = Promise.withResolvers<ChannelModel>();
-  const buried = Promise.withResolvers<void>();
+  const deadLettered = Promise.withResolvers<void>();
   const clock = fakeClock();
   const event = thingHappened('lost');
   const consumer = amqpConsumer({
@@ -105,7 +105,7 @@ const setUp = () => {
       isBlocked: () => false,
       close: () => Promise.resolve(),
     },
-    deadLetters: { bury: () => buried.promise },
+    copies: { deadLetter: () => deadLettered.promise, requeue: () => Promise.resolve() },
     clock,
     log: SILENT_LOG,
     jitter: () => 1,
@@ -120,7 +120,7 @@ const setUp = () => {
     for (let turn = 0; turn < 3; turn += 1) await setImmediate();
   };
   const standing = () => ({ consumers: broker.state.consuming.size, channels: broker.state.open.size });
-  return { ...broker, consumer, connect, backOff, standing, bury: buried.resolve };
+  return { ...broker, consumer, connect, backOff, standing, endDeadLettering: deadLettered.resolve };
 };
 
 const connected = async () => {
@@ -199,11 +199,11 @@ describe('a consumer that is stopped', () => {
   });
 
   it('[DLV-05] answers nothing any more when it is closed before its handlers have ended', async () => {
-    const { state, consumer, bury } = await connected();
+    const { state, consumer, endDeadLettering } = await connected();
     for (const receive of state.consuming) receive(UNREADABLE);
     await consumer.stop(AbortSignal.abort());
     const closed = consumer.close(new AbortController().signal);
-    bury();
+    endDeadLettering();
     await closed;
     expect(state.answers).toBe(0);
   });

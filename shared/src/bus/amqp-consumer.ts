@@ -4,31 +4,29 @@ import type { Log } from '../log.ts';
 import { aborted } from './aborted.ts';
 import { superviseChannel } from './amqp-channel.ts';
 import { type AmqpConnection, listenTo } from './amqp-connection.ts';
-import { backOffMs } from './back-off.ts';
 import type { Subscription } from './bus.ts';
-import { consumerPause } from './consumer-pause.ts';
-import { type ConsumerSession, consumerSession } from './consumer-session.ts';
-import type { DeadLetters } from './dead-letters.ts';
+import { type Consumption, createConsumption } from './consumption.ts';
 import { inFlight } from './in-flight.ts';
-import { messageJudge } from './message-judge.ts';
+import type { MessageCopies } from './message-copies.ts';
+import { createMessageHandler } from './message-handler.ts';
 import { queueName } from './queues.ts';
 import { declareQueue } from './topology.ts';
 
 export interface ConsumerOptions {
   readonly subscription: Subscription;
   readonly connection: AmqpConnection;
-  readonly deadLetters: DeadLetters;
+  readonly copies: MessageCopies;
   readonly clock: Clock;
   readonly log: Log;
   readonly jitter: () => number;
-  /** Messages in hand at the same time. */
+  /** Unacknowledged messages at the same time. */
   readonly prefetch: number;
 }
 
 export interface Consumer {
-  /** Resolves when no handler runs; what waits for a pause to end is not waited for. */
+  /** Resolves when no handler runs; what waits for the backoff to end is not waited for. */
   idle(): Promise<void>;
-  /** How many messages wait in the queue for this consumer; none while it pauses or has lost the broker. */
+  /** How many messages wait in the queue for this consumer; none while it backs off or has lost the broker. */
   waiting(): Promise<number>;
   /** Takes no more and waits for its handlers, no longer than until `deadline` aborts. */
   stop(deadline: AbortSignal): Promise<void>;
@@ -36,64 +34,51 @@ export interface Consumer {
   close(deadline: AbortSignal): Promise<void>;
 }
 
-/** A fault is tried again after at most this long. */
-const MOST_RETRY_MS = 1000;
-
-export function amqpConsumer({ subscription, connection, deadLetters, clock, log, jitter, prefetch }: ConsumerOptions): Consumer {
-  const { consumer, event } = subscription;
-  const queue = queueName(consumer, event.type);
+export function amqpConsumer({ subscription, connection, copies, prefetch, ...shared }: ConsumerOptions): Consumer {
+  const { log } = shared;
+  const queue = queueName(subscription.consumer, subscription.event.type);
   const stopping = new AbortController();
   const running = inFlight();
-  const pause = consumerPause({ queue, clock, log, jitter, signal: stopping.signal, onEnd: () => session?.resume() });
-  const sleep = (ms: number) => clock.sleepUntil(new Date(clock.now().getTime() + ms), 'poll', stopping.signal);
-  const judge = messageJudge({
-    queue,
-    subscription,
-    log,
-    pause,
-    bury: (message, reason) => deadLetters.bury({ consumer, queue, message, reason }),
-    beforeRetry: (faults) => sleep(backOffMs(faults, jitter, MOST_RETRY_MS)),
-  });
-  let session: ConsumerSession | null = null;
+  const onBackoffEnd = () => consumption?.resume();
+  const handler = createMessageHandler({ ...shared, subscription, copies, signal: stopping.signal, onBackoffEnd });
+  let consumption: Consumption | null = null;
   let wasCancelled = false;
 
-  const startSession = async (channel: Channel, model: ChannelModel) => {
+  const consume = async (channel: Channel, model: ChannelModel) => {
     if (wasCancelled) wasCancelled = !(await declareAgain(model, subscription, log));
     // What began now would be answered on a channel that is being closed.
     stopping.signal.throwIfAborted();
     const onCancelled = () => {
-      log.warn('The broker ended a consumer.', { queue });
+      log.warn('broker ended a consumer', { queue });
       wasCancelled = true;
     };
-    session = consumerSession({ queue, channel, log, prefetch, pause, judge, running, onCancelled });
-    await session.start();
+    consumption = createConsumption({ ...shared, queue, channel, prefetch, handler, running, onCancelled });
+    await consumption.start();
   };
 
   const channels = superviseChannel({
+    ...shared,
     name: queue,
     connection,
-    clock,
-    log,
-    jitter,
     create: (model) => model.createChannel(),
-    prepare: startSession,
+    prepare: consume,
   });
 
   return {
     idle: running.idle,
     async waiting() {
-      if (pause.isOn()) return 0;
+      if (handler.isBackingOff()) return 0;
       const channel = await channels.ready();
       return (await channel.checkQueue(queue)).messageCount;
     },
     async stop(deadline) {
       stopping.abort();
-      channels.openNoMore();
-      await Promise.race([session?.stop(), aborted(deadline)]);
+      channels.stopReopening();
+      await Promise.race([consumption?.stop(), aborted(deadline)]);
       await Promise.race([running.idle(), aborted(deadline)]);
     },
     close(deadline) {
-      session?.end();
+      consumption?.close();
       return Promise.race([channels.close(), aborted(deadline)]);
     },
   };
@@ -107,7 +92,7 @@ const declareAgain = async (model: ChannelModel, { consumer, event }: Subscripti
     await channel.close();
     return true;
   } catch (error) {
-    log.warn('A queue that was lost could not be declared.', { queue: queueName(consumer, event.type), error });
+    log.warn('lost queue could not be declared', { queue: queueName(consumer, event.type), error });
     return false;
   }
 };

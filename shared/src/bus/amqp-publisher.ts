@@ -87,7 +87,7 @@ export function amqpPublisher({ connection, clock, log, jitter, confirmLimitMs }
     idle: work.idle,
     async close(deadline) {
       closed = true;
-      channels.openNoMore();
+      channels.stopReopening();
       await Promise.race([work.idle(), aborted(deadline)]);
       await Promise.race([channels.close(), aborted(deadline)]);
       awaitingConfirm.stop();

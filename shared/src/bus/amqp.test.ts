@@ -7,6 +7,7 @@ import { systemClock } from '../clock.ts';
 import { type AmqpEngine, startAmqpEngine } from '../testing/amqp-engine.ts';
 import { describeBrokerFaults } from '../testing/broker-faults.ts';
 import { anEvent, consumerOf, expectEventually, publishUntilTaken, sightings, thingHappened } from '../testing/bus-events.ts';
+import { describeFrozenAnswers } from '../testing/frozen-answers.ts';
 import { SILENT_LOG } from '../testing/http.ts';
 import { amqpBus } from './amqp.ts';
 import { openConnection } from './amqp-connection.ts';
@@ -123,7 +124,7 @@ const describeRabbit = (url: string) =>
         ...shared,
         subscription: subscription(consumerOf(event), event, ({ n }) => handle(n)),
         connection: reachable,
-        deadLetters: { bury: () => Promise.resolve() },
+        copies: { deadLetter: () => Promise.resolve(), requeue: () => Promise.resolve() },
         prefetch: 20,
       });
       const close = async () => {
@@ -250,6 +251,7 @@ const describeRabbit = (url: string) =>
 
 const url = process.env['AMQP_URL'];
 if (url) describeRabbit(url);
+if (url) describeFrozenAnswers(url);
 
 const control = process.env['RABBITMQ_CONTROL'];
 if (url && control) describeBrokerFaults(url, control);

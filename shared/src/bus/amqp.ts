@@ -5,7 +5,7 @@ import { openConnection } from './amqp-connection.ts';
 import { amqpConsumer, type Consumer } from './amqp-consumer.ts';
 import { amqpPublisher } from './amqp-publisher.ts';
 import type { Bus } from './bus.ts';
-import { deadLetters } from './dead-letters.ts';
+import { messageCopies } from './message-copies.ts';
 
 export interface AmqpBusOptions {
   readonly url: string;
@@ -13,7 +13,7 @@ export interface AmqpBusOptions {
   readonly service: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Messages that one subscription has in hand at the same time. */
+  /** Unacknowledged messages of one subscription at the same time. */
   readonly prefetch?: number;
   /** How long the broker may take to confirm. */
   readonly confirmLimitMs?: number;
@@ -39,7 +39,7 @@ export function amqpBus(options: AmqpBusOptions): Bus {
   const publishing = openConnection({ ...shared, url, name: `${service} publish` });
   const consuming = openConnection({ ...shared, url, name: `${service} consume` });
   const publisher = amqpPublisher({ ...shared, connection: publishing, confirmLimitMs });
-  const dead = deadLetters(publisher, log);
+  const copies = messageCopies(publisher, log);
   const consumers: Consumer[] = [];
 
   const waiting = async (): Promise<number> => {
@@ -63,7 +63,7 @@ export function amqpBus(options: AmqpBusOptions): Bus {
   return {
     publish: (definition, event) => publisher.publishEvent(definition, event),
     subscribe(subscription) {
-      consumers.push(amqpConsumer({ ...shared, subscription, connection: consuming, deadLetters: dead, prefetch }));
+      consumers.push(amqpConsumer({ ...shared, subscription, connection: consuming, copies, prefetch }));
       return Promise.resolve();
     },
     async idle() {

@@ -1,4 +1,4 @@
-import { lastQueueOf, REASON_HEADER } from './dead-letters.ts';
+import { lastQueueOf, REASON_HEADER } from './message-copies.ts';
 import { deadQueueName } from './queues.ts';
 import { withChannel } from './with-channel.ts';
 

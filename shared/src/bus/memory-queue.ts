@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { attempt, faultReason, type Outcome } from './attempt.ts';
-import { backOffMs } from './back-off.ts';
+import { backoffMs } from './backoff.ts';
 import { BusUnavailable, type Subscription } from './bus.ts';
+import { faultReason, type HandlerResult, handleMessage } from './handle-message.ts';
 import { DELIVERY_LIMIT } from './queues.ts';
 
 /** A message that a consumer could not take. */
@@ -18,7 +18,7 @@ export interface QueueOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly jitter: () => number;
-  readonly bury: (letter: DeadLetter) => void;
+  readonly deadLetter: (letter: DeadLetter) => void;
 }
 
 export interface MemoryQueue {
@@ -47,11 +47,11 @@ interface Worker {
 /** Handlers of one worker that run at the same time; they begin in the order of the queue. */
 const MAX_RUNNING = 16;
 
-/** Draws the consequences of an attempt; true when the message is to be handed over again. */
-const settling = ({ name, clock, log, jitter, bury }: QueueOptions) => {
-  const buryCopy = (copy: Copy, reason: string): false => {
-    log.error('A message was dead-lettered.', { queue: name, reason });
-    bury({ queue: name, reason, body: copy.body });
+/** Draws the consequences of what a handler did; true when the message is to be handed over again. */
+const settling = ({ name, clock, log, jitter, deadLetter }: QueueOptions) => {
+  const deadLetterCopy = (copy: Copy, reason: string): false => {
+    log.error('message dead-lettered', { queue: name, reason });
+    deadLetter({ queue: name, reason, body: copy.body });
     copy.settled.resolve();
     return false;
   };
@@ -59,22 +59,22 @@ const settling = ({ name, clock, log, jitter, bury }: QueueOptions) => {
   /** Once, however many of its handlers meet the same trouble. */
   const backOff = (worker: Worker, error: unknown): true => {
     if (isBackingOff(worker)) return true;
-    log.warn('A consumer is unavailable and backs off.', { queue: name, error });
-    worker.availableAt = clock.monotonic() + backOffMs(worker.failures, jitter);
+    log.warn('consumer unavailable, backing off', { queue: name, error });
+    worker.availableAt = clock.monotonic() + backoffMs(worker.failures, jitter);
     worker.failures += 1;
     return true;
   };
   const countFault = (copy: Copy, error: unknown): boolean => {
     copy.faults += 1;
-    if (copy.faults > DELIVERY_LIMIT) return buryCopy(copy, faultReason(error));
-    log.warn('A handler failed and sees the message again.', { queue: name, faults: copy.faults, error });
+    if (copy.faults > DELIVERY_LIMIT) return deadLetterCopy(copy, faultReason(error));
+    log.warn('event handler failed', { queue: name, faults: copy.faults, error });
     return true;
   };
-  return (worker: Worker, copy: Copy, outcome: Outcome): boolean => {
-    if (outcome.kind === 'unavailable') return backOff(worker, outcome.error);
+  return (worker: Worker, copy: Copy, result: HandlerResult): boolean => {
+    if (result.kind === 'unavailable') return backOff(worker, result.error);
     if (!isBackingOff(worker)) worker.failures = 0;
-    if (outcome.kind === 'unreadable') return buryCopy(copy, outcome.reason);
-    if (outcome.kind === 'fault') return countFault(copy, outcome.error);
+    if (result.kind === 'unreadable') return deadLetterCopy(copy, result.reason);
+    if (result.kind === 'fault') return countFault(copy, result.error);
     copy.settled.resolve();
     return false;
   };
@@ -91,9 +91,9 @@ export function memoryQueue(options: QueueOptions): MemoryQueue {
   const isAvailable = (worker: Worker) => state === 'up' && worker.availableAt <= clock.monotonic();
 
   const hand = (worker: Worker, copy: Copy) => {
-    const run = attempt(worker.subscription, copy.body).then((outcome) => {
+    const run = handleMessage(worker.subscription, copy.body).then((result) => {
       worker.running.delete(run);
-      if (settle(worker, copy, outcome)) waiting.unshift(copy);
+      if (settle(worker, copy, result)) waiting.unshift(copy);
       dispatch();
     });
     worker.running.add(run);

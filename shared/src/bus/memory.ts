@@ -37,7 +37,7 @@ export function memoryBus({ clock, log, jitter = Math.random }: MemoryBusOptions
     const name = queueName(consumer, type);
     const known = queues.get(name);
     if (known) return known.queue;
-    const queue = memoryQueue({ name, clock, log, jitter, bury: (letter) => letters.push(letter) });
+    const queue = memoryQueue({ name, clock, log, jitter, deadLetter: (letter) => letters.push(letter) });
     if (down.has(consumer)) queue.setState('down');
     queues.set(name, { consumer, queue });
     return queue;

@@ -1,5 +1,5 @@
 import type { ConfirmChannel, GetMessage } from 'amqplib';
-import { lastQueueOf, ORIGIN_HEADER, REASON_HEADER } from './dead-letters.ts';
+import { lastQueueOf, ORIGIN_HEADER, REASON_HEADER } from './message-copies.ts';
 import { deadQueueName } from './queues.ts';
 import { withChannel } from './with-channel.ts';
 

@@ -1,7 +1,7 @@
 import { type ChannelModel, connect } from 'amqplib';
 import { type AmqpBusOptions, amqpBus } from '../bus/amqp.ts';
 import type { Bus, EventDefinition } from '../bus/bus.ts';
-import { REASON_HEADER } from '../bus/dead-letters.ts';
+import { REASON_HEADER } from '../bus/message-copies.ts';
 import { deadQueueName, queueName } from '../bus/queues.ts';
 import { declareTopology } from '../bus/topology.ts';
 import { systemClock } from '../clock.ts';

@@ -4,5 +4,5 @@ const MOST_MS = 5000;
 const LEAST_MS = 5;
 
 /** Full jitter under a ceiling that doubles with each failure in a row, at most 5 s. `jitter` gives 0 to 1. */
-export const backOffMs = (failures: number, jitter: () => number, mostMs = MOST_MS): number =>
+export const backoffMs = (failures: number, jitter: () => number, mostMs = MOST_MS): number =>
   Math.max(LEAST_MS, jitter() * Math.min(FIRST_MS * 2 ** Math.min(failures, 10), mostMs));

@@ -3,7 +3,7 @@ import type { CloudEvent, Subscription } from './bus.ts';
 import { type Decoded, decodeEvent, decodeWith } from './cloud-event.ts';
 
 /** What came of handing one message to a handler. */
-export type Outcome =
+export type HandlerResult =
   | { readonly kind: 'handled' }
   /** It will never be understood. */
   | { readonly kind: 'unreadable'; readonly reason: string }
@@ -12,7 +12,7 @@ export type Outcome =
   | { readonly kind: 'fault'; readonly error: unknown };
 
 /** Never rejects. */
-export const attempt = async ({ event: definition, handle }: Subscription, bytes: Uint8Array): Promise<Outcome> => {
+export const handleMessage = async ({ event: definition, handle }: Subscription, bytes: Uint8Array): Promise<HandlerResult> => {
   const event = decodeAs(definition.type, bytes);
   if (event.reason !== null) return { kind: 'unreadable', reason: event.reason };
   const data = decodeWith(definition.schema, event.value.data);
