@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { hkdfSync, randomBytes, randomUUID } from 'node:crypto';
 
 /** The one source of randomness. */
 export interface Ids {
@@ -9,3 +9,23 @@ export interface Ids {
 }
 
 export const systemIds = (): Ids => ({ uuid: () => randomUUID(), bytes: (length) => randomBytes(length) });
+
+export const SEED_BYTES = 32;
+const UUID_BYTES = 16;
+
+/** RFC 9562, 5.4: sixteen bytes with the marks of version and variant. */
+const uuidOf = (bytes: Buffer): string => {
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+};
+
+/** As random as the seed is secret: the same seed gives the same values in the same order. */
+export const seededIds = (seed: Buffer): Ids => {
+  let draws = 0;
+  const bytes = (length: number): Buffer => {
+    draws += 1;
+    return Buffer.from(hkdfSync('sha256', seed, '', `draw ${draws}`, length));
+  };
+  return { bytes, uuid: () => uuidOf(bytes(UUID_BYTES)) };
+};

@@ -87,6 +87,7 @@ const handlerOf = ({ service, infra, metrics, ...settings }: HostOptions) =>
     ...infra,
     name: service.name,
     routes: service.routes,
+    idempotency: service.idempotency,
     webhooks: service.webhooks,
     metrics: metrics.http,
     budgetMs: BUDGET_MS,
@@ -114,11 +115,15 @@ const startService = async ({ service, infra, startJobs }: HostOptions, stopping
     if (stopping.aborted) return null;
   }
   for (const subscription of service.subscriptions) await infra.bus.subscribe(subscription);
-  return startJobs(service.jobs);
+  return startJobs([...service.jobs, ...sweepOf(service)]);
 };
+
+const sweepOf = ({ idempotency }: Service): readonly Job[] =>
+  idempotency === undefined ? [] : [{ name: 'sweep-idempotency-keys', cron: '29 * * * *', run: idempotency.sweep }];
 
 const tryToStart = async (service: Service, { log }: Infra): Promise<boolean> => {
   try {
+    await service.idempotency?.ensureIndexes();
     await service.start();
     return true;
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { Bus, Subscription } from './bus/bus.ts';
 import type { Clock } from './clock.ts';
+import type { IdempotencyStore } from './http/idempotency.ts';
 import type { Route } from './http/route.ts';
 import type { WebhookSpec } from './http/webhook-spec.ts';
 import type { Ids } from './ids.ts';
@@ -29,6 +30,8 @@ export type SettleScope = 'facts' | 'all';
 export interface Service {
   readonly name: string;
   readonly routes: readonly Route[];
+  /** Where its routes that are marked `idempotent` keep keys and answers; the host makes its index and sweeps it. */
+  readonly idempotency?: IdempotencyStore;
   /** Requests that it sends to receivers of its callers. */
   readonly webhooks?: readonly WebhookSpec[];
   readonly subscriptions: readonly Subscription[];

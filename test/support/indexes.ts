@@ -43,6 +43,7 @@ export const declaredIndexes = async (): Promise<Declarations> => {
     const infra = memoryInfra('bubbles', { clock: fakeClock(), bus: recordingBus() });
     const database = listening(infra.database, (collection, indexes) => declared.set(`${service.name}/${collection}`, indexes));
     const service = create({ ...infra, database });
+    await service.idempotency?.ensureIndexes();
     await service.start();
     await service.stop();
   }

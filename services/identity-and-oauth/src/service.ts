@@ -1,8 +1,10 @@
 import { AccountChangedV1 } from '@bubbles/contracts/events/account-events.ts';
 import type { Authenticator } from '@bubbles/shared/http/authenticator.ts';
+import type { IdempotencyStore } from '@bubbles/shared/http/idempotency.ts';
 import { startLoop } from '@bubbles/shared/loop.ts';
 import { masterKeySeal } from '@bubbles/shared/seal.ts';
 import type { Infra, Job, Service } from '@bubbles/shared/service.ts';
+import { idempotencyStore } from '@bubbles/shared/store/idempotency-store.ts';
 import { outboxRelay } from '@bubbles/shared/store/outbox-relay.ts';
 import { assertionIssuer } from './adapters/assertions/assertion-issuer.ts';
 import { keyRing } from './adapters/assertions/key-ring.ts';
@@ -26,13 +28,15 @@ const FLUSH_MS = 30_000;
 /** Identity reads credentials itself: its host takes this authenticator where others take that of assertions. */
 export interface IdentityService extends Service {
   readonly authenticator: Authenticator;
+  readonly idempotency: IdempotencyStore;
 }
 
 export function createIdentity({ publicBaseUrl, sealKeys, releaseLeasesAtStart }: Config, infra: Infra): IdentityService {
   const { clock, ids } = infra;
   let loops: ReturnType<typeof startLoops> | null = null;
   const stores = openStores({ ...infra, source: NAME, onCommit: () => loops?.relay.poke() });
-  const ring = keyRing({ keys: stores.assertionKeys, seal: masterKeySeal(sealKeys, ids.bytes), clock, ids });
+  const seal = masterKeySeal(sealKeys, ids.bytes);
+  const ring = keyRing({ keys: stores.assertionKeys, seal, clock, ids });
   const app = createApp({
     ...stores,
     clock,
@@ -53,6 +57,7 @@ export function createIdentity({ publicBaseUrl, sealKeys, releaseLeasesAtStart }
       ...adminAccountRoutes(app),
       ...adminTeamRoutes(app),
     ],
+    idempotency: idempotencyStore({ ...infra, seal }),
     subscriptions: [],
     jobs: jobs(app),
     start: async () => {

@@ -50,6 +50,26 @@ const heardOf = ({ doomed, survivor }: World) =>
   [...doomed.bus.published, ...survivor.bus.published].map(({ id, data }) => ({ id, facts: data as AccountFacts }));
 
 describe('dying between any two steps of the store', () => {
+  it('[GEN-13] creating a key under an idempotency key: asked again there is one, it works, and it takes one place', async () => {
+    const ask = (identity: TestIdentity, { ada }: World) =>
+      identity.as(ada.session, { 'idempotency-key': 'a' })('POST', '/v1/api-keys', { name: 'last' });
+    const deaths = await dieEverywhere(
+      async (here) => {
+        for (let i = 1; i < 9; i += 1) await here.survivor.admin('POST', `accounts/${here.ada.id}/keys`, { name: 'k' });
+        return ask(here.doomed, here);
+      },
+      async (here, answer) => {
+        const again = await ask(here.survivor, here);
+        expect(again.status).toBe(201);
+        if (answer !== null) expect(again.body).toEqual(answer.body);
+        expect(await use(here, again.body.token)).toBe('works');
+        expect((await keysOf(here)).filter(({ name }: { name: string }) => name === 'last')).toHaveLength(1);
+        expect(await keysOf(here)).toHaveLength(10);
+      },
+    );
+    expect(deaths).toBeGreaterThan(4);
+  });
+
   it('[KEY-05] creating a key: it is there whole or not at all, and the cap holds', async () => {
     const deaths = await dieEverywhere(
       async ({ doomed, survivor, ada }) => {

@@ -34,7 +34,7 @@ export interface TestIdentity {
   readonly bus: RecordingBus;
   readonly database: Database;
   /** With a bearer token; null for none. */
-  as(token: string | null): Call;
+  as(token: string | null, headers?: Readonly<Record<string, string>>): Call;
   service(name: string): Call;
   /** An operator, below `/internal/v1/admin/`. */
   readonly admin: Call;
@@ -62,8 +62,10 @@ export const startIdentity = async ({
   const bus = recordingBus();
   const infra: Infra = { clock, ids: systemIds(), log: memoryLog(), database, bus };
   const identity = createIdentity({ publicBaseUrl: 'https://api.test', sealKeys: SEAL_KEYS, releaseLeasesAtStart: false }, infra);
+  await identity.idempotency.ensureIndexes();
   await identity.start();
-  const http = await startTestHttp({ routes: identity.routes, authenticator: identity.authenticator, clock });
+  const { routes, authenticator, idempotency } = identity;
+  const http = await startTestHttp({ routes, authenticator, idempotency, clock });
 
   const call =
     (headers: Readonly<Record<string, string>>, prefix = ''): Call =>
@@ -88,7 +90,7 @@ export const startIdentity = async ({
     bus,
     database,
     admin,
-    as: (token) => call(token === null ? {} : { authorization: `Bearer ${token}` }),
+    as: (token, headers = {}) => call({ ...headers, ...(token !== null && { authorization: `Bearer ${token}` }) }),
     service: (name) => call(asService(name)),
     person: async (fields) => {
       const body = await made('accounts', {

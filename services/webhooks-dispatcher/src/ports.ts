@@ -5,7 +5,7 @@ import type { Subscription, SubscriptionQuota } from './domain/subscription.ts';
 
 export interface SubscriptionStore {
   /** Atomic, also with those that others insert meanwhile. Nothing is inserted when its owner or its team has as many as the quota allows. */
-  insert(subscription: Subscription, quota: SubscriptionQuota): Promise<'inserted' | 'user_full' | 'team_full'>;
+  insert(subscription: Subscription, quota: SubscriptionQuota): Promise<'inserted' | 'user_full' | 'team_full' | 'id_taken'>;
   /** Those that there are, by id. */
   byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Subscription>>;
   ownedBy(ownerId: string, id: string): Promise<Subscription | null>;
@@ -91,6 +91,8 @@ export interface LeaseEnd {
     | { readonly kind: 'put off'; readonly until: Date };
 }
 export interface Requeue extends Pick<Delivery, 'epoch' | 'origin' | 'base' | 'budget'> {
+  /** Queues a delivery once. */
+  readonly requeuedBy: string;
   readonly at: Date;
 }
 export interface DeliveryPage {

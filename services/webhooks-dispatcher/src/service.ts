@@ -4,6 +4,7 @@ import { cursorCodec } from '@bubbles/shared/keyset.ts';
 import { type Loop, startLoop } from '@bubbles/shared/loop.ts';
 import { masterKeySeal } from '@bubbles/shared/seal.ts';
 import type { Infra, Service } from '@bubbles/shared/service.ts';
+import { idempotencyStore } from '@bubbles/shared/store/idempotency-store.ts';
 import type { Registry } from 'prom-client';
 import { CONSUMER, consumers } from './adapters/bus/consumers.ts';
 import { cursorsOf } from './adapters/http/cursors.ts';
@@ -48,6 +49,16 @@ const receiverPolicy = ({ receivers }: Config): ReceiverPolicy => ({
   ownPorts: receivers.ownPorts,
 });
 
+const posting = (config: Config, policy: ReceiverPolicy) =>
+  receiver({
+    ...config.timing,
+    policy,
+    resolver: resolver(config),
+    extraCa: config.receivers.extraCa,
+    elapsed: () => performance.now(),
+    connections: config.limits.perOrigin,
+  });
+
 const settled = async (loop: Loop | null, { drained }: Dispatcher): Promise<void> => {
   loop?.poke();
   // What ends makes room for more, which the loop takes on before it is idle.
@@ -60,14 +71,8 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
   const { clock, ids, log } = infra;
   const kept = stores(infra.database);
   const receivers = receiverPolicy(config);
-  const posts = receiver({
-    ...config.timing,
-    policy: receivers,
-    resolver: resolver(config),
-    extraCa: config.receivers.extraCa,
-    elapsed: () => performance.now(),
-    connections: config.limits.perOrigin,
-  });
+  const seal = masterKeySeal(config.sealKeys, ids.bytes);
+  const posts = posting(config, receivers);
   const app = createApp({
     ...config,
     ...kept,
@@ -79,7 +84,7 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
     access: access(identity),
     readability: readability(bubblesQuery),
     receiver: posts,
-    seal: masterKeySeal(config.sealKeys, ids.bytes),
+    seal,
     metrics: dispatchMetrics({ registry }),
     wake: () => loop?.poke(),
   });
@@ -94,6 +99,7 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
   return {
     name: NAME,
     routes: routes(app, cursorsOf(cursorCodec({ keys: config.cursorKeys }))),
+    idempotency: idempotencyStore({ ...infra, seal }),
     webhooks: webhookSpecs(config.headerName),
     subscriptions: consumers(app),
     jobs: [{ name: 'sweep-deliveries', cron: '17 3 * * *', run: app.sweepDeliveries }],

@@ -55,6 +55,7 @@ export const aDelivery = (overrides: Partial<Delivery> = {}): Delivery => ({
   claims: 1,
   claimableAt: NOON,
   leaseToken: null,
+  requeuedBy: null,
   createdAt: NOON,
   finishedAt: null,
   log: [],

@@ -2,98 +2,11 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { SubscriptionDoc } from '../src/adapters/store/subscriptions.ts';
-import { startDispatcher, type TestDispatcher } from './dispatcher.ts';
-import { type MortalDatabase, mortalDatabase } from './mortal.ts';
-import { type Behaviour, startReceiver, type TestReceiver } from './receivers.ts';
-import { memoryDatabase } from './stores.ts';
+import type { TestDispatcher } from './dispatcher.ts';
+import { dieEverywhere, endWorlds, LEASE_SECONDS, type World, workedOff, world } from './dying.ts';
 
-/** More than any of the flows has: a flow that ends before is through. */
-const MOST_STEPS = 120;
-const LEASE_SECONDS = 60;
+afterEach(endWorlds);
 
-interface World {
-  readonly database: MortalDatabase;
-  readonly doomed: TestDispatcher;
-  readonly receiver: TestReceiver;
-  readonly id: string;
-  /** Another process on what the dead one left. */
-  survive(): Promise<TestDispatcher>;
-  end(): Promise<void>;
-}
-
-const worlds: World[] = [];
-afterEach(async () => {
-  for (const world of worlds.splice(0)) await world.end();
-});
-
-const world = async (behaviour: Behaviour): Promise<World> => {
-  const data = memoryDatabase();
-  const database = mortalDatabase(data);
-  const doomed = await startDispatcher({ database });
-  const receiver = await startReceiver(behaviour);
-  const { id } = await doomed.subscribe({ url: receiver.url });
-  const survivors: TestDispatcher[] = [];
-  const made: World = {
-    database,
-    doomed,
-    receiver,
-    id,
-    async survive() {
-      // A process that is dead waits for nothing: what it still holds ends with its leases.
-      const gone = doomed.stop();
-      const { clock, peers } = doomed;
-      const survivor = await startDispatcher({ database: data, clock, peers });
-      survivors.push(survivor);
-      await survivor.pass(LEASE_SECONDS);
-      await gone;
-      await survivor.settle();
-      return survivor;
-    },
-    async end() {
-      await receiver.close();
-      for (const survivor of survivors) await survivor.stop();
-    },
-  };
-  worlds.push(made);
-  return made;
-};
-
-interface Flow {
-  readonly behaviour: Behaviour;
-  readonly before?: (world: World) => Promise<void>;
-  /** What the doomed one does; true when it answered that it is done. */
-  readonly work: (world: World) => Promise<boolean>;
-  /** What whoever asked does when there was no answer. */
-  readonly again?: (survivor: TestDispatcher, world: World) => Promise<void>;
-  readonly judge: (survivor: TestDispatcher, world: World, done: boolean) => Promise<void>;
-}
-
-/** Runs the flow again and again in new worlds, dying one step later each time, until it gets through; answers how many deaths there were. */
-const dieEverywhere = async ({ behaviour, before, work, again, judge }: Flow): Promise<number> => {
-  for (let step = 1; step < MOST_STEPS; step += 1) {
-    const here = await world(behaviour);
-    await before?.(here);
-    here.database.dieAt(step);
-    const done = await work(here);
-    const died = here.database.isDead();
-    const survivor = await here.survive();
-    if (!done) await again?.(survivor, here);
-    await survivor.settle();
-    await judge(survivor, here, done);
-    if (!died) return step - 1;
-  }
-  throw new Error('the flow never got through');
-};
-
-/** Until all that is due is done, or the process is dead. */
-const workedOff = async ({ doomed, database }: World): Promise<void> => {
-  let ended = false;
-  const settled = doomed.settle().then(() => {
-    ended = true;
-  });
-  while (!ended && !database.isDead()) await setImmediate();
-  if (!database.isDead()) await settled;
-};
 /** Whether the bus may forget the message; one that a dead process could not take is still the broker's. */
 const told = async (here: World): Promise<boolean> => {
   await here.doomed.ready();

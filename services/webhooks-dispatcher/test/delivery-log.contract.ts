@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { dueAt, filled, later, logOf, type Make, numbered, numbers, recorded } from './stored-deliveries.ts';
 
-const QUEUE = { epoch: 1, origin: 'https://new.example.com', at: later(20), base: 0, budget: 5 };
+const QUEUE = { epoch: 1, origin: 'https://new.example.com', at: later(20), base: 0, budget: 5, requeuedBy: 'request 1' };
 
 /** What the delivery log and redelivery ask of the store. */
 export const describeLog = (make: Make) =>
@@ -37,8 +37,15 @@ export const describeLog = (make: Make) =>
         claims: 5,
         claimableAt: later(20),
         finishedAt: null,
+        requeuedBy: 'request 1',
       });
       expect(await dueAt(store, { now: later(20) })).toEqual(['dlv_1']);
+    });
+
+    it('[GEN-13] queues a delivery once for one request', async () => {
+      const store = await filled(make, numbered(1, { status: 'exhausted', attempt: 5, requeuedBy: 'request 1' }));
+      expect(await store.requeue('dlv_1', { ...QUEUE, base: 5 })).toBeNull();
+      expect(await store.requeue('dlv_1', { ...QUEUE, base: 5, requeuedBy: 'request 2' })).toMatchObject({ requeuedBy: 'request 2' });
     });
 
     it('queues nothing that is pending, absent or has gone on meanwhile', async () => {

@@ -32,7 +32,7 @@ export interface TestDispatcher {
   readonly log: MemoryLog;
   readonly registry: Registry;
   /** A request of `ada`, or of whoever is said; below `/v1/webhooks`. */
-  call(method: string, path?: string, body?: unknown, caller?: Partial<Caller>): Promise<Answer>;
+  call(method: string, path?: string, body?: unknown, caller?: Partial<Caller> & { readonly idempotencyKey?: string }): Promise<Answer>;
   /** A subscription of hers; answers it as it was shown, secret included. */
   subscribe(fields: object): Promise<{ readonly id: string; readonly secret: string }>;
   /** Tells of a bubble that is ready and waits until it is fanned out. */
@@ -91,13 +91,17 @@ export const startDispatcher = async (options: TestDispatcherOptions = {}): Prom
   const service = createWebhooksDispatcher({ ...CONFIG, ...config }, infra, { ...peers, registry });
   await service.start();
   for (const subscription of service.subscriptions) await end.subscribe(subscription);
-  const http = await startTestHttp({ name: service.name, routes: service.routes, clock });
+  const http = await startTestHttp({ name: service.name, routes: service.routes, idempotency: service.idempotency, clock });
 
-  const call: TestDispatcher['call'] = async (method, path = '', body = undefined, caller = {}) => {
+  const call: TestDispatcher['call'] = async (method, path = '', body = undefined, { idempotencyKey, ...caller } = {}) => {
     http.actAs({ ...ada(), ...caller });
     const response = await http.fetch(`/v1/webhooks${path}`, {
       method,
-      ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, body: text === '' ? null : JSON.parse(text) };

@@ -36,7 +36,7 @@ const SERVED: Readonly<Record<string, string>> = {
   'deliveries: _id, claimableAt, status': '_id',
   'deliveries: _id, leaseToken': '_id',
   'deliveries: _id, subscriptionId': '_id',
-  'deliveries: _id, attempt': '_id',
+  'deliveries: _id, attempt, requeuedBy': '_id',
   'deliveries: _id, createdAt, status': '_id',
   'deliveries: subscriptionId by createdAt, _id': 'log',
   'deliveries: status, subscriptionId by createdAt, _id': 'log_by_status',

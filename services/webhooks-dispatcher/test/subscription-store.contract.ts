@@ -90,6 +90,15 @@ const describeQuota = (make: () => Promise<SubscriptionStore>) =>
       expect(await insert(9, { ownerId: 'owner', teamId: null })).toBe('inserted');
     });
 
+    it('[GEN-13] counts one of an id that is there already once', async () => {
+      const store = await make();
+      const quota = { ...QUOTA, perUser: 2 };
+      expect(await store.insert(numbered(1), quota)).toBe('inserted');
+      expect(await store.insert(numbered(1), quota)).toBe('id_taken');
+      expect(await store.insert(numbered(2), quota)).toBe('inserted');
+      expect(await store.insert(numbered(1), quota)).toBe('user_full');
+    });
+
     it('that was lowered lets nobody insert until enough are gone', async () => {
       const store = await make();
       for (const n of numbers(5)) await add(store, numbered(n));

@@ -3,6 +3,7 @@ import type { Ids } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { HttpMetrics } from './http-metrics.ts';
+import type { IdempotencyStore } from './idempotency.ts';
 import type { InternalAuth } from './internal-auth.ts';
 import type { LoadShedder } from './overload.ts';
 import type { Route } from './route.ts';
@@ -33,6 +34,8 @@ export interface AppSettings extends HttpPorts {
 
 export interface HttpAppOptions extends AppSettings {
   readonly routes: readonly Route[];
+  /** For routes that are marked `idempotent`. */
+  readonly idempotency?: IdempotencyStore | undefined;
   /** What it sends, for its OpenAPI fragment. */
   readonly webhooks?: readonly WebhookSpec[] | undefined;
 }

@@ -1,7 +1,8 @@
 import type { Context } from 'koa';
 import { admitService } from './admission.ts';
 import type { HttpAppOptions } from './app-options.ts';
-import { canonicalJson, etagOf, openApiFragment } from './openapi.ts';
+import { canonicalJson } from './canonical-json.ts';
+import { etagOf, openApiFragment } from './openapi.ts';
 
 /** `GET /internal/openapi.json` for the gateway, which asks again with `If-None-Match`. */
 export const serveFragment = (options: HttpAppOptions): ((ctx: Context) => Promise<void>) => {

@@ -8,8 +8,9 @@ import { z } from 'zod';
 import { caller } from '../../test/requests.ts';
 import { sampleRoutes } from '../../test/sample-routes.ts';
 import { asService, startTestHttp, type TestHttp } from '../testing/http.ts';
+import { canonicalJson } from './canonical-json.ts';
 import { defineRoute, route } from './define-route.ts';
-import { canonicalJson, openApiFragment, SECURITY_SCHEMES } from './openapi.ts';
+import { openApiFragment, SECURITY_SCHEMES } from './openapi.ts';
 import type { Route } from './route.ts';
 
 const fragment = openApiFragment({ name: 'sample', routes: sampleRoutes() });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { ErrorKind } from '../errors.ts';
 import { ErrorEnvelope, HTTP_ERRORS } from './http-errors.ts';
+import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_MAX_CHARACTERS, IDEMPOTENCY_REPLAYED } from './idempotency.ts';
 import type { Auth, Route, RouteSpec } from './route.ts';
 import { parameterNames } from './route-table.ts';
 import { type JsonObject, type SchemaDocument, schemaDocument } from './schema-document.ts';
@@ -31,13 +32,6 @@ interface FragmentSource {
   readonly routes: readonly Route[];
   readonly webhooks?: readonly WebhookSpec[] | undefined;
 }
-
-/** Keys in order, so that equal documents are equal bytes. */
-export const canonicalJson = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) => (isPlainObject(inner) ? sorted(inner) : inner));
-
-const isPlainObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
-const sorted = (value: object): object => Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 /** A strong ETag of the very bytes. */
 export const etagOf = (text: string): string => `"${createHash('sha256').update(text).digest('hex')}"`;
@@ -74,10 +68,20 @@ const securityOf = (auth: Auth): readonly JsonObject[] => {
   }
 };
 
+const IDEMPOTENCY_PARAMETER = {
+  name: IDEMPOTENCY_KEY,
+  in: 'header',
+  required: false,
+  description:
+    'Your own name for this request, so that it can be sent again when its answer was lost: for 24 hours the same key from the same account on the same path gets the first answer again and changes nothing more. With another body it is 400; while the first request is still in progress the second waits, and gets 409 when that takes too long. A refusal (400 to 429) is not kept. Extension.',
+  schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX_CHARACTERS, pattern: '^[\\x21-\\x7e]+$' },
+};
+
 const parametersOf = (spec: RouteSpec, schemas: SchemaDocument): JsonObject => {
   const parameters = [
     ...(spec.params ? parametersIn('path', schemas.schemaOf(spec.params, 'input')) : []),
     ...(spec.query ? parametersIn('query', schemas.schemaOf(spec.query, 'input')) : []),
+    ...(spec.idempotent ? [IDEMPOTENCY_PARAMETER] : []),
   ];
   return parameters.length > 0 ? { parameters } : {};
 };
@@ -107,6 +111,12 @@ const REQUEST_ID = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } 
 const BUDGET = {
   'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
   RateLimit: { $ref: '#/components/headers/RateLimit' },
+};
+const REPLAYED = {
+  [IDEMPOTENCY_REPLAYED]: {
+    description: 'Only there, as `true`, when this is the first answer to the same `Idempotency-Key` again.',
+    schema: { type: 'string', const: 'true' },
+  },
 };
 const RETRY_AFTER = { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } };
 
@@ -165,6 +175,7 @@ const impliedErrors = (spec: RouteSpec): readonly ErrorKind[] => [
   ...(isCounted(spec) ? (['rate_limited'] as const) : []),
   ...('scope' in spec.auth && spec.auth.scope !== null ? (['forbidden'] as const) : []),
   ...(parameterNames(spec.path).length > 0 ? (['not_found'] as const) : []),
+  ...(spec.idempotent ? (['out_of_order'] as const) : []),
 ];
 
 const responsesOf = (spec: RouteSpec, schemas: SchemaDocument): JsonObject => {
@@ -173,7 +184,7 @@ const responsesOf = (spec: RouteSpec, schemas: SchemaDocument): JsonObject => {
   return {
     [status]: {
       description: description ?? (schema ? 'Done.' : 'Done; no body.'),
-      headers: { ...REQUEST_ID, ...(isCounted(spec) && BUDGET) },
+      headers: { ...REQUEST_ID, ...(isCounted(spec) && BUDGET), ...(spec.idempotent && REPLAYED) },
       ...(schema && { content: json(schemas.schemaOf(schema, 'output'), mediaType) }),
     },
     ...Object.fromEntries(

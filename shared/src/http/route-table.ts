@@ -34,6 +34,8 @@ const specFault = (spec: RouteSpec): string | null => {
   const declared = spec.params ? Object.keys(fieldsOf(spec.params)) : [];
   if (declared.toSorted().join() !== parameterNames(spec.path).toSorted().join()) return 'params and path name different parameters';
   if (spec.publicMaxAgeSeconds !== undefined && spec.auth.kind !== 'none') return 'an authenticated answer is never public';
+  if (spec.idempotent && (spec.method !== 'POST' || spec.auth.kind === 'none' || spec.auth.kind === 'internal'))
+    return 'only a POST of a user is idempotent';
   if (spec.success.status === 204 && spec.success.schema !== null) return '204 has no body';
   return null;
 };

@@ -1,5 +1,6 @@
 import type { ZodType } from 'zod';
 import type { ErrorKind } from '../errors.ts';
+import type { Ids } from '../ids.ts';
 
 /** A team of the caller as the assertion carries it. `hidden`: joined through a public link. */
 export interface CallerTeam {
@@ -52,6 +53,8 @@ export interface RouteSpec<P = unknown, Q = unknown, B = unknown, R = unknown, A
   readonly success: Success<R>;
   /** Refusals beyond those that its `auth`, parameters and body imply. */
   readonly errors: readonly ErrorKind[];
+  /** Honours `Idempotency-Key`: what it creates takes its ids from the input's. Only a POST of a user. */
+  readonly idempotent?: boolean;
   /** The response carries a secret: `Cache-Control: no-store` and `Pragma: no-cache`. */
   readonly secret?: boolean;
   /** Everybody may keep the answer for so long; without it no answer may be kept. Only where `auth` is `none`. */
@@ -73,6 +76,8 @@ export interface HandlerInput<P, Q, B> {
   readonly query: Q;
   readonly body: B;
   readonly requestId: string;
+  /** Those of a request that comes again under its `Idempotency-Key` are the same again. */
+  readonly ids: Ids;
   /** Aborts when the caller went away or the time budget is spent. */
   readonly signal: AbortSignal;
 }

@@ -2,6 +2,7 @@ import { systemClock } from '../clock.ts';
 import { DomainError } from '../errors.ts';
 import type { AppSettings } from '../http/app-options.ts';
 import type { Authenticator } from '../http/authenticator.ts';
+import type { IdempotencyStore } from '../http/idempotency.ts';
 import type { InternalAuth } from '../http/internal-auth.ts';
 import { createHttpApp } from '../http/mount.ts';
 import { NO_SHEDDING } from '../http/overload.ts';
@@ -51,6 +52,7 @@ export const asService = (name: string): { readonly authorization: string } => (
 
 export interface TestHttpOptions extends Partial<AppSettings> {
   readonly routes: readonly Route[];
+  readonly idempotency?: IdempotencyStore | undefined;
   /** Who calls; null for nobody. Everything is admitted as `aCaller()` without it. */
   readonly caller?: Caller | null;
 }

@@ -21,7 +21,8 @@ describe('identity-and-oauth', () => {
 
   beforeAll(async () => {
     await service.start();
-    http = await startTestHttp({ routes: service.routes, authenticator: service.authenticator, clock });
+    const { routes, authenticator, idempotency } = service;
+    http = await startTestHttp({ routes, authenticator, idempotency, clock });
   });
   afterAll(async () => {
     await http.stop();

@@ -3,7 +3,7 @@ import { isWithin } from '../domain/fragment.ts';
 /** Where scripts of any origin may call: bearer tokens only, no cookies. The pages of /oauth/authorize are not among them. */
 const OPEN_PREFIXES = ['/v1', '/.well-known/', '/oauth/token', '/oauth/register', '/oauth/revoke', '/oauth/jwks'] as const;
 
-const EXPOSED = 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate';
+const EXPOSED = 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate, Idempotency-Replayed';
 const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, MCP-Protocol-Version';
 const PREFLIGHT_MAX_AGE_SECONDS = '600';
 

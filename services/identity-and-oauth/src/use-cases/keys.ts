@@ -9,30 +9,37 @@ import type { AccountStore, KeyUses, RevokedKeyStore, TeamStore } from '../ports
 interface Making {
   readonly accounts: AccountStore;
   readonly clock: Clock;
+}
+interface NewKey {
+  readonly accountId: string;
+  readonly name: string;
+  /** Those of the request: one that comes again finds the key that it made. */
   readonly ids: Ids;
 }
 
-const makeKey = async ({ accounts, clock, ids }: Making, accountId: string, name: string): Promise<IssuedKey> => {
+const makeKey = async ({ accounts, clock }: Making, { accountId, name, ids }: NewKey): Promise<IssuedKey> => {
   const issued = issueKey(name, { id: ids.uuid(), random: ids.bytes(TOKEN_BYTES), at: clock.now() });
   if (await accounts.addKey(accountId, issued.key)) return issued;
+  const made = (await accounts.get(accountId))?.keys.find(({ id }) => id === issued.key.id);
+  if (made) return { ...issued, key: made };
   throw new DomainError('limit_reached', `There are ${MAX_ACTIVE_KEYS} active API keys already; revoke one first.`);
 };
 
 export const createKey =
   ({ teams, ...making }: Making & { teams: TeamStore }) =>
-  async ({ owner, name }: { owner: Account; name: string }): Promise<IssuedKey> => {
+  async ({ owner, ...key }: Omit<NewKey, 'accountId'> & { owner: Account }): Promise<IssuedKey> => {
     const joined = await teams.byIds(owner.memberships.map(({ teamId }) => teamId));
     if (!hasPaidFeatures(owner.memberships, joined))
       throw new DomainError('pro_plan_required', 'API keys need a workspace on the pro plan in which you are an admin or a member.');
-    return makeKey(making, owner.id, name);
+    return makeKey(making, { ...key, accountId: owner.id });
   };
 
 /** For an operator: whatever the plan. */
 export const grantKey =
   (making: Making) =>
-  async ({ accountId, name }: { accountId: string; name: string }): Promise<IssuedKey> => {
-    if (!(await making.accounts.get(accountId))) throw new DomainError('not_found', 'No such account.');
-    return makeKey(making, accountId, name);
+  async (key: NewKey): Promise<IssuedKey> => {
+    if (!(await making.accounts.get(key.accountId))) throw new DomainError('not_found', 'No such account.');
+    return makeKey(making, key);
   };
 
 export interface ListedKey extends ActiveKey {

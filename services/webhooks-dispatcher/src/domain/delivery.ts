@@ -53,6 +53,8 @@ export interface Delivery {
   /** When it falls due, or when the lease of the one who works on it ends: the same thing. */
   readonly claimableAt: Date;
   readonly leaseToken: string | null;
+  /** The request that queued it again by hand; null before the first. */
+  readonly requeuedBy: string | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
   readonly log: readonly Attempt[];
@@ -103,6 +105,7 @@ export const queued = (event: Omit<WebhookEvent, 'body'>, subscription: Subscrip
   claims: 0,
   claimableAt: at,
   leaseToken: null,
+  requeuedBy: null,
   createdAt: at,
   finishedAt: null,
   log: [],

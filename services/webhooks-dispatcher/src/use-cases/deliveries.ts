@@ -14,7 +14,6 @@ interface Ports {
   readonly access: Access;
   readonly quota: SubscriptionQuota;
   readonly clock: Clock;
-  readonly ids: Ids;
   readonly wake: () => void;
   /** The synthetic bubble of a test, in the shape of every other. */
   readonly sampleBubble: (id: string, at: Date) => unknown;
@@ -45,16 +44,16 @@ export const testSubscription = (ports: Ports) => {
     };
     return (await ports.subscriptions.update(owner.userId, id, change)) ?? missing('webhook subscription');
   };
-  return async (owner: Owner, id: string): Promise<Delivery> => {
+  return async (owner: Owner, id: string, ids: Ids): Promise<Delivery> => {
     await paid(owner);
     const at = ports.clock.now();
     const subscription = await counted(owner, id, at);
-    const eventId = testEventId(ports.ids.bytes(ID_BYTES));
+    const eventId = testEventId(ids.bytes(ID_BYTES));
     const payload = {
       id: eventId,
       type: 'webhook.test',
       created_at: at.toISOString(),
-      data: { bubble: ports.sampleBubble(ports.ids.uuid(), at) },
+      data: { bubble: ports.sampleBubble(ids.uuid(), at) },
     };
     const event = {
       id: eventId,
@@ -91,10 +90,17 @@ export const listDeliveries = (ports: Ports) => {
   };
 };
 
+export interface Redelivery {
+  readonly subscriptionId: string;
+  readonly id: string;
+  /** Those of the request: one that comes again queues nothing more. */
+  readonly ids: Ids;
+}
+
 /** Sends a delivery again, under the same id and with a schedule of its own. One that is pending is on its way already, if the subscription has not been enabled anew since. */
 export const redeliver = (ports: Ports) => {
   const own = ownSubscription(ports);
-  return async (owner: Owner, subscriptionId: string, id: string): Promise<Delivery> => {
+  return async (owner: Owner, { subscriptionId, id, ids }: Redelivery): Promise<Delivery> => {
     const subscription = await own(owner, subscriptionId);
     const delivery = (await ports.deliveries.ofSubscription(subscription.id, id)) ?? missing('delivery');
     if (subscription.status === 'disabled' && delivery.type !== 'webhook.test')
@@ -103,6 +109,7 @@ export const redeliver = (ports: Ports) => {
       epoch: subscription.epoch,
       origin: originOf(subscription),
       at: ports.clock.now(),
+      requeuedBy: ids.uuid(),
       base: delivery.attempt,
       budget: budgetOf(delivery.type, subscription),
     });

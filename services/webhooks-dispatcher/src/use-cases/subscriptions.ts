@@ -14,7 +14,6 @@ interface Ports {
   readonly receivers: ReceiverPolicy;
   readonly quota: SubscriptionQuota;
   readonly clock: Clock;
-  readonly ids: Ids;
 }
 
 /** Who calls, and the teams that identity vouches for in the request. */
@@ -22,7 +21,11 @@ export interface Owner {
   readonly userId: string;
   readonly teamIds: readonly string[];
 }
-export type NewSubscription = Pick<Subscription, 'url' | 'events' | 'teamId' | 'spaceId' | 'filters'>;
+type Scope = Pick<Subscription, 'teamId' | 'spaceId'>;
+export interface NewSubscription extends Scope, Pick<Subscription, 'url' | 'events' | 'filters'> {
+  /** Those of the request: one that comes again finds the subscription that it made. */
+  readonly ids: Ids;
+}
 
 const missing = (): never => {
   throw new DomainError('not_found', 'No such webhook subscription.');
@@ -39,7 +42,7 @@ export const requirePaidAccess =
   };
 
 /** The scope must be one that the owner sees in their teams; a space must lie in the team that is named with it. */
-function checkScope({ teamId, spaceId }: NewSubscription, owner: OwnerAccess, teams: ReadonlyMap<string, TeamAccess>): void {
+function checkScope({ teamId, spaceId }: Scope, owner: OwnerAccess, teams: ReadonlyMap<string, TeamAccess>): void {
   const visible = owner.memberships.filter((membership) => !membership.hidden && teams.get(membership.teamId)?.archived === false);
   const forbidden = (field: string) => new DomainError('forbidden', `${field}: not one that you can see.`);
   if (teamId !== null && !visible.some((membership) => membership.teamId === teamId)) throw forbidden('team_id');
@@ -56,12 +59,15 @@ const FULL = {
 
 export const createSubscription = (ports: Ports) => {
   const paid = requirePaidAccess(ports);
-  return async (owner: Owner, request: NewSubscription): Promise<{ readonly subscription: Subscription; readonly secret: string }> => {
+  return async (
+    owner: Owner,
+    { ids, ...request }: NewSubscription,
+  ): Promise<{ readonly subscription: Subscription; readonly secret: string }> => {
     receiverUrl(request.url, ports.receivers);
     const { owner: access, teams } = await paid(owner);
     checkScope(request, access, teams);
-    const id = subscriptionId(ports.ids.bytes(ID_BYTES));
-    const secret = secretOf(ports.ids.bytes(SECRET_BYTES));
+    const id = subscriptionId(ids.bytes(ID_BYTES));
+    const secret = secretOf(ids.bytes(SECRET_BYTES));
     const subscription: Subscription = {
       ...request,
       id,
@@ -80,8 +86,11 @@ export const createSubscription = (ports: Ports) => {
       testedAt: [],
     };
     const inserted = await ports.subscriptions.insert(subscription, ports.quota);
-    if (inserted !== 'inserted') throw new DomainError('limit_reached', FULL[inserted](ports.quota));
-    return { subscription, secret };
+    if (inserted === 'inserted') return { subscription, secret };
+    const made = await ports.subscriptions.ownedBy(owner.userId, id);
+    if (made !== null) return { subscription: made, secret };
+    if (inserted === 'id_taken') throw new Error('a random id was taken');
+    throw new DomainError('limit_reached', FULL[inserted](ports.quota));
   };
 };
 

@@ -140,5 +140,5 @@ export const adminAccountRoutes = (app: App): readonly Route[] => [
   ),
   route(startSession, async ({ params }) => presentSession(await app.startSession(params.id))),
   route(endSession, ({ params }) => app.endSession(params.id)),
-  route(grantKey, async ({ params, body }) => presentIssuedKey(await app.grantKey({ accountId: params.id, name: body.name }))),
+  route(grantKey, async ({ params, body, ids }) => presentIssuedKey(await app.grantKey({ accountId: params.id, name: body.name, ids }))),
 ];

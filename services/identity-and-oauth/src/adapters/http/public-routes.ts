@@ -43,6 +43,7 @@ const createApiKey = defineRoute({
   body: CreateApiKeyRequest,
   success: { status: 201, schema: ApiKeyCreated },
   errors: ['pro_plan_required', 'limit_reached'],
+  idempotent: true,
   secret: true,
 });
 
@@ -74,7 +75,9 @@ const revokeApiKey = defineRoute({
 export const publicRoutes = (app: App, accounts: AdmittedAccounts): readonly Route[] => [
   route(getMe, ({ caller }) => Promise.resolve(presentUser(accounts.of(caller)))),
   route(listTeams, async ({ caller }) => ({ data: (await app.teamsOfCaller(accounts.of(caller))).map(presentTeam) })),
-  route(createApiKey, async ({ caller, body }) => presentIssuedKey(await app.createKey({ owner: accounts.of(caller), name: body.name }))),
+  route(createApiKey, async ({ caller, body, ids }) =>
+    presentIssuedKey(await app.createKey({ owner: accounts.of(caller), name: body.name, ids })),
+  ),
   route(listApiKeys, async ({ caller }) => ({ data: (await app.listKeys(accounts.of(caller))).map(presentListedKey) })),
   route(revokeApiKey, async ({ caller, params }) => {
     await app.revokeKey({ owner: accounts.of(caller), keyId: params.id });

@@ -24,7 +24,7 @@ export const accountStore = (aggregates: AggregateStore<Account>, collection: Co
   update: (id, change) => aggregates.update(id, change),
   addKey: async (id, key) => {
     const outcome = await collection.updateOne(
-      { _id: id, [LAST_PLACE]: { $exists: false } },
+      { _id: id, [LAST_PLACE]: { $exists: false }, 'keys.id': { $ne: key.id } },
       { $push: { keys: key }, $inc: { version: 1 } },
     );
     return outcome === 'updated';

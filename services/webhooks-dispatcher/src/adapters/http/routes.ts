@@ -18,8 +18,8 @@ import {
 const ownerOf = ({ userId, teams }: Caller): Owner => ({ userId, teamIds: teams.map(({ id }) => id) });
 
 export const routes = (app: App, cursors: Cursors): readonly Route[] => [
-  route(createWebhook, async ({ caller, body: { url, events, team_id, space_id, filters } }) => {
-    const request = { url, events, teamId: team_id ?? null, spaceId: space_id ?? null, filters: filters ? filtersOf(filters) : null };
+  route(createWebhook, async ({ caller, body: { url, events, team_id, space_id, filters }, ids }) => {
+    const request = { url, events, teamId: team_id ?? null, spaceId: space_id ?? null, filters: filters ? filtersOf(filters) : null, ids };
     const { subscription, secret } = await app.createSubscription(ownerOf(caller), request);
     return { ...presentSubscription(subscription), secret };
   }),
@@ -39,8 +39,8 @@ export const routes = (app: App, cursors: Cursors): readonly Route[] => [
     ),
   ),
   route(deleteWebhook, ({ caller, params }) => app.deleteSubscription(ownerOf(caller), params.id)),
-  route(testWebhook, async ({ caller, params }) => {
-    const { id } = await app.testSubscription(ownerOf(caller), params.id);
+  route(testWebhook, async ({ caller, params, ids }) => {
+    const { id } = await app.testSubscription(ownerOf(caller), params.id, ids);
     return { id, type: 'webhook.test' as const, status: 'queued' as const };
   }),
   route(listDeliveries, async ({ caller, params, query: { limit, cursor, status = null } }) => {
@@ -50,8 +50,8 @@ export const routes = (app: App, cursors: Cursors): readonly Route[] => [
     const last = hasMore ? deliveries.at(-1) : undefined;
     return { data: deliveries.map(presentDelivery), has_more: hasMore, next_cursor: last ? cursors.deliveries.write(last, scope) : null };
   }),
-  route(redeliverWebhook, async ({ caller, params }) => {
-    const { id, type } = await app.redeliver(ownerOf(caller), params.id, params.delivery_id);
+  route(redeliverWebhook, async ({ caller, params, ids }) => {
+    const { id, type } = await app.redeliver(ownerOf(caller), { subscriptionId: params.id, id: params.delivery_id, ids });
     return { id, type, status: 'queued' as const };
   }),
 ];

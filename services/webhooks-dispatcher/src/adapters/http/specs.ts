@@ -28,6 +28,7 @@ export const createWebhook = defineRoute({
   body: CreateWebhookRequest,
   success: { status: 201, schema: WebhookSubscriptionCreated },
   errors: ['pro_plan_required', 'forbidden', 'limit_reached'],
+  idempotent: true,
   secret: true,
 });
 
@@ -91,6 +92,7 @@ export const testWebhook = defineRoute({
   params: ById,
   success: { status: 202, schema: WebhookTestQueued },
   errors: ['pro_plan_required', 'not_found'],
+  idempotent: true,
 });
 
 export const listDeliveries = defineRoute({
@@ -118,5 +120,6 @@ export const redeliverWebhook = defineRoute({
   params: ById.extend({ delivery_id: CallerId }),
   success: { status: 202, schema: WebhookRedeliveryQueued },
   errors: ['pro_plan_required', 'not_found', 'out_of_order'],
+  idempotent: true,
   extension: true,
 });

@@ -1,8 +1,8 @@
 import type { Collection, Filter, IndexSpec, UpdateFilter } from '@bubbles/shared/store/collection.ts';
+import { sweepSlices } from '@bubbles/shared/store/sweep-slices.ts';
 import type { Delivery } from '../../domain/delivery.ts';
 import type { Candidate, DeliveryStore, LeaseEnd } from '../../ports.ts';
 import { afterPosition, NEWEST_FIRST } from './newest-first.ts';
-import { sweepSlices } from './sweep-slices.ts';
 
 export interface DeliveryDoc extends Omit<Delivery, 'id'> {
   readonly _id: string;
@@ -120,6 +120,7 @@ function logOf(collection: Collection<DeliveryDoc>): Pick<DeliveryStore, 'page' 
         {
           _id: id,
           attempt: queue.base,
+          requeuedBy: { $ne: queue.requeuedBy },
           $or: [
             { status: { $ne: 'pending' } },
             { epoch: { $ne: queue.epoch }, leaseToken: null },

@@ -1,7 +1,7 @@
 import type { Collection, IndexSpec } from '@bubbles/shared/store/collection.ts';
+import { sweepSlices } from '@bubbles/shared/store/sweep-slices.ts';
 import type { WebhookEvent } from '../../domain/delivery.ts';
 import type { EventStore } from '../../ports.ts';
-import { sweepSlices } from './sweep-slices.ts';
 
 export interface EventDoc extends Omit<WebhookEvent, 'id' | 'body' | 'bubble'> {
   readonly _id: string;

@@ -68,7 +68,7 @@ function insertWithin(collection: Collection<SubscriptionDoc>): SubscriptionStor
       if (!Array.isArray(places)) return places;
       if (await collection.insert({ _id: id, revision: 1, places, ...fields })) return 'inserted';
       // Somebody took a place meanwhile: there may be another one.
-      if ((await collection.findOne({ _id: id })) !== null) throw new Error('a random id was taken');
+      if ((await collection.findOne({ _id: id })) !== null) return 'id_taken';
     }
   };
 }

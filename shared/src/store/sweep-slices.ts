@@ -1,4 +1,4 @@
-import type { Collection, Doc, Filter } from '@bubbles/shared/store/collection.ts';
+import type { Collection, Doc, Filter } from './collection.ts';
 
 const SLICE = 500;
 
