@@ -3,6 +3,7 @@ import { type Child, startChild } from './children.ts';
 export interface LoadRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
 export interface Load {
@@ -22,6 +23,7 @@ export interface LoadFigures {
   readonly perSecond: number;
   /** Milliseconds of the 2xx answers; with a rate from when the request was due. */
   readonly p50: number;
+  readonly p95: number;
   readonly p99: number;
   readonly refusedP99: number;
   readonly bytes: number;

@@ -1,6 +1,6 @@
 import { createHistogram } from 'node:perf_hooks';
 import { serveParent, tellParent } from '../harness/in-child.ts';
-import type { Load, LoadFigures } from '../harness/load.ts';
+import type { Load, LoadFigures, LoadRequest } from '../harness/load.ts';
 import { openConnection } from './raw-connection.ts';
 
 const NS_A_MS = 1e6;
@@ -27,6 +27,7 @@ const tallies = () => {
       others,
       perSecond: answered / seconds,
       p50: accepted.percentile(50) / NS_A_MS,
+      p95: accepted.percentile(95) / NS_A_MS,
       p99: accepted.percentile(99) / NS_A_MS,
       refusedP99: refused.count === 0 ? 0 : refused.percentile(99) / NS_A_MS,
       bytes,
@@ -35,13 +36,14 @@ const tallies = () => {
   };
 };
 
-const headOf = ({ origin }: Load, path: string, headers: Readonly<Record<string, string>> = {}): Buffer => {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${new URL(origin).host}\r\n${lines.join('')}\r\n`);
+const bytesOf = ({ origin }: Load, { path, headers = {}, body = '' }: LoadRequest): Buffer => {
+  const framed = body === '' ? headers : { ...headers, 'Content-Length': Buffer.byteLength(body) };
+  const lines = Object.entries(framed).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${new URL(origin).host}\r\n${lines.join('')}\r\n${body}`);
 };
 
 const turns = (load: Load): (() => Buffer) => {
-  const heads = load.requests.map(({ path, headers }) => headOf(load, path, headers));
+  const heads = load.requests.map((request) => bytesOf(load, request));
   let turn = 0;
   return () => {
     turn += 1;
