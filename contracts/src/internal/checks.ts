@@ -12,6 +12,8 @@ export const CredentialCheck = z.object({
   aud: z.string(),
   /** The kinds that the route takes; another kind is refused and not counted. */
   accepts: z.array(Kind).min(1),
+  /** The request is counted elsewhere, or was when its head came: no part of the rate window is taken, and a full one does not refuse it. */
+  uncounted: z.literal(true).optional(),
 });
 export type CredentialCheck = z.infer<typeof CredentialCheck>;
 export const ChecksRequest = z.object({ checks: z.array(CredentialCheck).min(1).max(256) });

@@ -22,6 +22,14 @@ describe('rate window', () => {
     expect(window.take(now + resetSeconds * 1000).allowed).toBe(true);
   });
 
+  it('[RATE-04] tells what is left without taking of it', () => {
+    const window = rateWindow();
+    expect(window.peek(0)).toEqual({ allowed: true, remaining: 120, resetSeconds: 1 });
+    window.take(0);
+    expect(window.peek(1000)).toEqual({ allowed: true, remaining: 119, resetSeconds: 59 });
+    expect(window.peek(60_000)).toEqual({ allowed: true, remaining: 120, resetSeconds: 1 });
+  });
+
   it('[RATE-04] a refused request is not counted', () => {
     const window = rateWindow();
     take(120, window, 0);

@@ -17,6 +17,8 @@ export interface Budget {
 export interface RateWindow {
   /** `nowMs` never goes back. A refused request is not counted. */
   take(nowMs: number): Budget;
+  /** What is left, for a request that is not counted here. */
+  peek(nowMs: number): Budget;
 }
 
 export function rateWindow(): RateWindow {
@@ -43,20 +45,31 @@ export function rateWindow(): RateWindow {
     size += 1;
   };
 
+  /** On a grid of whole milliseconds, so that a wait of exactly the seconds told is never short by a rounding of fractions. */
+  const at = (nowMs: number): number => {
+    const now = Math.floor(nowMs);
+    forgetBefore(now - WINDOW_MS);
+    return now;
+  };
+  const budget = (now: number, allowed: boolean): Budget => {
+    const seconds = size === 0 ? 1 : Math.max(1, Math.ceil((oldest() + WINDOW_MS - now) / 1000));
+    return { allowed, remaining: RATE_LIMIT - size, resetSeconds: seconds };
+  };
+
   return {
     take: (nowMs) => {
-      // On a grid of whole milliseconds, so that a wait of exactly the seconds told is never short by a rounding of fractions.
-      const now = Math.floor(nowMs);
-      forgetBefore(now - WINDOW_MS);
+      const now = at(nowMs);
       const allowed = size < RATE_LIMIT;
       if (allowed) count(now);
-      return { allowed, remaining: RATE_LIMIT - size, resetSeconds: Math.max(1, Math.ceil((oldest() + WINDOW_MS - now) / 1000)) };
+      return budget(now, allowed);
     },
+    peek: (nowMs) => budget(at(nowMs), true),
   };
 }
 
 export interface RateWindows {
   take(credentialId: string, nowMs: number): Budget;
+  peek(credentialId: string, nowMs: number): Budget;
 }
 
 /** The windows of all credentials; one that was not asked for during a whole window holds nothing that counts. */
@@ -67,5 +80,9 @@ export function rateWindows(): RateWindows {
     windows.set(credentialId, window, nowMs);
     return window;
   };
-  return { take: (credentialId, nowMs) => (windows.get(credentialId, nowMs) ?? opened(credentialId, nowMs)).take(nowMs) };
+  const windowOf = (credentialId: string, nowMs: number) => windows.get(credentialId, nowMs) ?? opened(credentialId, nowMs);
+  return {
+    take: (credentialId, nowMs) => windowOf(credentialId, nowMs).take(nowMs),
+    peek: (credentialId, nowMs) => windowOf(credentialId, nowMs).peek(nowMs),
+  };
 }

@@ -46,6 +46,7 @@ describe('admission', () => {
     hash: hashToken(token),
     jwt: null,
     accepts,
+    counted: true,
   });
 
   it('answers by index, each with its own hash, from one read', async () => {
@@ -68,6 +69,15 @@ describe('admission', () => {
     expect(outcomes.at(-1)).toEqual({ outcome: 'limited', budget: { allowed: false, remaining: 0, resetSeconds: 60 } });
   });
 
+  it('[RATE-04] a request that is counted elsewhere takes nothing of the window, and a full window does not refuse it', async () => {
+    give('a', aCredential());
+    const admit = admitCredentials(ports());
+    const uncounted = { ...presented('a'), counted: false };
+    expect(await admit([presented('a'), uncounted])).toMatchObject([{ budget: { remaining: 119 } }, { budget: { remaining: 119 } }]);
+    await admit(Array.from({ length: 130 }, () => presented('a')));
+    expect(await admit([uncounted])).toMatchObject([{ outcome: 'allowed', budget: { remaining: 0, resetSeconds: 60 } }]);
+  });
+
   it('[RATE-04] what is refused with 401 is not counted', async () => {
     give('a', aCredential());
     const admit = admitCredentials(ports());
@@ -84,7 +94,7 @@ describe('admission', () => {
   });
 
   it('[AUTH-01] a JWT that no issuer of ours signed is unauthorized, and is not looked up as a token', async () => {
-    expect(await admitCredentials(ports())([{ hash: hashToken(aJwt), jwt: aJwt, accepts: PAT }])).toEqual([
+    expect(await admitCredentials(ports())([{ hash: hashToken(aJwt), jwt: aJwt, accepts: PAT, counted: true }])).toEqual([
       { outcome: 'refused', refusal: 'unauthorized' },
     ]);
     expect(reads).toEqual([]);
@@ -93,14 +103,14 @@ describe('admission', () => {
   it('[RATE-04] an access token is its grant, with the scopes it was granted', async () => {
     give('a', aCredential());
     accessTokens.set(aJwt, { grantId: 'grant-1', accountId: 'user-1', scopes: ['bubbles:read'], standing: 'live' });
-    const [admission] = await admitCredentials(ports())([{ hash: hashToken(aJwt), jwt: aJwt, accepts: PAT }]);
+    const [admission] = await admitCredentials(ports())([{ hash: hashToken(aJwt), jwt: aJwt, accepts: PAT, counted: true }]);
     expect(admission).toMatchObject({ outcome: 'allowed', credential: { id: 'grant-1', kind: 'oauth', scopes: ['bubbles:read'] } });
   });
 
   it('[AUTH-05] the account of an access token is told before its expiry', async () => {
     give('a', aCredential({ account: anAccount({ state: 'disabled' }) }));
     accessTokens.set(aJwt, { grantId: 'grant-1', accountId: 'user-1', scopes: [], standing: 'ended' });
-    expect(await admitCredentials(ports())([{ hash: hashToken(aJwt), jwt: aJwt, accepts: PAT }])).toEqual([
+    expect(await admitCredentials(ports())([{ hash: hashToken(aJwt), jwt: aJwt, accepts: PAT, counted: true }])).toEqual([
       { outcome: 'refused', refusal: 'account_deleted' },
     ]);
   });

@@ -11,6 +11,8 @@ export interface Presented {
   readonly jwt: string | null;
   /** The kinds that the route takes. */
   readonly accepts: readonly CredentialKind[];
+  /** False: of the rate window nothing is taken, and a full one does not refuse. */
+  readonly counted: boolean;
 }
 
 interface Admitted {
@@ -51,11 +53,12 @@ export const admitCredentials =
     const credentials = await credentialsOf(ports, presented);
     const nowMs = ports.clock.monotonic();
     const at = ports.clock.now();
-    return presented.map(({ accepts }, i) => {
+    const spend = (id: string, counted: boolean) => (counted ? ports.windows.take(id, nowMs) : ports.windows.peek(id, nowMs));
+    return presented.map(({ accepts, counted }, i) => {
       const credential = credentials[i] ?? null;
       const refusal = refusalOf(credential, accepts);
       if (!credential || refusal) return { outcome: 'refused', refusal: refusal ?? 'unauthorized' };
-      const budget = ports.windows.take(credential.id, nowMs);
+      const budget = spend(credential.id, counted);
       if (!budget.allowed) return { outcome: 'limited', budget };
       if (credential.kind === 'pat') ports.keyUses.note(credential.id, at);
       return { outcome: 'allowed', credential, budget };

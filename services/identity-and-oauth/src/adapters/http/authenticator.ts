@@ -20,7 +20,9 @@ export const credentialAuthenticator = (app: Pick<App, 'admitCredentials'>, acco
   admit: async ({ authorization, accepts }) => {
     const token = bearerToken(authorization);
     if (token === null) return refused('unauthorized');
-    const [admission] = await app.admitCredentials([{ hash: hashToken(token), jwt: JWT.test(token) ? token : null, accepts }]);
+    const [admission] = await app.admitCredentials([
+      { hash: hashToken(token), jwt: JWT.test(token) ? token : null, accepts, counted: true },
+    ]);
     if (!admission || admission.outcome === 'refused') return refused(admission?.refusal ?? 'unauthorized');
     const headers = rateHeaders(admission.budget);
     if (admission.outcome === 'limited') return { refusal: tooMany(admission.budget), headers };

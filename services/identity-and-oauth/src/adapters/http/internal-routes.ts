@@ -68,7 +68,9 @@ const snapshotAccounts = defineRoute({
 
 export const internalRoutes = (app: App): readonly Route[] => [
   route(checkCredentials, async ({ body }) => {
-    const outcomes = await app.checkCredentials(body.checks.map(({ h, jwt, aud, accepts }) => ({ hash: h, jwt, audience: aud, accepts })));
+    const outcomes = await app.checkCredentials(
+      body.checks.map(({ h, jwt, aud, accepts, uncounted }) => ({ hash: h, jwt, audience: aud, accepts, counted: uncounted !== true })),
+    );
     return { answers: outcomes.map((outcome, i) => presentCheck(body.checks[i]?.h ?? '', outcome)) };
   }),
   route(getAssertionKeys, async () => ({ keys: await app.publishedAssertionKeys() })),
