@@ -2,14 +2,19 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Bus, type EventDefinition, subscription } from '../bus/bus.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { DomainError } from '../errors.ts';
 import { type AmqpEngine, startAmqpEngine } from './amqp-engine.ts';
 import { anEvent, consumerOf, expectEventually, publishUntilTaken, thingHappened } from './bus-events.ts';
+import { memoryLog } from './memory-log.ts';
 
 const EVENTS = {
   crash: thingHappened('crash'),
   restart: thingHappened('restart'),
   blocked: thingHappened('blocked'),
   full: thingHappened('full'),
+  takenBack: thingHappened('taken-back'),
+  held: thingHappened('held'),
 };
 const MESSAGES = 2000;
 const PUBLISHERS = 64;
@@ -111,6 +116,62 @@ export const describeBrokerFaults = (url: string, control: string) =>
       await bus.idle();
       expect(handled.size).toBe(taken);
       await order('ctl', 'clear_policy', 'full');
+    });
+
+    describe('with a short `consumer_timeout`', () => {
+      const setTimes = (consumerTimeoutMs: number, tickMs: number) =>
+        order(
+          'ctl',
+          'eval',
+          `application:set_env(rabbit, consumer_timeout, ${consumerTimeoutMs}), application:set_env(rabbit, channel_tick_interval, ${tickMs}).`,
+        );
+      beforeAll(() => setTimes(1500, 200));
+      afterAll(() => setTimes(1_800_000, 60_000));
+
+      /** A consumer that is away until it is told; the answer ends it. */
+      const goAway = async (event: (typeof EVENTS)['held'], clock: Clock) => {
+        const log = memoryLog();
+        const bus = engine.connectWith({ log, clock, jitter: () => 0.02, confirmLimitMs: Number.MAX_SAFE_INTEGER });
+        const handled: number[] = [];
+        let away = true;
+        let tries = 0;
+        await bus.subscribe(
+          subscription(consumerOf(event), event, async ({ n }) => {
+            await Promise.resolve();
+            tries += 1;
+            if (away) throw new DomainError('unavailable', 'The store is away.');
+            handled.push(n);
+          }),
+        );
+        const numbers = Array.from({ length: 30 }, (_, n) => n);
+        for (const n of numbers) await publishUntilTaken(engine.connect(), event, anEvent(event, { n }));
+        const takenBack = () =>
+          log.lines.filter(({ message }) => message === 'broker closed a channel' || message === 'broker ended a consumer').length;
+        const comeBack = async () => {
+          away = false;
+          await expectEventually(() => new Set(handled).size === numbers.length);
+          await bus.idle();
+          expect(await readDead(event)).toEqual([]);
+        };
+        return { takenBack, comeBack, tries: () => tries };
+      };
+
+      it('[F13] comes back by itself, however often the broker has taken back what was held', async () => {
+        const consumer = await goAway(EVENTS.takenBack, systemClock());
+        await expectEventually(() => consumer.takenBack() >= 2);
+        await consumer.comeBack();
+      });
+
+      it('[F13] is not taken for one that fails, however long its trouble lasts', async () => {
+        // Ten minutes of holding pass in half a second.
+        const fast = { ...systemClock(), monotonic: () => performance.now() * 1200 };
+        const consumer = await goAway(EVENTS.held, fast);
+        const since = performance.now();
+        await expectEventually(() => performance.now() - since > 6000);
+        expect(consumer.takenBack()).toBe(0);
+        expect(consumer.tries()).toBeGreaterThan(100);
+        await consumer.comeBack();
+      });
     });
 
     /** After a crash the operator's connection is gone with the broker. */

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Engines, enginesDown, enginesUp } from '../../../deploy/stack/src/engines.ts';
 
@@ -10,9 +11,21 @@ export interface FrailEngines extends Engines {
   kill(engine: 'broker'): Promise<void>;
   /** In good order: the MongoDB-compatible engine loses what it has not written when it is killed. */
   stop(engine: 'mongo'): Promise<void>;
+  /** Its processes stand still for so long, and go on where they stood. */
+  freeze(engine: 'broker', ms: number): Promise<void>;
+  /** What the broker has of each queue. */
+  queues(): Promise<readonly QueueState[]>;
   /** Starts what was ended, at its address. */
   revive(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface QueueState {
+  readonly name: string;
+  readonly consumers: number;
+  /** Waiting for a consumer. */
+  readonly ready: number;
+  readonly unacknowledged: number;
 }
 
 const SCRIPT = new URL('../../../deploy/engines/engines.sh', import.meta.url).pathname;
@@ -23,8 +36,10 @@ const LIMIT_MS = 90_000;
 export const frailEngines = async ({ mongoKeeps = false }: { readonly mongoKeeps?: boolean } = {}): Promise<FrailEngines> => {
   const home = mkdtempSync(join(tmpdir(), 'engines-'));
   const environment = { PATH: process.env['PATH'], ENGINES_HOME: home, MONGO_KEEPS: mongoKeeps ? '1' : '' };
-  const order = async (...words: readonly string[]) => {
-    await run('bash', [SCRIPT, ...words], { env: environment, timeout: LIMIT_MS, killSignal: 'SIGKILL' });
+  const order = async (...words: readonly string[]): Promise<string> =>
+    (await run('bash', [SCRIPT, ...words], { env: environment, timeout: LIMIT_MS, killSignal: 'SIGKILL' })).stdout;
+  const signal = async (engine: string, name: NodeJS.Signals): Promise<void> => {
+    await order('signal', engine, name.replace('SIG', ''));
   };
   const close = async () => {
     await enginesDown(environment);
@@ -37,8 +52,28 @@ export const frailEngines = async ({ mongoKeeps = false }: { readonly mongoKeeps
   return {
     ...urls,
     close,
-    kill: (engine) => order('signal', engine, 'KILL'),
-    stop: (engine) => order('signal', engine, 'TERM'),
-    revive: () => order('up'),
+    kill: (engine) => signal(engine, 'SIGKILL'),
+    stop: (engine) => signal(engine, 'SIGTERM'),
+    async freeze(engine, ms) {
+      await signal(engine, 'SIGSTOP');
+      await pause(ms);
+      await signal(engine, 'SIGCONT');
+    },
+    async queues() {
+      const columns = ['name', 'consumers', 'messages_ready', 'messages_unacknowledged'];
+      const table = await order('ctl', '--quiet', '--no-table-headers', 'list_queues', ...columns);
+      return table
+        .split('\n')
+        .filter((line) => line !== '')
+        .map(queueState);
+    },
+    async revive() {
+      await order('up');
+    },
   };
+};
+
+const queueState = (line: string): QueueState => {
+  const [name = '', consumers, ready, unacknowledged] = line.split('\t');
+  return { name, consumers: Number(consumers), ready: Number(ready), unacknowledged: Number(unacknowledged) };
 };
