@@ -8,7 +8,8 @@ import { CreateWebhookRequest, UpdateWebhookRequest, WebhookSubscriptionCreated 
 import { schemaDocument } from '@bubbles/shared/http/schema-document.ts';
 import { describe, expect, it } from '@jest/globals';
 import { fieldTypes } from './field-types.ts';
-import { REQUEST_COMPONENTS, RESPONSE_COMPONENTS } from './interface-components.ts';
+import { ENUMERATIONS, REQUEST_COMPONENTS, RESPONSE_COMPONENTS } from './interface-components.ts';
+import { schemaFault } from './schema-fault.ts';
 
 const RESPONSES = [
   Bubble,
@@ -29,25 +30,34 @@ const REQUESTS = [CreateApiKeyRequest, CreateWebhookRequest, UpdateWebhookReques
 const schemas = schemaDocument();
 for (const response of RESPONSES) schemas.schemaOf(response, 'output');
 for (const request of REQUESTS) schemas.schemaOf(request, 'input');
-const components = new Map(Object.entries(schemas.components()));
+const components = schemas.components();
 
 describe('section 2: resources and their fields', () => {
   it.each(Object.entries(RESPONSE_COMPONENTS))('[API-01][GEN-04][GEN-05] %s has its fields, each required', (name, fields) => {
-    expect(fieldTypes(components.get(name))).toEqual(fields);
+    expect(fieldTypes(name, components)).toEqual(fields);
   });
 
   it.each(Object.entries(REQUEST_COMPONENTS))('[API-01] the body %s has its fields', (name, fields) => {
-    expect(fieldTypes(components.get(name))).toEqual(fields);
+    expect(fieldTypes(name, components)).toEqual(fields);
+  });
+
+  it.each(Object.entries(components))('[API-01] the examples of %s are ones', (_, component) => {
+    const { examples = [] } = Object(component);
+    for (const example of examples) expect(schemaFault(Object(component), components, example)).toBeNull();
   });
 
   it('[TRN-01] a transcript is one of two', () => {
-    expect(components.get('Transcript')).toMatchObject({
+    expect(components['Transcript']).toMatchObject({
       oneOf: [{ $ref: '#/components/schemas/TranscriptJson' }, { $ref: '#/components/schemas/TranscriptText' }],
     });
   });
 
-  it('[API-01] there is no component beside them', () => {
-    const known = [...Object.keys(RESPONSE_COMPONENTS), ...Object.keys(REQUEST_COMPONENTS), 'Transcript'];
-    expect([...components.keys()].sort()).toEqual(known.sort());
+  it('[API-01] there is no component beside them and their enumerations', () => {
+    const known = [...Object.keys(RESPONSE_COMPONENTS), ...Object.keys(REQUEST_COMPONENTS), ...Object.keys(ENUMERATIONS), 'Transcript'];
+    expect(Object.keys(components).sort()).toEqual(known.sort());
+  });
+
+  it.each(Object.entries(ENUMERATIONS))('[API-01] the enumeration %s has a name of its own', (name, values) => {
+    expect(components[name]).toEqual({ type: 'string', enum: values.split(' | ') });
   });
 });

@@ -5,23 +5,29 @@ const members = (value: unknown): readonly unknown[] => (Array.isArray(value) ? 
 
 const listed = (item: string): string => (item.includes(' | ') ? `(${item})[]` : `${item}[]`);
 
-/** A JSON schema as the interface writes it: `string | null`, `BubblePerson[]`, `free | pro`. */
-export const typeText = (schema: unknown): string => {
+/** A JSON schema as the interface writes it: `string | null`, `BubblePerson[]`, `free | pro`; an enumeration by its values, though it has a name. */
+const typeText = (schema: unknown, components: Json): string => {
   if (!isJson(schema)) return 'unknown';
   const { $ref, const: literal, enum: options, anyOf, type, items } = schema;
-  if (typeof $ref === 'string') return $ref.slice($ref.lastIndexOf('/') + 1);
+  if (typeof $ref === 'string') {
+    const name = $ref.slice($ref.lastIndexOf('/') + 1);
+    const named = components[name];
+    return isJson(named) && named['enum'] !== undefined ? typeText(named, components) : name;
+  }
   if (literal !== undefined) return String(literal);
-  if (Array.isArray(anyOf)) return anyOf.map(typeText).join(' | ');
+  if (Array.isArray(anyOf)) return anyOf.map((option) => typeText(option, components)).join(' | ');
   if (Array.isArray(options)) return options.map(String).join(' | ');
-  if (type === 'array') return listed(typeText(items));
+  if (type === 'array') return listed(typeText(items, components));
   return Array.isArray(type) ? type.join(' | ') : String(type);
 };
 
-/** The fields of an object schema, `?` behind a name that is not required. */
-export const fieldTypes = (schema: unknown): Readonly<Record<string, string>> => {
+/** The fields of a component that is an object, `?` behind a name that is not required. */
+export const fieldTypes = (name: string, components: unknown): Readonly<Record<string, string>> => {
+  const named = isJson(components) ? components : {};
+  const schema = named[name];
   if (!isJson(schema) || !isJson(schema['properties'])) return {};
   const required = members(schema['required']);
   return Object.fromEntries(
-    Object.entries(schema['properties']).map(([name, field]) => [required.includes(name) ? name : `${name}?`, typeText(field)]),
+    Object.entries(schema['properties']).map(([field, type]) => [required.includes(field) ? field : `${field}?`, typeText(type, named)]),
   );
 };

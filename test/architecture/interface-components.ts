@@ -5,6 +5,17 @@ const MEETING_JOIN_STATUSES = ['dispatched', 'joining', 'in_waiting_room', 'in_c
 const BUBBLE_TYPES = 'meeting_recording | screen_recording | custom_image';
 const EVENT_TYPES = 'bubble.ready | meeting_recording.ready | screen_recording.ready';
 
+/** Names are ours, values the interface's. */
+export const ENUMERATIONS: Readonly<Record<string, string>> = {
+  BubbleType: BUBBLE_TYPES,
+  WebhookEventType: EVENT_TYPES,
+  WebhookSubscriptionStatus: 'active | disabled',
+  CommentKind: 'text | video | image',
+  TeamPlan: 'free | pro',
+  TeamRole: 'admin | member | guest',
+  MeetingJoinState: MEETING_JOIN_STATUSES,
+};
+
 const Subscription = {
   id: 'string',
   url: 'string',

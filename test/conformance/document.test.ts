@@ -59,7 +59,7 @@ describe('section 9, the document', () => {
     ([name]) => !/^(MeetingJoin|JoinMeeting)/.test(name),
   );
   it.each(components)('[API-01] [GEN-04] the component %s has the fields of section 2', (name, fields) => {
-    expect(fieldTypes(document.components.schemas[name])).toEqual(fields);
+    expect(fieldTypes(name, document.components.schemas)).toEqual(fields);
   });
 
   it.each(['bubble.ready', 'meeting_recording.ready', 'screen_recording.ready', 'webhook.test'])(
@@ -73,7 +73,7 @@ describe('section 9, the document', () => {
         ['header', 'X-Service-Signature'],
       ]);
       expect(post.security).toEqual([]);
-      expect(document.components.schemas.WebhookDelivery.properties.type.enum).toContain(name);
+      expect(fieldTypes('WebhookDelivery', document.components.schemas)['type']?.split(' | ')).toContain(name);
     },
   );
 

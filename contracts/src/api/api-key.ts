@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { examplesOf } from './examples.ts';
+import { ApiKeyId } from './ids.ts';
 import { hasAtMost, isPrintable } from './text.ts';
 import { Timestamp } from './timestamp.ts';
 
@@ -17,21 +19,23 @@ export const CreateApiKeyRequest = z
         description: 'Counted in Unicode code points once trimmed, stored trimmed; no control characters',
       }),
   })
-  .meta({ id: 'CreateApiKeyRequest' });
+  .meta({ id: 'CreateApiKeyRequest', examples: examplesOf('CreateApiKeyRequest') });
 export type CreateApiKeyRequest = z.infer<typeof CreateApiKeyRequest>;
 
 export const ApiKeySummary = z
   .object({
-    id: z.string(),
+    id: ApiKeyId,
     name: z.string(),
     token_preview: z.string().meta({ description: 'The prefix and the first characters, then an ellipsis', examples: ['svc_pat_Ab3x…'] }),
     created_at: Timestamp,
     last_used_at: Timestamp.nullable(),
   })
-  .meta({ id: 'ApiKeySummary' });
+  .meta({ id: 'ApiKeySummary', examples: examplesOf('ApiKeySummary') });
 export type ApiKeySummary = z.infer<typeof ApiKeySummary>;
 
 export const ApiKeyCreated = ApiKeySummary.omit({ last_used_at: true })
-  .extend({ token: z.string().meta({ description: 'The personal access token in full, shown this once' }) })
-  .meta({ id: 'ApiKeyCreated' });
+  .extend({
+    token: z.string().meta({ description: 'The personal access token in full, shown this once', pattern: '^svc_pat_[A-Za-z0-9_-]{43}$' }),
+  })
+  .meta({ id: 'ApiKeyCreated', examples: examplesOf('ApiKeyCreated') });
 export type ApiKeyCreated = z.infer<typeof ApiKeyCreated>;

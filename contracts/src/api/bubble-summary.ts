@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { Bubble } from './bubble.ts';
+import { examplesOf } from './examples.ts';
+import { UserId } from './ids.ts';
 import { HttpsLink } from './link.ts';
 import { hasAtMost } from './text.ts';
 
@@ -18,7 +20,7 @@ export const BubbleSummary = Bubble.pick({
   expires_at: true,
 })
   .extend({
-    author_id: z.string().nullable().meta({ description: 'User id of the raw creator' }),
+    author_id: UserId.nullable().meta({ description: 'The raw creator' }),
     thumbnail_url: HttpsLink,
     duration_seconds: z.number().nullable(),
     has_summary: z.boolean().meta({ description: 'Whether meeting notes exist' }),
@@ -28,5 +30,5 @@ export const BubbleSummary = Bubble.pick({
       .nullable()
       .meta({ maxLength: SUMMARY_MAX_CHARACTERS, description: 'The summary of the bubble; a longer one is cut and ends with an ellipsis' }),
   })
-  .meta({ id: 'BubbleSummary' });
+  .meta({ id: 'BubbleSummary', examples: examplesOf('BubbleSummary') });
 export type BubbleSummary = z.infer<typeof BubbleSummary>;

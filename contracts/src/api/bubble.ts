@@ -1,13 +1,15 @@
 import { z } from 'zod';
+import { examplesOf } from './examples.ts';
+import { BubbleId, ChannelId, PersonId, TeamId, UserId } from './ids.ts';
 import { EmbedCode, HttpsLink } from './link.ts';
 import { Timestamp } from './timestamp.ts';
 
-export const BubbleType = z.enum(['meeting_recording', 'screen_recording', 'custom_image']);
+export const BubbleType = z.enum(['meeting_recording', 'screen_recording', 'custom_image']).meta({ id: 'BubbleType' });
 export type BubbleType = z.infer<typeof BubbleType>;
 
 export const BubblePerson = z
   .object({
-    id: z.string().meta({ description: 'User id; `ext_…` for somebody without an account' }),
+    id: PersonId,
     name: z.string().nullable().meta({ description: 'Display name' }),
     email: z.string().nullable().meta({ description: 'Null when unknown or withheld' }),
   })
@@ -38,13 +40,13 @@ export type BubbleMeeting = z.infer<typeof BubbleMeeting>;
 
 export const Bubble = z
   .object({
-    id: z.string().meta({ description: 'UUID of the bubble' }),
+    id: BubbleId,
     type: BubbleType,
     title: z.string().nullable(),
     url: z.string().meta({ description: 'Deep link into the app' }),
     created_at: Timestamp.nullable().meta({ description: 'Null for legacy bubbles' }),
-    team_id: z.string().nullable(),
-    channel_id: z.string().nullable(),
+    team_id: TeamId.nullable(),
+    channel_id: ChannelId.nullable(),
     channel_name: z.string().nullable(),
     author: BubblePerson.nullable().meta({ description: 'For a meeting, its calendar organizer' }),
     participants: z.array(BubblePerson),
@@ -57,11 +59,11 @@ export const Bubble = z
     embed_code: EmbedCode,
     expires_at: Timestamp.nullable().meta({ description: 'Null when it does not expire' }),
     archived: z.boolean(),
-    creator_id: z.string().nullable().meta({ description: 'User id of the raw creator' }),
+    creator_id: UserId.nullable().meta({ description: 'The raw creator' }),
     response_required: z.boolean(),
     has_external_participants: z.boolean().meta({ description: 'Somebody outside the team took part' }),
     external_participant_email_domains: z.array(z.string()).meta({ description: 'Lower case, distinct, sorted' }),
     meeting: BubbleMeeting.nullable().meta({ description: 'Null unless the type is `meeting_recording`' }),
   })
-  .meta({ id: 'Bubble' });
+  .meta({ id: 'Bubble', examples: examplesOf('Bubble') });
 export type Bubble = z.infer<typeof Bubble>;

@@ -1,16 +1,20 @@
 import { z } from 'zod';
+import { examplesOf } from './examples.ts';
+import { BubbleId, CommentId, ThreadId, UserId } from './ids.ts';
 import { HttpsLink } from './link.ts';
 import { Timestamp } from './timestamp.ts';
 
-export const CommentAuthor = z.object({ id: z.string(), name: z.string().nullable() }).meta({ id: 'CommentAuthor' });
+const CommentKind = z.enum(['text', 'video', 'image']).meta({ id: 'CommentKind' });
+
+export const CommentAuthor = z.object({ id: UserId, name: z.string().nullable() }).meta({ id: 'CommentAuthor' });
 export type CommentAuthor = z.infer<typeof CommentAuthor>;
 
 export const Comment = z
   .object({
-    id: z.string(),
-    thread_id: z.string(),
-    bubble_id: z.string(),
-    kind: z.enum(['text', 'video', 'image']),
+    id: CommentId,
+    thread_id: ThreadId,
+    bubble_id: BubbleId,
+    kind: CommentKind,
     body: z.string().nullable().meta({ description: 'Null for video and image comments' }),
     video_url: HttpsLink,
     image_url: HttpsLink,
@@ -20,5 +24,5 @@ export const Comment = z
     timestamp_seconds: z.number().nullable().meta({ description: 'The moment of the video it belongs to' }),
     url: z.string().meta({ description: 'Deep link to the comment' }),
   })
-  .meta({ id: 'Comment' });
+  .meta({ id: 'Comment', examples: examplesOf('Comment') });
 export type Comment = z.infer<typeof Comment>;

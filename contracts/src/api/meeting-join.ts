@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { examplesOf } from './examples.ts';
+import { TeamId } from './ids.ts';
 import { CallerId } from './text.ts';
 import { Timestamp } from './timestamp.ts';
 
@@ -13,33 +15,37 @@ export const JoinMeetingRequest = z
       .meta({ description: 'Google Meet, Microsoft Teams, Zoom, Webex or GoTo link' }),
     team_id: CallerId.meta({ description: 'The team that the recording belongs to' }),
   })
-  .meta({ id: 'JoinMeetingRequest' });
+  .meta({ id: 'JoinMeetingRequest', examples: examplesOf('JoinMeetingRequest') });
 export type JoinMeetingRequest = z.infer<typeof JoinMeetingRequest>;
 
 export const MeetingJoinCreated = z
   .object({
-    id: z.string(),
+    id: z.string().meta({ description: 'Of the join, opaque' }),
     type: z.literal('meeting_join'),
     status: z.string().meta({ description: 'Initially `dispatched`' }),
     meeting_url: z.string().meta({ description: 'The normalized link' }),
-    team_id: z.string(),
+    team_id: TeamId,
     created_at: Timestamp,
   })
-  .meta({ id: 'MeetingJoinCreated' });
+  .meta({ id: 'MeetingJoinCreated', examples: examplesOf('MeetingJoinCreated') });
 export type MeetingJoinCreated = z.infer<typeof MeetingJoinCreated>;
+
+const MeetingJoinState = z
+  .enum(['dispatched', 'joining', 'in_waiting_room', 'in_call', 'recording', 'done', 'fatal'])
+  .meta({ id: 'MeetingJoinState' });
 
 export const MeetingJoinStatus = z
   .object({
-    id: z.string(),
+    id: z.string().meta({ description: 'Of the join, opaque' }),
     type: z.literal('meeting_join'),
-    status: z.enum(['dispatched', 'joining', 'in_waiting_room', 'in_call', 'recording', 'done', 'fatal']),
+    status: MeetingJoinState,
     bot_in_call: z.boolean().meta({ description: 'Whether the notetaker is in the call' }),
     fatal_reason: z
       .string()
       .nullable()
       .meta({ description: 'Why the status is fatal', examples: ['meeting_requires_sign_in'] }),
-    team_id: z.string().nullable(),
+    team_id: TeamId.nullable(),
     updated_at: Timestamp.nullable(),
   })
-  .meta({ id: 'MeetingJoinStatus' });
+  .meta({ id: 'MeetingJoinStatus', examples: examplesOf('MeetingJoinStatus') });
 export type MeetingJoinStatus = z.infer<typeof MeetingJoinStatus>;

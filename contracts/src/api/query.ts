@@ -30,6 +30,7 @@ export const SearchQuery = z
     minLength: 1,
     maxLength: SEARCH_MAX_CHARACTERS,
     description: 'Words to find in title, author name and AI notes; counted in Unicode code points as sent',
+    examples: ['onboarding'],
   });
 
 export const PageQuery = z.object({ limit: Limit, cursor: Cursor.optional() });
@@ -57,7 +58,9 @@ export type ListBubblesQuery = z.infer<typeof ListBubblesQuery>;
 export const SearchBubblesQuery = ListBubblesQuery.extend({ q: SearchQuery });
 export type SearchBubblesQuery = z.infer<typeof SearchBubblesQuery>;
 
+const TranscriptFormat = z.enum(['json', 'text']).meta({ id: 'TranscriptFormat' });
+
 export const TranscriptQuery = z.object({
-  format: z.enum(['json', 'text']).default('json').meta({ default: 'json', description: 'Segments, or blocks of plain text' }),
+  format: TranscriptFormat.default('json').meta({ default: 'json', description: 'Segments, or blocks of plain text' }),
 });
 export type TranscriptQuery = z.infer<typeof TranscriptQuery>;

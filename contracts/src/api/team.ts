@@ -1,15 +1,20 @@
 import { z } from 'zod';
+import { examplesOf } from './examples.ts';
+import { ChannelId, TeamId } from './ids.ts';
 
-export const TeamChannel = z.object({ id: z.string(), name: z.string().nullable() }).meta({ id: 'TeamChannel' });
+export const TeamPlan = z.enum(['free', 'pro']).meta({ id: 'TeamPlan' });
+export const TeamRole = z.enum(['admin', 'member', 'guest']).meta({ id: 'TeamRole' });
+
+export const TeamChannel = z.object({ id: ChannelId, name: z.string().nullable() }).meta({ id: 'TeamChannel' });
 export type TeamChannel = z.infer<typeof TeamChannel>;
 
 export const Team = z
   .object({
-    id: z.string(),
+    id: TeamId,
     name: z.string().nullable(),
-    plan: z.enum(['free', 'pro']),
-    role: z.enum(['admin', 'member', 'guest']).nullable().meta({ description: "The caller's role" }),
+    plan: TeamPlan,
+    role: TeamRole.nullable().meta({ description: "The caller's role" }),
     channels: z.array(TeamChannel).meta({ description: 'The channels visible to the caller' }),
   })
-  .meta({ id: 'Team' });
+  .meta({ id: 'Team', examples: examplesOf('Team') });
 export type Team = z.infer<typeof Team>;

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { examplesOf } from './examples.ts';
+import { BubbleId, UserId } from './ids.ts';
 
 export const TranscriptSpeaker = z
   .object({
-    id: z.string().nullable().meta({ description: 'User id of a known user' }),
+    id: UserId.nullable().meta({ description: 'Of a known user' }),
     name: z.string().nullable(),
   })
   .meta({ id: 'TranscriptSpeaker' });
@@ -20,20 +22,20 @@ export type TranscriptSegment = z.infer<typeof TranscriptSegment>;
 
 export const TranscriptJson = z
   .object({
-    bubble_id: z.string(),
+    bubble_id: BubbleId,
     format: z.literal('json'),
     segments: z.array(TranscriptSegment).meta({ description: 'In order' }),
   })
-  .meta({ id: 'TranscriptJson' });
+  .meta({ id: 'TranscriptJson', examples: examplesOf('TranscriptJson') });
 export type TranscriptJson = z.infer<typeof TranscriptJson>;
 
 export const TranscriptText = z
   .object({
-    bubble_id: z.string(),
+    bubble_id: BubbleId,
     format: z.literal('text'),
     text: z.string().meta({ description: 'Blocks of `Speaker: …` with a blank line between' }),
   })
-  .meta({ id: 'TranscriptText' });
+  .meta({ id: 'TranscriptText', examples: examplesOf('TranscriptText') });
 export type TranscriptText = z.infer<typeof TranscriptText>;
 
 export const Transcript = z.discriminatedUnion('format', [TranscriptJson, TranscriptText]).meta({ id: 'Transcript' });

@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { examplesOf } from './examples.ts';
+import { BubbleId, DeliveryId, EventId } from './ids.ts';
 import { PageQuery } from './query.ts';
 import { Timestamp } from './timestamp.ts';
 import { WebhookDelivery } from './webhook.ts';
 
 /** The delivery log: an extension of the interface. */
-const Status = z.enum(['pending', 'succeeded', 'exhausted', 'cancelled']);
+const Status = z.enum(['pending', 'succeeded', 'exhausted', 'cancelled']).meta({ id: 'WebhookDeliveryStatus' });
 const Type = WebhookDelivery.shape.type;
 
 export const WebhookAttempt = z
@@ -25,10 +27,10 @@ export type WebhookAttempt = z.infer<typeof WebhookAttempt>;
 
 export const WebhookDeliveryRecord = z
   .object({
-    id: z.string().meta({ description: 'Prefix `dlv_`' }),
-    event_id: z.string().meta({ description: 'Prefix `evt_`' }),
+    id: DeliveryId,
+    event_id: EventId,
     type: Type,
-    bubble_id: z.string().nullable().meta({ description: 'Null for a test' }),
+    bubble_id: BubbleId.nullable().meta({ description: 'Null for a test' }),
     status: Status,
     cancelled_reason: z
       .string()
@@ -43,7 +45,7 @@ export const WebhookDeliveryRecord = z
     next_attempt_at: Timestamp.nullable(),
     attempts: z.array(WebhookAttempt).meta({ description: 'The last 50, oldest first' }),
   })
-  .meta({ id: 'WebhookDeliveryRecord' });
+  .meta({ id: 'WebhookDeliveryRecord', examples: examplesOf('WebhookDeliveryRecord') });
 export type WebhookDeliveryRecord = z.infer<typeof WebhookDeliveryRecord>;
 
 export const WebhookDeliveryList = z
@@ -52,7 +54,7 @@ export const WebhookDeliveryList = z
 export type WebhookDeliveryList = z.infer<typeof WebhookDeliveryList>;
 
 export const WebhookRedeliveryQueued = z
-  .object({ id: z.string(), type: Type, status: z.literal('queued') })
+  .object({ id: DeliveryId, type: Type, status: z.literal('queued') })
   .meta({ id: 'WebhookRedeliveryQueued' });
 export type WebhookRedeliveryQueued = z.infer<typeof WebhookRedeliveryQueued>;
 

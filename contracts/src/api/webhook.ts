@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import { Bubble, BubbleType } from './bubble.ts';
+import { examplesOf } from './examples.ts';
+import { ChannelId, DeliveryId, EventId, SubscriptionId, TeamId } from './ids.ts';
 import { CallerId, hasAtMost } from './text.ts';
 import { Timestamp } from './timestamp.ts';
 
 const URL_MAX_CHARACTERS = 2048;
 
-export const WebhookEventType = z.enum(['bubble.ready', 'meeting_recording.ready', 'screen_recording.ready']);
+export const WebhookEventType = z
+  .enum(['bubble.ready', 'meeting_recording.ready', 'screen_recording.ready'])
+  .meta({ id: 'WebhookEventType' });
 export type WebhookEventType = z.infer<typeof WebhookEventType>;
 
 /** Sent and echoed alike: the one place of a response where a field may be absent. */
@@ -36,7 +40,7 @@ export const CreateWebhookRequest = z
     space_id: CallerId.exactOptional().meta({ description: 'Only bubbles of this channel' }),
     filters: WebhookSubscriptionFilters.exactOptional(),
   })
-  .meta({ id: 'CreateWebhookRequest' });
+  .meta({ id: 'CreateWebhookRequest', examples: examplesOf('CreateWebhookRequest') });
 export type CreateWebhookRequest = z.infer<typeof CreateWebhookRequest>;
 
 export const UpdateWebhookRequest = z
@@ -46,18 +50,24 @@ export const UpdateWebhookRequest = z
     filters: WebhookSubscriptionFilters.exactOptional().meta({ description: 'Replaces all filters; `{}` clears them' }),
     status: z.literal('active').exactOptional().meta({ description: 'Enables a disabled subscription' }),
   })
-  .meta({ id: 'UpdateWebhookRequest', description: 'Each field that is sent replaces the old value; the others stay' });
+  .meta({
+    id: 'UpdateWebhookRequest',
+    examples: examplesOf('UpdateWebhookRequest'),
+    description: 'Each field that is sent replaces the old value; the others stay',
+  });
 export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>;
+
+const WebhookSubscriptionStatus = z.enum(['active', 'disabled']).meta({ id: 'WebhookSubscriptionStatus' });
 
 export const WebhookSubscription = z
   .object({
-    id: z.string().meta({ description: 'Prefix `wh_`' }),
+    id: SubscriptionId,
     url: z.string(),
     events: z.array(WebhookEventType),
-    team_id: z.string().nullable().meta({ description: 'Null for all teams' }),
-    space_id: z.string().nullable().meta({ description: 'Channel, null for all' }),
+    team_id: TeamId.nullable().meta({ description: 'Null for all teams' }),
+    space_id: ChannelId.nullable().meta({ description: 'Channel, null for all' }),
     filters: WebhookSubscriptionFilters.nullable(),
-    status: z.enum(['active', 'disabled']),
+    status: WebhookSubscriptionStatus,
     created_at: Timestamp,
     last_success_at: Timestamp.nullable(),
     last_failure_at: Timestamp.nullable(),
@@ -67,30 +77,34 @@ export const WebhookSubscription = z
       .nullable()
       .meta({ examples: ['delivery_failures'] }),
   })
-  .meta({ id: 'WebhookSubscription' });
+  .meta({ id: 'WebhookSubscription', examples: examplesOf('WebhookSubscription') });
 export type WebhookSubscription = z.infer<typeof WebhookSubscription>;
 
 export const WebhookSubscriptionCreated = WebhookSubscription.extend({
-  secret: z.string().meta({ description: 'Key of the signatures, prefix `whsec_`, shown this once' }),
-}).meta({ id: 'WebhookSubscriptionCreated' });
+  secret: z
+    .string()
+    .meta({ description: 'Key of the signatures, prefix `whsec_`, shown this once', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' }),
+}).meta({ id: 'WebhookSubscriptionCreated', examples: examplesOf('WebhookSubscriptionCreated') });
 export type WebhookSubscriptionCreated = z.infer<typeof WebhookSubscriptionCreated>;
 
 export const WebhookTestQueued = z
   .object({
-    id: z.string().meta({ description: 'Of the delivery, prefix `dlv_`' }),
+    id: DeliveryId,
     type: z.literal('webhook.test'),
     status: z.literal('queued'),
   })
   .meta({ id: 'WebhookTestQueued' });
 export type WebhookTestQueued = z.infer<typeof WebhookTestQueued>;
 
+const WebhookDeliveryType = z.enum([...WebhookEventType.options, 'webhook.test']).meta({ id: 'WebhookDeliveryType' });
+
 /** The body of each POST to a receiver. */
 export const WebhookDelivery = z
   .object({
-    id: z.string().meta({ description: 'Of the event, prefix `evt_`' }),
-    type: z.enum([...WebhookEventType.options, 'webhook.test']),
+    id: EventId,
+    type: WebhookDeliveryType,
     created_at: Timestamp,
     data: z.object({ bubble: Bubble }),
   })
-  .meta({ id: 'WebhookDelivery' });
+  .meta({ id: 'WebhookDelivery', examples: examplesOf('WebhookDelivery') });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;

@@ -23,7 +23,10 @@ export const DOCUMENT_HEAD: DocumentHead = {
     { name: 'Discovery', description: 'What there is and how to get in.' },
   ],
   securitySchemes: {
-    [SECURITY_SCHEMES.pat]: { ...BEARER, description: 'A personal access token, `svc_pat_…`.' },
+    [SECURITY_SCHEMES.pat]: {
+      ...BEARER,
+      description: 'A personal access token, `svc_pat_…`. You make one in the app, under Settings, API keys, and paste it here.',
+    },
     [SECURITY_SCHEMES.oauth]: {
       type: 'oauth2',
       description: 'Authorization code with PKCE (S256); apps register themselves at `/oauth/register`.',

@@ -15,7 +15,7 @@ export const ERROR_TYPES = [
 export type ErrorType = (typeof ERROR_TYPES)[number];
 
 export const ErrorEnvelope = z
-  .object({ error: z.object({ type: z.enum(ERROR_TYPES), message: z.string() }) })
+  .object({ error: z.object({ type: z.enum(ERROR_TYPES).meta({ id: 'ErrorType' }), message: z.string() }) })
   .meta({ id: 'ErrorEnvelope' });
 
 /** The one table that turns the refusals of the product into HTTP. */

@@ -10,6 +10,7 @@ import { sampleRoutes } from '../../test/sample-routes.ts';
 import { asService, startTestHttp, type TestHttp } from '../testing/http.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { defineRoute, route } from './define-route.ts';
+import { ERROR_TYPES } from './http-errors.ts';
 import { openApiFragment, SECURITY_SCHEMES } from './openapi.ts';
 import type { Route } from './route.ts';
 
@@ -72,6 +73,7 @@ describe('the fragment of a service', () => {
   it('[API-01] named types are components, once, and errors are the one envelope', () => {
     expect(Object(fragment['components']).schemas).toEqual({
       ErrorEnvelope: expect.objectContaining({ required: ['error'] }),
+      ErrorType: { type: 'string', enum: [...ERROR_TYPES] },
       Thing: {
         type: 'object',
         properties: { id: { type: 'string' }, name: { type: ['string', 'null'] }, owner: { type: 'string' } },
@@ -103,7 +105,7 @@ describe('the fragment of a service', () => {
 
   it('one type sent and received is one component', () => {
     const Shared = z.object({ a: z.string().nullable() }).meta({ id: 'Shared' });
-    expect(Object.keys(componentsOf(echo(Shared, { body: z.object({ item: Shared }) })))).toEqual(['ErrorEnvelope', 'Shared']);
+    expect(Object.keys(componentsOf(echo(Shared, { body: z.object({ item: Shared }) })))).toEqual(['ErrorEnvelope', 'ErrorType', 'Shared']);
   });
 
   it('two types of one name are found at the start', () => {

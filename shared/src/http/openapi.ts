@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { ErrorKind } from '../errors.ts';
-import { ErrorEnvelope, HTTP_ERRORS } from './http-errors.ts';
+import { ErrorEnvelope, HTTP_ERRORS, INTERNAL_ERROR_MESSAGE, NOT_FOUND_MESSAGE } from './http-errors.ts';
 import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_MAX_CHARACTERS, IDEMPOTENCY_REPLAYED } from './idempotency.ts';
 import type { Auth, Route, RouteSpec } from './route.ts';
 import { parameterNames } from './route-table.ts';
@@ -136,21 +136,43 @@ const HEADERS = {
   Challenge: { description: 'How to get a credential that is accepted (RFC 6750, RFC 9728).', schema: { type: 'string' } },
 };
 
-const refusal = (description: string, headers: JsonObject = {}): JsonObject => ({
+/** `error` is what such an answer says, for example. */
+const refusal = (description: string, error: z.output<typeof ErrorEnvelope>['error'], headers: JsonObject = {}): JsonObject => ({
   description,
   headers: { ...REQUEST_ID, ...headers },
-  content: json({ $ref: '#/components/schemas/ErrorEnvelope' }),
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorEnvelope' }, example: { error } } },
 });
 const CHALLENGE = { 'WWW-Authenticate': { $ref: '#/components/headers/Challenge' } };
 
 const ERROR_RESPONSES = {
-  InvalidRequest: refusal('`invalid_request`: the body or a parameter is malformed or breaks a rule.'),
-  Unauthorized: refusal('`unauthorized`, `token_revoked` or `account_deleted`: the credential is not accepted.', CHALLENGE),
-  Forbidden: refusal('`forbidden` or `pro_plan_required`: the caller may not do this.', CHALLENGE),
-  NotFound: refusal('`not_found`: there is no such thing, or the caller may not know of it.'),
-  Conflict: refusal('`invalid_request`: a limit is reached, or the step is out of order.'),
-  RateLimited: refusal('`rate_limited`: too many requests.', { ...RETRY_AFTER, ...BUDGET }),
-  InternalError: refusal('`internal_error`: the fault is ours.', RETRY_AFTER),
+  InvalidRequest: refusal('`invalid_request`: the body or a parameter is malformed or breaks a rule.', {
+    type: 'invalid_request',
+    message: 'limit: must be a whole number from 1 to 100',
+  }),
+  Unauthorized: refusal(
+    '`unauthorized`, `token_revoked` or `account_deleted`: the credential is not accepted.',
+    { type: 'token_revoked', message: 'This API key has been revoked.' },
+    CHALLENGE,
+  ),
+  Forbidden: refusal(
+    '`forbidden` or `pro_plan_required`: the caller may not do this.',
+    { type: 'pro_plan_required', message: 'Webhooks need a workspace with paid-feature access.' },
+    CHALLENGE,
+  ),
+  NotFound: refusal('`not_found`: there is no such thing, or the caller may not know of it.', {
+    type: 'not_found',
+    message: NOT_FOUND_MESSAGE,
+  }),
+  Conflict: refusal('`invalid_request`: a limit is reached, or the step is out of order.', {
+    type: 'invalid_request',
+    message: 'There are 10 active keys already. Revoke one first.',
+  }),
+  RateLimited: refusal(
+    '`rate_limited`: too many requests.',
+    { type: 'rate_limited', message: 'More than 120 requests in 60 seconds.' },
+    { ...RETRY_AFTER, ...BUDGET },
+  ),
+  InternalError: refusal('`internal_error`: the fault is ours.', { type: 'internal_error', message: INTERNAL_ERROR_MESSAGE }, RETRY_AFTER),
 };
 
 const RESPONSE_BY_STATUS: Readonly<Record<number, keyof typeof ERROR_RESPONSES>> = {

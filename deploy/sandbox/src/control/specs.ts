@@ -1,5 +1,6 @@
 import { bubbleIdOf } from '@bubbles/bubbles-query/domain/short-id.ts';
 import { BubbleType } from '@bubbles/contracts/api/bubble.ts';
+import { TeamPlan, TeamRole } from '@bubbles/contracts/api/team.ts';
 import { CreateTeam } from '@bubbles/contracts/internal/admin.ts';
 import { defineRoute } from '@bubbles/shared/http/define-route.ts';
 import type { RouteSpec } from '@bubbles/shared/http/route.ts';
@@ -21,10 +22,8 @@ const Email = z.email({ pattern: z.regexes.unicodeEmail, error: 'must be an e-ma
 const Profile = z
   .strictObject({ email: Email.nullable().optional(), name: Name, picture_url: z.string().nullable().optional() })
   .meta({ examples: [{ name: 'Ida Berg', email: 'ida@example.com' }] });
-const Role = z.enum(['admin', 'member', 'guest']);
-const Plan = z.enum(['free', 'pro']);
 const Hidden = z.boolean().default(false).meta({ description: 'Joined through a public link' });
-const NewMember = z.strictObject({ user_id: z.string(), role: Role, hidden: Hidden });
+const NewMember = z.strictObject({ user_id: z.string(), role: TeamRole, hidden: Hidden });
 const NewChannel = z.strictObject({
   name: z.string().max(200),
   member_ids: z
@@ -44,9 +43,9 @@ const NewTeam = CreateTeam.extend({
   .meta({ examples: [{ name: 'Design', plan: 'pro', channels: [{ name: 'general' }] }] });
 export type NewTeam = z.output<typeof NewTeam>;
 const TeamPatch = z
-  .strictObject({ plan: Plan.optional(), archived: z.boolean().optional(), name: Name })
+  .strictObject({ plan: TeamPlan.optional(), archived: z.boolean().optional(), name: Name })
   .meta({ examples: [{ plan: 'free' }] });
-const Membership = z.strictObject({ role: Role, hidden: Hidden }).meta({ examples: [{ role: 'member' }] });
+const Membership = z.strictObject({ role: TeamRole, hidden: Hidden }).meta({ examples: [{ role: 'member' }] });
 const AccountState = z.strictObject({ state: z.enum(['active', 'disabled', 'deleted']) }).meta({ examples: [{ state: 'disabled' }] });
 const Step = z.strictObject({ advance_seconds: z.number().min(0).max(3_153_600_000) }).meta({ examples: [{ advance_seconds: 3600 }] });
 const ServiceState = z
@@ -73,11 +72,11 @@ const ChangedUser = z.object({
 const Team = z.object({
   id: z.string(),
   name: z.string().nullable(),
-  plan: Plan,
+  plan: TeamPlan,
   channels: z.record(z.string(), z.string()).meta({ description: 'Ids by name' }),
 });
 export type SandboxTeam = z.output<typeof Team>;
-const Member = z.object({ team_id: z.string(), user_id: z.string(), role: Role.nullable().meta({ description: 'Null when ended' }) });
+const Member = z.object({ team_id: z.string(), user_id: z.string(), role: TeamRole.nullable().meta({ description: 'Null when ended' }) });
 const Bubble = z.object({ id: z.string(), short_id: z.string() });
 export type SandboxBubble = z.output<typeof Bubble>;
 const World = z.object({

@@ -54,6 +54,7 @@ describe('merging', () => {
       tags: [{ name: 'Z' }, { name: 'A' }],
       components: { securitySchemes: head.securitySchemes },
     });
+    expect(Object.keys(Object(one.document?.['components']).securitySchemes)).toEqual(['pat', 'oauth']);
   });
 
   it('[API-01] shares an equal component, key order aside, and shows none that only the inside uses', () => {

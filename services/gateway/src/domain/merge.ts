@@ -9,6 +9,7 @@ import { mentionsOf, resolves } from './references.ts';
 export interface DocumentHead {
   readonly info: JsonObject;
   readonly tags: readonly JsonObject[];
+  /** In the order in which a reader is to meet them. */
   readonly securitySchemes: JsonObject;
 }
 
@@ -119,7 +120,7 @@ const mergedComponents = (parts: readonly PublicPart[], { head, report }: Compon
     else if (!isDeepStrictEqual(merged.get(name), component)) report({ service, code: 'component', detail: `${section}/${name}` });
   }
   const inOrder = [...sections].map(([section, named]) => [section, sorted(Object.fromEntries(named))] as const);
-  return sorted({ ...Object.fromEntries(inOrder), securitySchemes: sorted(head.securitySchemes) });
+  return sorted({ ...Object.fromEntries(inOrder), securitySchemes: head.securitySchemes });
 };
 
 const componentsOf = ({ service, components }: PublicPart) =>

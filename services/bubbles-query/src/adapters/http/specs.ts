@@ -1,4 +1,5 @@
 import { Bubble } from '@bubbles/contracts/api/bubble.ts';
+import { EXAMPLE_IDS } from '@bubbles/contracts/api/examples.ts';
 import { BubblesList, CommentList } from '@bubbles/contracts/api/lists.ts';
 import { ListBubblesQuery, PageQuery, SearchBubblesQuery, TranscriptQuery } from '@bubbles/contracts/api/query.ts';
 import { CallerId } from '@bubbles/contracts/api/text.ts';
@@ -8,7 +9,7 @@ import { defineRoute } from '@bubbles/shared/http/define-route.ts';
 import { z } from 'zod';
 
 const common = { tag: 'Bubbles', auth: { kind: 'pat', scope: 'bubbles:read' } } as const;
-const ById = z.object({ id: CallerId.meta({ description: 'The uuid, or the short id of app URLs' }) });
+const ById = z.object({ id: CallerId.meta({ description: 'The uuid, or the short id of app URLs', examples: [EXAMPLE_IDS.bubble] }) });
 
 export const listBubbles = defineRoute({
   ...common,

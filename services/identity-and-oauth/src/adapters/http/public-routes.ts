@@ -1,4 +1,5 @@
 import { ApiKeyCreated, CreateApiKeyRequest } from '@bubbles/contracts/api/api-key.ts';
+import { EXAMPLE_IDS } from '@bubbles/contracts/api/examples.ts';
 import { ApiKeyList, TeamList } from '@bubbles/contracts/api/lists.ts';
 import { CallerId } from '@bubbles/contracts/api/text.ts';
 import { User } from '@bubbles/contracts/api/user.ts';
@@ -67,7 +68,7 @@ const revokeApiKey = defineRoute({
   description: 'At once: its next use answers 401 `token_revoked`.',
   tag: 'API keys',
   auth: { kind: 'session' },
-  params: z.object({ id: CallerId }),
+  params: z.object({ id: CallerId.meta({ description: 'Of the key', examples: [EXAMPLE_IDS.key] }) }),
   success: { status: 204, schema: null },
   errors: ['not_found'],
 });

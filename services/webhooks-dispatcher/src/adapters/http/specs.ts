@@ -1,3 +1,4 @@
+import { EXAMPLE_IDS } from '@bubbles/contracts/api/examples.ts';
 import { WebhookSubscriptionList, WebhookSubscriptionPage } from '@bubbles/contracts/api/lists.ts';
 import { OptionalPageQuery } from '@bubbles/contracts/api/query.ts';
 import { CallerId } from '@bubbles/contracts/api/text.ts';
@@ -14,7 +15,7 @@ import { z } from 'zod';
 
 const SCOPE = 'webhooks:manage';
 const common = { tag: 'Webhooks', auth: { kind: 'pat', scope: SCOPE } } as const;
-const ById = z.object({ id: CallerId });
+const ById = z.object({ id: CallerId.meta({ description: 'Of the subscription', examples: [EXAMPLE_IDS.subscription] }) });
 
 export const createWebhook = defineRoute({
   ...common,
@@ -117,7 +118,7 @@ export const redeliverWebhook = defineRoute({
   summary: 'Send a delivery again',
   description:
     'Under the same delivery id, with a schedule of its own. One that is still pending is left as it is, unless the subscription has been enabled anew since it was queued; on a disabled subscription only a test is sent again.',
-  params: ById.extend({ delivery_id: CallerId }),
+  params: ById.extend({ delivery_id: CallerId.meta({ description: 'Of the delivery', examples: [EXAMPLE_IDS.delivery] }) }),
   success: { status: 202, schema: WebhookRedeliveryQueued },
   errors: ['pro_plan_required', 'not_found', 'out_of_order'],
   idempotent: true,
