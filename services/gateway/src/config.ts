@@ -14,6 +14,7 @@ import {
 import type { Address } from '@bubbles/shared/http/listen.ts';
 import type { Drain } from '@bubbles/shared/http/server.ts';
 import { z } from 'zod';
+import type { MemoryLimits } from './domain/memory-shares.ts';
 import type { OwnedPrefixes } from './domain/ownership.ts';
 import { OWNED_PREFIXES } from './services.ts';
 import type { UpstreamUrls } from './upstream/upstreams.ts';
@@ -48,8 +49,10 @@ export interface GatewayLimits {
   readonly fragmentPollMs: number;
   readonly connectionsPerAddress: number;
   readonly queuedPerAddress: number;
-  readonly maxBodyBytes: number;
-  readonly maxBufferedBytes: number;
+  /** For a body from when it is asked for. */
+  readonly bodyTimeoutMs: number;
+  /** Of bodies that have not come whole. */
+  readonly bodyMemory: MemoryLimits;
   readonly maxInFlight: number;
 }
 
@@ -63,8 +66,8 @@ export const GATEWAY_LIMITS: GatewayLimits = {
   fragmentPollMs: 10_000,
   connectionsPerAddress: 64,
   queuedPerAddress: 256,
-  maxBodyBytes: 256 * 1024,
-  maxBufferedBytes: 64 * 1024 * 1024,
+  bodyTimeoutMs: 15_000,
+  bodyMemory: { totalBytes: 64 * 1024 * 1024, shareBytes: 4 * 1024 * 1024 },
   maxInFlight: 2048,
 };
 

@@ -9,7 +9,7 @@ import { createMetrics, type Metrics } from '@bubbles/shared/metrics.ts';
 import { admission } from './admission/admit.ts';
 import { type IdentityChecks, identityChecks } from './admission/identity-checks.ts';
 import type { GatewayConfig } from './config.ts';
-import { bodyMemory } from './edge/body-memory.ts';
+import { memoryShares } from './domain/memory-shares.ts';
 import { forwarding } from './edge/forward.ts';
 import { type Before, requestHandler } from './edge/handler.ts';
 import { requestRouting } from './edge/route-request.ts';
@@ -193,7 +193,7 @@ const forwarderOf = ({ limits, trustedProxies }: GatewayConfig, { clock, ids }: 
   forwarding({
     admit: admission({ checks, upstreams }),
     upstreams,
-    bodies: bodyMemory(limits.maxBufferedBytes),
+    bodies: memoryShares(limits.bodyMemory),
     proxies: trustedProxies,
     limits,
     clock,

@@ -43,6 +43,7 @@ const operation = (spec: RouteSpec, schemas: SchemaDocument): JsonObject => ({
   tags: [spec.tag],
   security: securityOf(spec.auth),
   'x-gw-auth': spec.auth.kind,
+  ...(spec.bodyLimitBytes !== undefined && { 'x-gw-body-limit': spec.bodyLimitBytes }),
   ...gatewayScope(spec.auth),
   'x-internal': spec.auth.kind === 'internal',
   ...(spec.extension && { 'x-extension': true }),

@@ -15,17 +15,26 @@ const hasBody = (req: IncomingMessage): boolean => {
 
 const endedEarly = (cause?: unknown) => new DomainError('invalid', 'body: ended early', { cause });
 
+export interface BodyRules {
+  readonly limitBytes: number;
+  /** Told of every part as it comes. */
+  readonly received?: (bytes: number) => void;
+  /** Ends the reading with its reason. */
+  readonly signal?: AbortSignal;
+}
+
 /** Counts while it reads, so that memory never grows past the limit. Rejects when the sender goes away, or has gone before. */
-export const readBody = (req: IncomingMessage, res: ServerResponse, limitBytes: number): Promise<Buffer> => {
+export const readBody = (req: IncomingMessage, res: ServerResponse, rules: BodyRules): Promise<Buffer> => {
+  const { limitBytes } = rules;
   if (!hasBody(req)) return Promise.resolve(Buffer.alloc(0));
   if (Number(req.headers['content-length'] ?? 0) > limitBytes) return Promise.reject(new BodyTooLarge(limitBytes));
   // It would never say so again.
   if (req.destroyed) return Promise.reject(endedEarly());
   if (req.headers.expect !== undefined) res.writeContinue();
-  return collect(req, limitBytes);
+  return collect(req, rules);
 };
 
-const collect = (req: IncomingMessage, limitBytes: number): Promise<Buffer> => {
+const collect = (req: IncomingMessage, { limitBytes, received, signal }: BodyRules): Promise<Buffer> => {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let size = 0;
@@ -33,15 +42,19 @@ const collect = (req: IncomingMessage, limitBytes: number): Promise<Buffer> => {
     size += chunk.length;
     if (size > limitBytes) return settle(() => reject(new BodyTooLarge(limitBytes)));
     chunks.push(chunk);
+    received?.(chunk.length);
   };
   const onEnd = () => settle(() => resolve(Buffer.concat(chunks, size)));
   const onGone = (cause?: unknown) => settle(() => reject(endedEarly(cause)));
+  const onAbort = () => settle(() => reject(signal?.reason));
   const settle = (finish: () => void) => {
+    signal?.removeEventListener('abort', onAbort);
     req.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
     // Without a listener a late error of the socket would end the process.
     req.on('error', () => undefined).pause();
     finish();
   };
+  signal?.addEventListener('abort', onAbort);
   req.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
   return promise;
 };

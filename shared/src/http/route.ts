@@ -48,7 +48,7 @@ export interface RouteSpec<P = unknown, Q = unknown, B = unknown, R = unknown, A
   readonly query?: ZodType<Q>;
   /** An object. An empty body is validated as `{}`. */
   readonly body?: ZodType<B>;
-  /** How large a body may be; 64 KiB when absent. The gateway's own limit lies above every route's. */
+  /** How large a body may be; 64 KiB when absent, and always below `/v1`. The gateway reads no more either. */
   readonly bodyLimitBytes?: number;
   readonly success: Success<R>;
   /** Refusals beyond those that its `auth`, parameters and body imply. */

@@ -61,7 +61,7 @@ const rawQuery = (ctx: Context): string => {
 };
 
 const receiveJson = async (ctx: Context, limitBytes: number): Promise<object> => {
-  const bytes = await readBody(ctx.req, ctx.res, limitBytes);
+  const bytes = await readBody(ctx.req, ctx.res, { limitBytes });
   if (bytes.length > 0) checkJsonHeaders(ctx.req.headers);
   return parseJsonObject(bytes);
 };

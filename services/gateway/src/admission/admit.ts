@@ -20,6 +20,7 @@ const ACCEPTS: Readonly<Record<Exclude<AuthClass, 'none'>, CredentialKind[]>> = 
   'pat+session': ['pat', 'oauth', 'session'],
 };
 
+const UNCOUNTED = { uncounted: true } as const;
 const RATE_WINDOW_SECONDS = 60;
 /** In the words of identity, so that an endpoint's owner cannot be told from its refusals. */
 const REFUSALS = {
@@ -33,15 +34,22 @@ interface AdmissionOptions {
   readonly upstreams: Upstreams;
 }
 
-export type Admit = (exchange: Exchange, service: string, auth: Exclude<AuthClass, 'none'>) => Promise<Admitted | null>;
+export interface AdmissionQuestion {
+  readonly service: string;
+  readonly auth: Exclude<AuthClass, 'none'>;
+  /** The request was admitted and counted when its head came. */
+  readonly again: boolean;
+}
+
+export type Admit = (exchange: Exchange, question: AdmissionQuestion) => Promise<Admitted | null>;
 
 /** Lets identity decide about the credential of a request; answers refusals itself and gives null then. Without identity nobody gets in. */
 export const admission =
   ({ checks, upstreams }: AdmissionOptions): Admit =>
-  async (exchange, service, auth) => {
+  async (exchange, { service, auth, again }) => {
     const credential = credentialOf(exchange.head.authorization);
     if (credential === null) return refuseWithout(exchange);
-    const check = { h: credential.hash, jwt: credential.jwt, aud: service, accepts: ACCEPTS[auth] };
+    const check = { h: credential.hash, jwt: credential.jwt, aud: service, accepts: ACCEPTS[auth], ...(again && UNCOUNTED) };
     const answer = await checks.check(check, upstreams.candidates(IDENTITY, affinityOf(credential)));
     switch (answer.outcome) {
       case 'allowed':

@@ -19,6 +19,8 @@ export interface Operation {
   readonly auth: AuthClass;
   /** The time that the answer may take to begin, when it is not the usual one. */
   readonly timeoutMs: number | null;
+  /** How large a body may be. */
+  readonly bodyLimitBytes: number;
 }
 
 /** A service's OpenAPI document with what routing needs of it. */
@@ -75,9 +77,25 @@ interface Place {
 const readOperation = (described: unknown, { service, template, method }: Place): Operation | Fault => {
   const place = `${method} ${template}`;
   if (!isObject(described) || !METHODS.some((known) => known === method)) return { code: 'bad_operation', detail: place };
-  const { operationId, 'x-gw-auth': auth, 'x-gw-timeout': timeout } = described;
+  const { operationId, 'x-gw-auth': auth, 'x-gw-timeout': timeout, 'x-gw-body-limit': bodyLimit } = described;
   if (typeof operationId !== 'string' || operationId === '') return { code: 'no_operation_id', detail: place };
   if (!isAuthClass(auth)) return { code: 'unknown_auth', detail: `${place}: x-gw-auth ${String(auth)}` };
   const timeoutMs = typeof timeout === 'number' && timeout > 0 ? timeout * 1000 : null;
-  return { service, method: method.toUpperCase(), template, operationId, auth, timeoutMs };
+  return {
+    service,
+    method: method.toUpperCase(),
+    template,
+    operationId,
+    auth,
+    timeoutMs,
+    bodyLimitBytes: bodyLimitOf(template, bodyLimit),
+  };
+};
+
+/** Also the most that a body of `/v1` may have. */
+export const USUAL_BODY_LIMIT_BYTES = 64 * 1024;
+
+const bodyLimitOf = (template: string, described: unknown): number => {
+  const isWider = typeof described === 'number' && Number.isSafeInteger(described) && described > 0;
+  return isWider && !isWithin(template, '/v1') ? described : USUAL_BODY_LIMIT_BYTES;
 };

@@ -10,6 +10,7 @@ const anOperation = (template: string, overrides: Partial<Operation> = {}): Oper
   operationId: template,
   auth: 'pat',
   timeoutMs: null,
+  bodyLimitBytes: 65_536,
   ...overrides,
 });
 const table = routingTable(

@@ -1,7 +1,7 @@
 import { defineRoute, route } from '@bubbles/shared/http/define-route.ts';
 import { openApiFragment } from '@bubbles/shared/http/openapi.ts';
 import { z } from 'zod';
-import { type Fragment, type Operation, readFragment } from '../domain/fragment.ts';
+import { type Fragment, type Operation, readFragment, USUAL_BODY_LIMIT_BYTES } from '../domain/fragment.ts';
 import { GATEWAY } from '../services.ts';
 import { REFERENCE_PATHS } from './reference-page.ts';
 
@@ -36,4 +36,5 @@ const pageOperation = (template: string): Operation => ({
   operationId: `page ${template}`,
   auth: 'none',
   timeoutMs: null,
+  bodyLimitBytes: USUAL_BODY_LIMIT_BYTES,
 });

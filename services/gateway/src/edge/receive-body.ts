@@ -1,0 +1,47 @@
+import { DomainError, isDomainError } from '@bubbles/shared/errors.ts';
+import { readBody } from '@bubbles/shared/http/read-body.ts';
+import type { MemoryShares } from '../domain/memory-shares.ts';
+import { clientAddress, networkOf, type TrustedProxies } from '../domain/peer.ts';
+import { fail, refuse } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+
+export interface BodyTimes {
+  readonly bodyTimeoutMs: number;
+}
+
+export interface BodyReceiverOptions {
+  readonly bodies: MemoryShares;
+  readonly proxies: TrustedProxies;
+  readonly limits: BodyTimes;
+}
+
+const LATE = new DomainError('invalid', 'body: not received in time');
+/** Its sender holds more than its share of unfinished bodies, this one longest. */
+const EVICTED = new DomainError('unavailable', 'Too many unfinished bodies.');
+
+/** Reads a body whole before a connection to a service is taken, so that a slow sender holds up nobody but itself. Answers refusals itself and gives null then. */
+export const bodyReceiver =
+  ({ bodies, proxies, limits }: BodyReceiverOptions) =>
+  async (exchange: Exchange, limitBytes: number): Promise<Buffer | null> => {
+    const { req, res, peer, head } = exchange;
+    try {
+      // What has come already is in memory as it is.
+      if (req.complete) return await readBody(req, res, { limitBytes });
+      const controller = new AbortController();
+      const { signal } = controller;
+      const timer = setTimeout(() => controller.abort(LATE), limits.bodyTimeoutMs);
+      const sender = networkOf(clientAddress({ peer: peer.address, forwarded: head.forwarded, proxies }));
+      const hold = bodies.hold(sender, () => controller.abort(EVICTED));
+      try {
+        return await readBody(req, res, { limitBytes, received: hold.grow, signal });
+      } finally {
+        clearTimeout(timer);
+        hold.release();
+      }
+    } catch (error) {
+      if (!isDomainError(error)) throw error;
+      if (error === EVICTED) fail(exchange, 'overload');
+      else refuse(exchange, { error });
+      return null;
+    }
+  };
