@@ -147,7 +147,17 @@ describe('section 4, who may', () => {
     async ({ method, path, body }) => {
       dispatcher.peers.user('poor', { paid_features: false });
       expect(refusal(await dispatcher.call(method, path, body, { userId: 'poor' }))).toEqual([403, 'pro_plan_required']);
-      expect(refusal(await dispatcher.call(method, path, body, { userId: 'unknown' }))).toEqual([403, 'pro_plan_required']);
+    },
+  );
+
+  it.each(ENDPOINTS)(
+    '[AUTH-05] $method /v1/webhooks$path is closed to an account that has been since it was admitted',
+    async ({ method, path, body }) => {
+      const { peers } = dispatcher;
+      for (const state of ['disabled', 'deleted', 'unknown'] as const) {
+        peers.user('closed', { state });
+        expect(refusal(await dispatcher.call(method, path, body, { userId: 'closed' }))).toEqual([401, 'account_deleted']);
+      }
     },
   );
 

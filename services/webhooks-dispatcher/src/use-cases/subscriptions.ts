@@ -37,6 +37,7 @@ export const requirePaidAccess =
   async ({ userId, teamIds }: Owner) => {
     const { users, teams } = await access.ask({ userIds: [userId], teamIds });
     const owner = users.get(userId);
+    if (owner?.active === false) throw new DomainError('account_deleted', 'The account of this credential is closed.');
     if (!owner?.pays) throw new DomainError('pro_plan_required', 'Webhooks need a workspace with paid-feature access.');
     return { owner, teams };
   };
