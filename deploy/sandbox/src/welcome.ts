@@ -10,6 +10,7 @@ Listening on ${url}
 
   API reference   ${url}/docs
   The world       ${url}/_sandbox/world
+  Control plane   ${url}/_sandbox/docs
   Try it          curl -s ${url}/v1/bubbles -H "Authorization: Bearer ${users['ada']?.pat}"
 
 ${data === MEMORY ? 'Stop it with Ctrl-C; nothing is kept.' : 'Stop it with Ctrl-C; the data is kept. `npm start -- --fresh` starts fresh.'}

@@ -9,5 +9,6 @@ export const OWNED_PREFIXES: OwnedPrefixes = {
   'webhooks-dispatcher': ['/v1/webhooks'],
   'meetings-bot-gateway': ['/v1/meetings'],
   signup: ['/v1/signup'],
-  [GATEWAY]: ['/v1/openapi.json', '/docs'],
+  // The longest prefix decides: the last one is for what nobody else has.
+  [GATEWAY]: ['/v1/openapi.json', '/docs', '/'],
 };

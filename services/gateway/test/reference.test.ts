@@ -43,7 +43,19 @@ describe('the API reference', () => {
     await asset.arrayBuffer();
   });
 
-  it.each(['/docs/', '/docs/../package.json', '/docs/index.html', '/docs/swagger-ui.css.map'])(
+  it.each(['/', '/docs/'])('[API-01] %s leads to it, and says so', async (path) => {
+    const answer = await world.fetch(path, { redirect: 'manual' });
+    expect([answer.status, answer.headers.get('location'), answer.headers.get('x-content-type-options')]).toEqual([
+      302,
+      '/docs',
+      'nosniff',
+    ]);
+    expect(await answer.text()).toBe('API reference: /docs\nOpenAPI document: /v1/openapi.json\n');
+    expect((await world.fetch(path, { method: 'HEAD', redirect: 'manual' })).status).toBe(302);
+    expect((await world.fetch(path, { method: 'POST' })).status).toBe(404);
+  });
+
+  it.each(['/docs/nothing', '/docs/../package.json', '/docs/index.html', '/docs/swagger-ui.css.map'])(
     '[GEN-08] %s is not among its files',
     async (path) => {
       expect((await world.fetch(path)).status).toBe(404);

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isWithin } from '@bubbles/gateway/domain/fragment.ts';
+import { standaloneReference } from '@bubbles/gateway/pages/standalone-reference.ts';
 import type { Clock } from '@bubbles/shared/clock.ts';
 import { DomainError } from '@bubbles/shared/errors.ts';
 import { answerOf } from '@bubbles/shared/http/http-errors.ts';
@@ -7,11 +9,13 @@ import { NO_SHEDDING } from '@bubbles/shared/http/overload.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
 import type { Log } from '@bubbles/shared/log.ts';
 import { type CallerRules, callerRefusal } from './callers.ts';
+import { PREFIX } from './control-document.ts';
 import { controlRoutes, type Stage } from './routes.ts';
 
-const PREFIX = '/_sandbox/';
 /** A step of the clock over months of retries takes its time. */
 const BUDGET_MS = 10 * 60_000;
+
+const REFERENCE = { path: `${PREFIX}/docs`, title: 'Sandbox control plane', document: `${PREFIX}/openapi.json` };
 
 const nobody = () => Promise.reject(new DomainError('unauthorized', 'The control plane takes no credential.'));
 
@@ -38,8 +42,11 @@ export function controlApp(stage: Stage, { callers, log, clock, ids }: ControlOp
     budgetMs: BUDGET_MS,
     tellsFaults: true,
   }).callback();
+  // Pages hold nothing of the world: whoever finds a link to them may follow it.
+  const showReference = standaloneReference({ reference: REFERENCE, leading: [PREFIX, `${PREFIX}/`, `${REFERENCE.path}/`], ids, log });
   return (req: IncomingMessage, res: ServerResponse): boolean => {
-    if (!req.url?.startsWith(PREFIX)) return false;
+    if (showReference(req, res)) return true;
+    if (!isWithin(req.url?.split('?', 1)[0] ?? '', PREFIX)) return false;
     const refusal = callerRefusal(req, callers);
     if (refusal !== null) {
       refuse(res, refusal, ids);

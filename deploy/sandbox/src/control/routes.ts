@@ -4,6 +4,7 @@ import type { Route } from '@bubbles/shared/http/route.ts';
 import type { SettleScope } from '@bubbles/shared/service.ts';
 import type { World } from '../world.ts';
 import type { Actions } from './actions.ts';
+import { controlDocument } from './control-document.ts';
 import type { Gate } from './gate.ts';
 import type { NewProfile } from './identity.ts';
 import { SPECS } from './specs.ts';
@@ -56,7 +57,10 @@ export function controlRoutes(stage: Stage): Route[] {
       return done;
     });
   const shownWorld = () => ({ base_url: stage.baseUrl(), now: stage.now().toISOString(), ...stage.world() });
-  return [...peopleRoutes(act), ...bubbleRoutes(act), ...stageRoutes(stage, shownWorld)];
+  const routes = [...peopleRoutes(act), ...bubbleRoutes(act), ...stageRoutes(stage, shownWorld)];
+  const document: Route = route(SPECS.document, () => Promise.resolve(described));
+  const described = controlDocument([document, ...routes]);
+  return [document, ...routes];
 }
 
 /** Who is told of a fault must not take it that nothing happened. */

@@ -89,12 +89,12 @@ const World = z.object({
 const Now = z.object({ now: z.string() });
 
 const call = <P, Q, B, R>(
-  spec: Omit<RouteSpec<P, Q, B, R>, 'auth' | 'tag' | 'errors' | 'success'> & {
+  spec: Omit<RouteSpec<P, Q, B, R>, 'auth' | 'errors' | 'success'> & {
     readonly answer: RouteSpec<P, Q, B, R>['success']['schema'];
   },
 ) => {
   const { answer, ...rest } = spec;
-  const plain = { auth: { kind: 'none' }, tag: 'Sandbox', bodyLimitBytes: BODY_LIMIT_BYTES } as const;
+  const plain = { auth: { kind: 'none' }, bodyLimitBytes: BODY_LIMIT_BYTES } as const;
   return defineRoute<P, Q, B, R, typeof plain.auth>({
     ...rest,
     ...plain,
@@ -105,7 +105,16 @@ const call = <P, Q, B, R>(
 
 /** The control plane. It exists in the sandbox only and is in no public document. */
 export const SPECS = {
+  document: call({
+    method: 'GET',
+    path: '/_sandbox/openapi.json',
+    operationId: 'getControlDocument',
+    summary: 'Read this document',
+    tag: 'World',
+    answer: z.looseObject({ openapi: z.string() }),
+  }),
   world: call({
+    tag: 'World',
     method: 'GET',
     path: '/_sandbox/world',
     operationId: 'getWorld',
@@ -114,6 +123,7 @@ export const SPECS = {
     answer: World,
   }),
   reset: call({
+    tag: 'World',
     method: 'POST',
     path: '/_sandbox/reset',
     operationId: 'reset',
@@ -123,6 +133,7 @@ export const SPECS = {
     answer: World,
   }),
   createUser: call({
+    tag: 'People',
     method: 'POST',
     path: '/_sandbox/users',
     operationId: 'createUser',
@@ -132,6 +143,7 @@ export const SPECS = {
     answer: User,
   }),
   changeUser: call({
+    tag: 'People',
     method: 'PATCH',
     path: '/_sandbox/users/{id}',
     operationId: 'changeUser',
@@ -141,6 +153,7 @@ export const SPECS = {
     answer: ChangedUser,
   }),
   setState: call({
+    tag: 'People',
     method: 'POST',
     path: '/_sandbox/users/{id}/state',
     operationId: 'setUserState',
@@ -150,6 +163,7 @@ export const SPECS = {
     answer: z.object({ id: z.string(), state: z.string() }),
   }),
   createTeam: call({
+    tag: 'People',
     method: 'POST',
     path: '/_sandbox/teams',
     operationId: 'createTeam',
@@ -158,6 +172,7 @@ export const SPECS = {
     answer: Team,
   }),
   changeTeam: call({
+    tag: 'People',
     method: 'PATCH',
     path: '/_sandbox/teams/{id}',
     operationId: 'changeTeam',
@@ -167,6 +182,7 @@ export const SPECS = {
     answer: Team,
   }),
   setMember: call({
+    tag: 'People',
     method: 'PUT',
     path: '/_sandbox/teams/{id}/members/{user_id}',
     operationId: 'setMember',
@@ -176,6 +192,7 @@ export const SPECS = {
     answer: Member,
   }),
   endMember: call({
+    tag: 'People',
     method: 'DELETE',
     path: '/_sandbox/teams/{id}/members/{user_id}',
     operationId: 'endMember',
@@ -184,6 +201,7 @@ export const SPECS = {
     answer: Member,
   }),
   createBubble: call({
+    tag: 'Recordings',
     method: 'POST',
     path: '/_sandbox/bubbles',
     operationId: 'createBubble',
@@ -193,6 +211,7 @@ export const SPECS = {
     answer: Bubble,
   }),
   moveBubble: call({
+    tag: 'Recordings',
     method: 'POST',
     path: '/_sandbox/bubbles/{id}/stage',
     operationId: 'moveBubble',
@@ -202,6 +221,7 @@ export const SPECS = {
     answer: Bubble,
   }),
   changeBubble: call({
+    tag: 'Recordings',
     method: 'PATCH',
     path: '/_sandbox/bubbles/{id}',
     operationId: 'changeBubble',
@@ -212,6 +232,7 @@ export const SPECS = {
     answer: Bubble,
   }),
   removeBubble: call({
+    tag: 'Recordings',
     method: 'DELETE',
     path: '/_sandbox/bubbles/{id}',
     operationId: 'removeBubble',
@@ -220,6 +241,7 @@ export const SPECS = {
     answer: Id,
   }),
   comment: call({
+    tag: 'Recordings',
     method: 'POST',
     path: '/_sandbox/bubbles/{id}/comments',
     operationId: 'comment',
@@ -229,8 +251,16 @@ export const SPECS = {
     body: NewComment,
     answer: z.object({ id: z.string(), thread_id: z.string() }),
   }),
-  clock: call({ method: 'GET', path: '/_sandbox/clock', operationId: 'getClock', summary: 'Read the clock', answer: Now }),
+  clock: call({
+    tag: 'Time and faults',
+    method: 'GET',
+    path: '/_sandbox/clock',
+    operationId: 'getClock',
+    summary: 'Read the clock',
+    answer: Now,
+  }),
   advance: call({
+    tag: 'Time and faults',
     method: 'POST',
     path: '/_sandbox/clock',
     operationId: 'advanceClock',
@@ -241,6 +271,7 @@ export const SPECS = {
     answer: Now,
   }),
   settle: call({
+    tag: 'Time and faults',
     method: 'POST',
     path: '/_sandbox/settle',
     operationId: 'settle',
@@ -250,6 +281,7 @@ export const SPECS = {
     answer: z.object({ settled: z.literal(true) }),
   }),
   setService: call({
+    tag: 'Time and faults',
     method: 'POST',
     path: '/_sandbox/services/{name}',
     operationId: 'setService',

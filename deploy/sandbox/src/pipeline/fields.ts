@@ -2,7 +2,7 @@ import { BubbleType } from '@bubbles/contracts/api/bubble.ts';
 import { RecordedTime } from '@bubbles/contracts/events/recorded-time.ts';
 import { z } from 'zod';
 
-const Uuid = z.uuid().transform((id) => id.toLowerCase());
+const Uuid = z.uuid().toLowerCase();
 const Text = z.string().max(200_000);
 
 export const STAGES = ['created', 'processed', 'transcribed', 'ready'] as const;

@@ -3,7 +3,7 @@ import { openApiFragment } from '@bubbles/shared/http/openapi.ts';
 import { z } from 'zod';
 import { type Fragment, type Operation, readFragment, USUAL_BODY_LIMIT_BYTES } from '../domain/fragment.ts';
 import { GATEWAY } from '../services.ts';
-import { REFERENCE_PATHS } from './reference-page.ts';
+import { apiReference } from './reference-page.ts';
 
 const openApiDocument = defineRoute({
   method: 'GET',
@@ -26,7 +26,7 @@ export const ownFragment = (): Fragment => {
   });
   const fragment = readFragment(GATEWAY, document);
   if ('code' in fragment) throw new TypeError(`The gateway's own fragment is faulty: ${fragment.code} ${fragment.detail}`);
-  return { ...fragment, operations: [...fragment.operations, ...REFERENCE_PATHS.map(pageOperation)] };
+  return { ...fragment, operations: [...fragment.operations, ...apiReference().paths.map(pageOperation)] };
 };
 
 const pageOperation = (template: string): Operation => ({

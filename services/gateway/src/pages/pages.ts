@@ -4,7 +4,7 @@ import Koa, { type Context } from 'koa';
 import { commonHeaders } from '../edge/answer.ts';
 import type { Exchange } from '../edge/exchange.ts';
 import type { PublicDocument } from './document.ts';
-import { referencePage } from './reference-page.ts';
+import { apiReference } from './reference-page.ts';
 import { preferredEncoding, sendEncoded } from './send-encoded.ts';
 
 const DOCUMENT_PATH = '/v1/openapi.json';
@@ -20,7 +20,7 @@ interface PagesOptions {
 /** What the gateway serves itself: the document of the API and its reference. */
 export const ownPages = ({ document, varyBy, log }: PagesOptions): ((exchange: Exchange) => Promise<void>) => {
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
-  const showReference = referencePage();
+  const reference = apiReference();
   const showDocument = (ctx: Context, origin: string) => {
     const encoding = preferredEncoding(ctx);
     const rendered = document.current();
@@ -41,7 +41,7 @@ export const ownPages = ({ document, varyBy, log }: PagesOptions): ((exchange: E
     const lines = commonHeaders(exchange);
     for (let index = 0; index + 1 < lines.length; index += 2) ctx.set(lines[index] ?? '', lines[index + 1] ?? '');
     if (exchange.path === DOCUMENT_PATH) showDocument(ctx, exchange.origin);
-    else await showReference(ctx, exchange.path, exchange.origin);
+    else await reference.show(ctx, exchange.path, exchange.origin);
   });
   const callback = app.callback();
   return (exchange) => {

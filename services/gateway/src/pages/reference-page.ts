@@ -8,26 +8,35 @@ import type { Context } from 'koa';
 import { loadedOnce } from './loaded-once.ts';
 import { preferredEncoding, sendEncoded } from './send-encoded.ts';
 
-const PAGE = `<!doctype html>
+/** A page that shows an OpenAPI document of this origin. */
+export interface Reference {
+  readonly path: string;
+  readonly title: string;
+  readonly document: string;
+}
+
+export const API_REFERENCE: Reference = { path: '/docs', title: 'API reference', document: '/v1/openapi.json' };
+
+const pageOf = ({ path, title }: Reference): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>API reference</title>
+<title>${title}</title>
 <link rel="icon" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 </head>
 <body>
 <div id="reference"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/reference.js"></script>
+<script src="${path}/reference.js"></script>
 </body>
 </html>
 `;
 
 /** No validator: it would send the document to a host that is not ours. */
-const SCRIPT = `SwaggerUIBundle({
-  url: '/v1/openapi.json',
+const scriptOf = ({ document }: Reference): string => `SwaggerUIBundle({
+  url: '${document}',
   dom_id: '#reference',
   deepLinking: true,
   validatorUrl: null,
@@ -43,15 +52,15 @@ interface Asset {
   readonly load: () => Promise<Buffer>;
 }
 
-const ASSETS: Readonly<Record<string, Asset>> = {
-  '/docs': { type: 'text/html; charset=utf-8', load: () => Promise.resolve(Buffer.from(PAGE)) },
-  '/docs/reference.js': { type: SCRIPT_TYPE, load: () => Promise.resolve(Buffer.from(SCRIPT)) },
+type Assets = Readonly<Record<string, Asset>>;
+
+const text = (type: string, content: string): Asset => ({ type, load: () => Promise.resolve(Buffer.from(content)) });
+
+const SHARED_ASSETS: Assets = {
   '/docs/swagger-ui.css': { type: 'text/css; charset=utf-8', load: packaged('swagger-ui.css') },
   '/docs/swagger-ui-bundle.js': { type: SCRIPT_TYPE, load: packaged('swagger-ui-bundle.js') },
   '/docs/favicon-32x32.png': { type: 'image/png', load: packaged('favicon-32x32.png') },
 };
-
-export const REFERENCE_PATHS: readonly string[] = Object.keys(ASSETS);
 
 interface LoadedAsset {
   readonly identity: Buffer;
@@ -61,14 +70,14 @@ interface LoadedAsset {
 
 const compress = promisify(gzip);
 
-const assetAt = (path: string): Asset => {
-  const asset = ASSETS[path];
+const assetAt = (assets: Assets, path: string): Asset => {
+  const asset = assets[path];
   if (asset === undefined) throw new TypeError(`There is no page ${path}.`);
   return asset;
 };
 
-const loadAsset = async (path: string): Promise<LoadedAsset> => {
-  const identity = await assetAt(path).load();
+const loadAsset = async ({ load }: Asset): Promise<LoadedAsset> => {
+  const identity = await load();
   return { identity, gzip: await compress(identity), etag: etagOf(identity.toString('latin1')) };
 };
 
@@ -87,17 +96,41 @@ const policyFor = (apiOrigin: string): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** The API reference, from our own origin alone. */
-export const referencePage = (): ((ctx: Context, path: string, apiOrigin: string) => Promise<void>) => {
-  const loaded = loadedOnce(loadAsset);
-  return async (ctx, path, apiOrigin) => {
-    const content = await loaded(path);
-    const encoding = preferredEncoding(ctx);
-    ctx.set({
-      'Content-Security-Policy': policyFor(apiOrigin),
-      'Referrer-Policy': 'no-referrer',
-      'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`,
-    });
-    sendEncoded(ctx, { type: assetAt(path).type, body: () => content[encoding], encoding, etag: content.etag });
+export interface ReferencePages {
+  readonly paths: readonly string[];
+  show(ctx: Context, path: string, apiOrigin: string): Promise<void>;
+}
+
+/** What shows a reference, from our own origin alone; `leading` are the paths that lead to it. What all references share is with the one of the API. */
+export const referencePages = (reference: Reference, leading: readonly string[]): ReferencePages => {
+  const assets: Assets = {
+    [reference.path]: text('text/html; charset=utf-8', pageOf(reference)),
+    [`${reference.path}/reference.js`]: text(SCRIPT_TYPE, scriptOf(reference)),
+    ...(reference === API_REFERENCE && SHARED_ASSETS),
   };
+  const loaded = loadedOnce((path) => loadAsset(assetAt(assets, path)));
+  return {
+    paths: [...Object.keys(assets), ...leading],
+    show: async (ctx, path, apiOrigin) => {
+      if (leading.includes(path)) return leadTo(ctx, reference);
+      const content = await loaded(path);
+      const encoding = preferredEncoding(ctx);
+      ctx.set({
+        'Content-Security-Policy': policyFor(apiOrigin),
+        'Referrer-Policy': 'no-referrer',
+        'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`,
+      });
+      sendEncoded(ctx, { type: assetAt(assets, path).type, body: () => content[encoding], encoding, etag: content.etag });
+    },
+  };
+};
+
+export const apiReference = (): ReferencePages => referencePages(API_REFERENCE, ['/', '/docs/']);
+
+/** For people at a command line there is a sentence too. */
+const leadTo = (ctx: Context, { path, title, document }: Reference): void => {
+  ctx.status = 302;
+  ctx.set({ Location: path, 'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}` });
+  ctx.type = 'text/plain; charset=utf-8';
+  ctx.body = `${title}: ${path}\nOpenAPI document: ${document}\n`;
 };
