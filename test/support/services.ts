@@ -39,6 +39,7 @@ export const webhooksDispatcher = (infra: Infra): Service =>
     {
       headerName: 'Service',
       userAgent: 'bubbles',
+      appBaseUrl: 'https://app.test',
       sealKeys: SEAL_KEYS,
       cursorKeys: CURSOR_KEYS,
       receivers: { allow: [], deny: [], http: false, loopback: false, offline: false, extraCa: [] },

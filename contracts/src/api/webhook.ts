@@ -15,7 +15,12 @@ export type WebhookEventType = z.infer<typeof WebhookEventType>;
 /** Sent and echoed alike: the one place of a response where a field may be absent. */
 export const WebhookSubscriptionFilters = z
   .object({
-    bubble_types: z.array(BubbleType).min(1, 'must name at least one').exactOptional(),
+    bubble_types: z
+      .array(BubbleType)
+      .min(1, 'must name at least one')
+      .overwrite((types) => [...new Set(types)])
+      .meta({ description: 'Repeated ones count once' })
+      .exactOptional(),
     only_my_bubbles: z.boolean().exactOptional().meta({ description: 'Only bubbles that the subscriber authored' }),
   })
   .meta({ id: 'WebhookSubscriptionFilters' });

@@ -62,6 +62,7 @@ export function builders(surroundings: Surroundings): Readonly<Record<ServiceNam
       const bubblesQuery = client('webhooks-dispatcher', 'bubbles-query');
       const config = {
         ...surroundings.webhooks,
+        appBaseUrl: APP_BASE_URL,
         sealKeys,
         cursorKeys,
         timing: PRODUCTION_TIMING,

@@ -93,6 +93,7 @@ const ENVIRONMENTS: Readonly<Record<ServiceName, Environment>> = {
   }),
   'webhooks-dispatcher': (layout, keys) => ({
     ...onStores(layout, 'bubbles_webhooks'),
+    APP_BASE_URL,
     IDENTITY_URLS: urlsOf(layout, 'identity-and-oauth'),
     BUBBLES_QUERY_URLS: urlsOf(layout, 'bubbles-query'),
     SERVICE_KEY_FILE: keys.privateKeyFile('webhooks-dispatcher'),

@@ -11,6 +11,7 @@ const env = {
   MONGODB_URL: 'mongodb://db',
   AMQP_URL: 'amqp://broker',
   IDENTITY_URLS: 'http://identity:8080',
+  APP_BASE_URL: 'https://app.test',
   BUBBLES_QUERY_URLS: 'http://bubbles-0:8080,http://bubbles-1:8080',
   SERVICE_KEY: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
   CALLER_KEYS: `gateway=${publicKey.export({ format: 'der', type: 'spki' }).toString('base64')}`,
@@ -25,6 +26,7 @@ describe('the configuration', () => {
     expect(config.webhooks).toEqual({
       headerName: 'Service',
       userAgent: 'recordings-webhooks/1',
+      appBaseUrl: 'https://app.test',
       sealKeys: [{ id: 'k1', key: key(1) }],
       cursorKeys: { current: key(2), previous: null },
       receivers: { allow: ['10.1.0.0/16', 'fd00::/8'], deny: [], http: false, loopback: false, offline: false, extraCa: [ca] },

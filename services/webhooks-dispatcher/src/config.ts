@@ -1,6 +1,6 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import { type Environment, readConfig } from '@bubbles/shared/config.ts';
-import { base64Key, baseUrls, commaList, flag, sealKeys, wholeNumber } from '@bubbles/shared/config-values.ts';
+import { base64Key, baseUrl, baseUrls, commaList, flag, sealKeys, wholeNumber } from '@bubbles/shared/config-values.ts';
 import type { SealKey } from '@bubbles/shared/seal.ts';
 import { ASKING_VARIABLES, SERVICE_VARIABLES, type ServiceSettings, serviceSettings } from '@bubbles/shared/service-settings.ts';
 import { z } from 'zod';
@@ -13,6 +13,8 @@ export interface Config {
   /** The service-specific part of the header names, `X-<name>-Signature`. */
   readonly headerName: string;
   readonly userAgent: string;
+  /** Where the app serves deep links, without a trailing slash. */
+  readonly appBaseUrl: string;
   /** Seal the secrets of subscriptions; the first one seals. */
   readonly sealKeys: readonly SealKey[];
   /** Authenticate the cursors of the delivery log. */
@@ -141,6 +143,7 @@ const Variables = z.object({
   ...SERVICE_VARIABLES,
   ...ASKING_VARIABLES,
   BUBBLES_QUERY_URLS: baseUrls(),
+  APP_BASE_URL: baseUrl(),
   SEAL_KEYS: sealKeys(),
   CURSOR_KEY: base64Key(KEY_BYTES),
   CURSOR_KEY_PREVIOUS: base64Key(KEY_BYTES).nullable().default(null),
@@ -153,6 +156,7 @@ export const readWebhooksConfig = (env: Environment): ProcessConfig => {
     ...serviceSettings(read),
     webhooks: {
       ...receiverSettings(read, { loopback: false, offline: false }),
+      appBaseUrl: read.APP_BASE_URL,
       sealKeys: read.SEAL_KEYS,
       cursorKeys: { current: read.CURSOR_KEY, previous: read.CURSOR_KEY_PREVIOUS },
       timing: PRODUCTION_TIMING,

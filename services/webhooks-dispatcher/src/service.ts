@@ -80,7 +80,7 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
     ids,
     log,
     receivers,
-    sampleBubble,
+    sampleBubble: sampleBubble(config.appBaseUrl),
     access: access(identity),
     readability: readability(bubblesQuery),
     receiver: posts,

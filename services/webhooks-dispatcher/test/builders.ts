@@ -75,7 +75,7 @@ export type Ready = z.infer<typeof BubbleReadyV1.schema>;
 
 /** A meeting of Ada's in the channel of her team, ready at noon. */
 export const readyEvent = (overrides: Partial<Ready> = {}): Ready => ({
-  bubble: sampleBubble('b1', NOON),
+  bubble: aBubble(),
   participant_user_ids: ['ada'],
   author_id: 'ada',
   team_id: 'team',
@@ -84,4 +84,7 @@ export const readyEvent = (overrides: Partial<Ready> = {}): Ready => ({
   ...overrides,
 });
 
-export const aBubble = (overrides: Partial<Ready['bubble']> = {}): Ready['bubble'] => ({ ...sampleBubble('b1', NOON), ...overrides });
+export const aBubble = (overrides: Partial<Ready['bubble']> = {}): Ready['bubble'] => ({
+  ...sampleBubble('https://app.test')('b1', NOON),
+  ...overrides,
+});

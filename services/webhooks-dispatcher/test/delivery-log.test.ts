@@ -40,6 +40,7 @@ describe('section 4, POST /v1/webhooks/{id}/test', () => {
     const sent = JSON.parse(received?.body.toString() ?? '');
     expect(WebhookDelivery.parse(sent)).toEqual(sent);
     expect(sent).toMatchObject({ type: 'webhook.test', id: expect.stringMatching(/^evt_/) });
+    expect(sent.data.bubble.url).toMatch(/^https:\/\/app\.test\/b\/[0-9A-Za-z]{22}$/);
   });
 
   it('[HOOK-07] each is one of its own, with a bubble of its own', async () => {

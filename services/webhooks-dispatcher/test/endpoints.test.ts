@@ -70,6 +70,8 @@ describe('section 4, POST /v1/webhooks', () => {
   it('[HOOK-01] [GEN-05] what is not given is null, empty filters too; others are echoed as set', async () => {
     expect(await made()).toMatchObject({ team_id: null, space_id: null, filters: null });
     expect((await made({ filters: {} })).filters).toBeNull();
+    const twice = { bubble_types: ['custom_image', 'custom_image'] };
+    expect((await made({ filters: twice })).filters).toEqual({ bubble_types: ['custom_image'] });
     for (const filters of [{ only_my_bubbles: true }, { bubble_types: ['custom_image', 'meeting_recording'] }])
       expect((await made({ filters })).filters).toEqual(filters);
   });

@@ -106,6 +106,7 @@ const ENVIRONMENTS: Readonly<Record<string, Environment>> = {
   },
   'webhooks-dispatcher': {
     PUBLIC_BASE_URL: 'https://api.test',
+    APP_BASE_URL: 'https://app.test',
     SEAL_KEYS: `k1=${KEY}`,
     CURSOR_KEY: KEY,
     IDENTITY_URLS,

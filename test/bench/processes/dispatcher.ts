@@ -72,6 +72,7 @@ const service: Service = createWebhooksDispatcher(
   {
     headerName: 'Service',
     userAgent: 'bench/1',
+    appBaseUrl: 'https://app.test',
     sealKeys: SEAL_KEYS,
     cursorKeys: { current: Buffer.alloc(32, 2), previous: null },
     receivers: { allow: [], deny: [], http: false, loopback: true, offline: false, extraCa: [] },

@@ -36,6 +36,7 @@ const END_OF_TIME = new Date('2999-01-01T00:00:00.000Z');
 const configOf = ({ name, leaseMs }: DispatcherSettings): Config => ({
   headerName: 'Service',
   userAgent: name,
+  appBaseUrl: 'https://app.test',
   sealKeys: SEAL_KEYS,
   cursorKeys: { current: Buffer.alloc(32, 2), previous: null },
   receivers: { allow: [], deny: [], http: false, loopback: true, offline: false, extraCa: [] },
