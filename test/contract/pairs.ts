@@ -6,6 +6,7 @@ export const PAIRS: readonly (readonly [string, string])[] = [
   ['bubbles-query', 'recording-pipeline'],
   ['webhooks-dispatcher', 'identity-and-oauth'],
   ['webhooks-dispatcher', 'bubbles-query'],
+  ['webhooks-dispatcher', 'recording-pipeline'],
 ];
 
 export const consumersOf = (provider: string): readonly string[] => PAIRS.filter(([, of]) => of === provider).map(([consumer]) => consumer);

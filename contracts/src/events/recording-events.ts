@@ -52,7 +52,10 @@ export const BubbleCreatedV1 = defineEvent('recording.bubble.created.v1', Bubble
 /** The details in full, not the difference. */
 export const BubbleChangedV1 = defineEvent('recording.bubble.changed.v1', BubbleDetails, pipeline);
 /** Final, whatever its revision. */
-export const BubbleRemovedV1 = defineEvent('recording.bubble.removed.v1', z.object({ bubble_id: BubbleId, revision: Revision }), pipeline);
+export const BubbleRemovedV1 = defineEvent('recording.bubble.removed.v1', z.object({ bubble_id: BubbleId, revision: Revision }), {
+  ...pipeline,
+  consumers: ['bubbles-query', 'webhooks-dispatcher'],
+});
 
 export const MediaProcessedV1 = defineEvent(
   'recording.media.processed.v1',

@@ -8,6 +8,7 @@ import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, R
 import { prepareAttempts } from './use-cases/attempt.ts';
 import { listDeliveries, redeliver, testSubscription } from './use-cases/deliveries.ts';
 import { type DispatchLimits, dispatcher } from './use-cases/dispatch.ts';
+import { dropBodies } from './use-cases/drop-bodies.ts';
 import { fanOut } from './use-cases/fan-out.ts';
 import {
   changeSubscription,
@@ -53,6 +54,7 @@ export const createApp = (ports: AppPorts) => ({
   redeliver: redeliver(ports),
 
   fanOut: fanOut(ports),
+  dropBodies: dropBodies(ports),
   dispatcher: dispatcher({ ...ports, prepare: prepareAttempts(ports) }),
   sweepDeliveries: sweepDeliveries(ports),
 });

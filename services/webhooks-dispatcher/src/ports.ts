@@ -105,8 +105,10 @@ export interface DeliveryPage {
 export interface EventStore {
   /** Harmless when it is there already: the id says what is in it. */
   insert(event: WebhookEvent): Promise<void>;
-  /** Those that there are, by id. */
-  bodies(ids: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
+  /** Of those that there are, by id; null where it was dropped. */
+  bodies(ids: readonly string[]): Promise<ReadonlyMap<string, Uint8Array | null>>;
+  /** The body goes, and never comes where it is not there yet. */
+  dropBody(event: Pick<WebhookEvent, 'id' | 'type'> & { readonly bubbleId: string; readonly at: Date }): Promise<void>;
   /** Forgets events that were made before `before`. */
   sweep(before: Date): Promise<void>;
 }

@@ -36,6 +36,15 @@ describe('section 3, consecutive failures', () => {
     expect(await subscriber.shown()).toMatchObject({ ...DISABLED, disabled_at: at, last_failure_at: at });
   });
 
+  it('[HOOK-08] [HOOK-05] enabling an active one changes nothing: its failures stay counted', async () => {
+    const subscriber = await scene.subscriber({}, 500);
+    await bubblesReady(19);
+    const before = await subscriber.shown();
+    expect((await enable(subscriber)).body).toEqual(before);
+    await bubblesReady(1);
+    expect(await subscriber.shown()).toMatchObject(DISABLED);
+  });
+
   it('[HOOK-08] retries count like first attempts', async () => {
     const subscriber = await scene.subscriber({}, 500);
     await bubblesReady(5);

@@ -1,4 +1,5 @@
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { BubbleRemovedV1 } from '@bubbles/contracts/events/recording-events.ts';
 import { type MemoryBus, memoryBus } from '@bubbles/shared/bus/memory.ts';
 import { outgoing, stamp } from '@bubbles/shared/bus/outgoing.ts';
 import type { Caller } from '@bubbles/shared/http/route.ts';
@@ -37,6 +38,8 @@ export interface TestDispatcher {
   subscribe(fields: object): Promise<{ readonly id: string; readonly secret: string }>;
   /** Tells of a bubble that is ready and waits until it is fanned out. */
   ready(fields?: Partial<Ready>): Promise<void>;
+  /** Tells that a recording was removed. */
+  removed(bubbleId: string): Promise<void>;
   /** Moves the clock and lets all that is due end. */
   pass(seconds: number): Promise<void>;
   settle(): Promise<void>;
@@ -58,6 +61,7 @@ export interface TestDispatcherOptions {
 export const CONFIG: Config = {
   headerName: 'Service',
   userAgent: 'recordings-webhooks/1',
+  appBaseUrl: 'https://app.test',
   sealKeys: [{ id: 'k1', key: Buffer.alloc(32, 1) }],
   cursorKeys: { current: Buffer.alloc(32, 2), previous: null },
   receivers: { allow: [], deny: [], http: false, loopback: true, offline: false, extraCa: [] },
@@ -123,6 +127,12 @@ export const startDispatcher = async (options: TestDispatcherOptions = {}): Prom
     ready(fields) {
       peers.ready(fields);
       return bus.publish(BubbleReadyV1, stamp(outgoing(BubbleReadyV1, readyEvent(fields)), { ...infra, source: BubbleReadyV1.publisher }));
+    },
+    async removed(bubbleId) {
+      const removed = { bubble_id: bubbleId, revision: 2 };
+      const message = stamp(outgoing(BubbleRemovedV1, removed), { ...infra, source: BubbleRemovedV1.publisher });
+      // Others consume it too, who are not there: it is handed over without the bus.
+      for (const { event, handle } of service.subscriptions) if (event.type === BubbleRemovedV1.type) await handle(removed, message);
     },
     async pass(seconds) {
       await clock.advance(seconds * 1000);

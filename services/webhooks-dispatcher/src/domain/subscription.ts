@@ -61,6 +61,7 @@ export function withTest({ testedAt }: Pick<Subscription, 'testedAt'>, now: Date
 /** One failed attempt of one delivery. */
 export const failureKey = (deliveryId: string, attempt: number): string => `${deliveryId}#${attempt}`;
 
+export const EVENT_TYPES: readonly EventType[] = ['bubble.ready', 'meeting_recording.ready', 'screen_recording.ready'];
 const EVENTS_OF_TYPE: Readonly<Record<BubbleType, readonly EventType[]>> = {
   meeting_recording: ['bubble.ready', 'meeting_recording.ready'],
   screen_recording: ['bubble.ready', 'screen_recording.ready'],

@@ -84,7 +84,8 @@ export async function askLive(
     const judged = judge(delivery, bubble, { ...live, teams: teams ?? live.teams });
     if (judged?.refusal !== null) return judged && { refusal: judged.refusal };
     const body = bodies.get(delivery.eventId);
-    return body === undefined ? { refusal: 'event_expired' } : { refusal: null, body, bubble: bubble?.bubble ?? null };
+    if (body === undefined) return { refusal: 'event_expired' };
+    return body === null ? { refusal: 'bubble_not_readable' } : { refusal: null, body, bubble: bubble?.bubble ?? null };
   };
   return new Map(
     claimed.flatMap((delivery) => {

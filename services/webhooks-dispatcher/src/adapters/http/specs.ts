@@ -63,7 +63,7 @@ export const updateWebhook = defineRoute({
   operationId: 'updateWebhook',
   summary: 'Change a subscription',
   description:
-    'Each field that is sent replaces the old value. `status: active` enables a disabled subscription and forgets its failures. Team, channel and secret stay what they are: for others delete it and create a new one.',
+    'Each field that is sent replaces the old value. `status: active` enables a disabled subscription and forgets its failures; on an active one it changes nothing, and its failures in a row stay counted. Team, channel and secret stay what they are: for others delete it and create a new one.',
   params: ById,
   body: UpdateWebhookRequest,
   success: { status: 200, schema: WebhookSubscription },
@@ -117,7 +117,7 @@ export const redeliverWebhook = defineRoute({
   operationId: 'redeliverWebhook',
   summary: 'Send a delivery again',
   description:
-    'Under the same delivery id, with a schedule of its own. One that is still pending is left as it is, unless the subscription has been enabled anew since it was queued; on a disabled subscription only a test is sent again.',
+    'Under the same delivery id, with a schedule of its own, and the same body as before: what `GET /v1/bubbles/{id}` showed when the bubble became ready. Nothing is sent when its recording was removed or may no longer be read; the delivery is then `cancelled`. One that is still pending is left as it is, unless the subscription has been enabled anew since it was queued. 409 `invalid_request` under a disabled subscription, where only a test is sent again.',
   params: ById.extend({ delivery_id: CallerId.meta({ description: 'Of the delivery', examples: [EXAMPLE_IDS.delivery] }) }),
   success: { status: 202, schema: WebhookRedeliveryQueued },
   errors: ['pro_plan_required', 'not_found', 'out_of_order'],

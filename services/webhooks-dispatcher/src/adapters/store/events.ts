@@ -6,7 +6,8 @@ import type { EventStore } from '../../ports.ts';
 export interface EventDoc extends Omit<WebhookEvent, 'id' | 'body' | 'bubble'> {
   readonly _id: string;
   readonly bubbleId: string | null;
-  readonly body: Buffer;
+  /** Null when its recording was removed. */
+  readonly body: Buffer | null;
 }
 
 export const EVENT_INDEXES: readonly IndexSpec[] = [{ name: 'made', keys: { createdAt: 1 } }];
@@ -18,6 +19,12 @@ export const eventStore = (collection: Collection<EventDoc>): EventStore => ({
   async bodies(ids) {
     const docs = await collection.find({ _id: { $in: [...ids] } });
     return new Map(docs.map(({ _id, body }) => [_id, body]));
+  },
+  async dropBody({ id, bubbleId, type, at }) {
+    const drop = () =>
+      collection.updateOne({ _id: id }, { $set: { body: null }, $setOnInsert: { bubbleId, type, createdAt: at } }, { upsert: true });
+    // Fan-out inserted it in between: now there is a body to drop.
+    if ((await drop()) === 'duplicate') await drop();
   },
   sweep: (before) => sweepSlices(collection, { createdAt: { $lt: before } }),
 });
