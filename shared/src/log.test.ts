@@ -45,6 +45,9 @@ describe('the log', () => {
     ['a webhook secret', 'whsec_hunter2', 'whsec_[redacted]'],
     ['a bearer token', 'authorization: Bearer hunter2.a.b', 'authorization: Bearer [redacted]'],
     ['a JWT', 'got eyJhbGciOiJFZERTQSJ9.eyJodW50ZXIyIjoxfQ.c2ln', 'got [redacted]'],
+    ['a JWT behind a prefix', 'session-eyJhbGciOiJFZERTQSJ9.hunter2.c2ln, gone', 'session-[redacted], gone'],
+    ['a JWT behind other parts', 'host.name.eyJhbGciOiJFZERTQSJ9.hunter2.c2ln gone', 'host.name.[redacted] gone'],
+    ['a URL behind a long scheme', `${'a.'.repeat(50)}b://u:hunter2@a`, `${'a.'.repeat(50)}b://[redacted]@a`],
     ['a code in a URL', 'https://a.test/cb?code=hunter2&state=1', 'https://a.test/cb?code=[redacted]&state=1'],
     ['a signup session', 'GET /v1/signup/verify?signup_session=hunter2', 'GET /v1/signup/verify?signup_session=[redacted]'],
   ])('[GEN-10] hides %s wherever it stands', (_, unsafe, safe) => {
@@ -55,6 +58,16 @@ describe('the log', () => {
     expect(lines()[0]).toMatchObject({ message: safe, field: safe, deep: { list: [safe] }, error: { cause: { message: safe } } });
     expect(lines()[1]).toMatchObject({ bound: safe });
   });
+
+  it.each(['a', 'a.', 'a.b ', 'a-', '://', '://a:', 'eyJ', 'eyJ-', 'eyJ.', 'eyJa.a ', 'Bearer ', 'Basic\t', 'code=', 'svc_pat_', 'a@'])(
+    '[GEN-10] reads a text of %j over and over in a time that grows with its length alone',
+    (part) => {
+      const { log, lines } = capturedLog();
+      // A quarter of an hour where it grows with the square.
+      log.info(part.repeat(1_000_000));
+      expect(lines().length).toBe(1);
+    },
+  );
 
   it('[GEN-10] hides a field by its name, whatever is in it', () => {
     const { log, text } = capturedLog();
