@@ -1,3 +1,4 @@
+import { rawConnection } from '@bubbles/shared/testing/raw-http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startWorld, type World } from './start.ts';
 
@@ -53,6 +54,18 @@ describe('the API reference', () => {
     expect(await answer.text()).toBe('API reference: /docs\nOpenAPI document: /v1/openapi.json\n');
     expect((await world.fetch(path, { method: 'HEAD', redirect: 'manual' })).status).toBe(302);
     expect((await world.fetch(path, { method: 'POST' })).status).toBe(404);
+  });
+
+  it('[API-01] a reader that resets while it loads is no fault', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const reader = rawConnection(world.url);
+      reader.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n');
+      if (round % 2 === 0) await reader.receivedMatching(/^HTTP/);
+      reader.socket.resetAndDestroy();
+      await reader.received;
+    }
+    await world.gateway.idle();
+    expect(world.log.lines.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
   });
 
   it.each(['/docs/nothing', '/docs/../package.json', '/docs/index.html', '/docs/swagger-ui.css.map'])(

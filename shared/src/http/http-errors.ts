@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DomainError, type ErrorKind, isDomainError } from '../errors.ts';
+import { DomainError, type ErrorKind, errorCode, isDomainError } from '../errors.ts';
 
 export const ERROR_TYPES = [
   'invalid_request',
@@ -58,6 +58,11 @@ export const resourceMetadataUrl = (publicBaseUrl: string): string => `${publicB
 /** RFC 6750, section 3. */
 export const insufficientScope = (scope: string, publicBaseUrl: string): string =>
   `Bearer error="insufficient_scope", scope="${scope}", resource_metadata="${resourceMetadataUrl(publicBaseUrl)}"`;
+
+const CALLER_IS_GONE: readonly (string | number | null)[] = ['ECONNRESET', 'EPIPE', 'ECONNABORTED'];
+
+/** An answer could not be written because nobody is there any more: no fault of anybody's. */
+export const isCallerGone = (error: unknown): boolean => CALLER_IS_GONE.includes(errorCode(error));
 
 /** What is thrown that is not a `DomainError` is a fault of ours. */
 export const asDomainError = (error: unknown): DomainError =>

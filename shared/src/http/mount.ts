@@ -1,17 +1,16 @@
 import { createRequire } from 'node:module';
 import type { RouterContext } from '@koa/router';
 import Koa, { type Context } from 'koa';
-import { DomainError, errorCode } from '../errors.ts';
+import { DomainError } from '../errors.ts';
 import type { HttpAppOptions } from './app-options.ts';
 import { edge } from './edge.ts';
 import { serveFragment } from './fragment-route.ts';
+import { isCallerGone } from './http-errors.ts';
 import { byPrecedence, checkRoutes } from './route-table.ts';
 import { serveRoute } from './serve-route.ts';
 
 /** Its form as a module of the new kind imports `http` as one too, for which Node loads all of its fetch. */
 const Router: typeof import('@koa/router').default = createRequire(import.meta.url)('@koa/router');
-
-const CALLER_IS_GONE: readonly (string | number | null)[] = ['ECONNRESET', 'EPIPE', 'ECONNABORTED'];
 
 /** The routes of a service on Koa. Paths are matched as raw bytes, case-sensitive and strict. */
 export const createHttpApp = (options: HttpAppOptions): Koa => {
@@ -26,7 +25,7 @@ export const createHttpApp = (options: HttpAppOptions): Koa => {
   router.register('/internal/openapi.json', ['GET'], serveFragment(options));
   const app = new Koa();
   app.on('error', (error: unknown) => {
-    if (!CALLER_IS_GONE.includes(errorCode(error))) options.log.error('answer could not be written', { error });
+    if (!isCallerGone(error)) options.log.error('answer could not be written', { error });
   });
   app.use(edge(options));
   app.use((ctx, next) => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isCallerGone } from '@bubbles/shared/http/http-errors.ts';
 import type { Log } from '@bubbles/shared/log.ts';
 import Koa, { type Context } from 'koa';
 import { commonHeaders } from '../edge/answer.ts';
@@ -34,7 +35,9 @@ export const ownPages = ({ document, varyBy, log }: PagesOptions): ((exchange: E
     });
   };
   const app = new Koa();
-  app.on('error', (error: unknown) => log.error('page failed', { error }));
+  app.on('error', (error: unknown) => {
+    if (!isCallerGone(error)) log.error('page failed', { error });
+  });
   app.use(async (ctx) => {
     const exchange = exchanges.get(ctx.req);
     if (exchange === undefined || exchange.origin === null) throw new TypeError('A page is shown within an exchange.');
