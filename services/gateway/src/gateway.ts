@@ -119,7 +119,8 @@ const startGateway = async (config: GatewayConfig, infra: Infra): Promise<Runnin
     drain: config.drain,
     ids,
     metrics,
-    notReady: () => Promise.resolve(shedder.refusingSince() === null ? null : 'overloaded'),
+    // Shedding does not take it out of the balancer: its load would go to the other replicas, which would shed next.
+    notReady: () => Promise.resolve(null),
     documents: { '/internal/fragments': fragments },
   });
   await parts.upstreams.start();

@@ -78,6 +78,20 @@ describe('limits of the whole gateway', () => {
     expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200]);
   });
 
+  it('[ERR-05] stays ready while it sheds: its load would fall on replicas that have as much', async () => {
+    const blockEventLoop = () => {
+      for (const until = performance.now() + 10; performance.now() < until; );
+      return false;
+    };
+    const world = await started({ config: { shedding: true }, infra: { before: blockEventLoop } });
+    const reasons = new Set<string | null>();
+    while (!reasons.has('overload')) {
+      const answers = await Promise.all(Array.from({ length: 40 }, () => world.fetch('/v1/bubbles/open')));
+      for (const { headers } of answers) reasons.add(headers.get('x-gateway-reason'));
+    }
+    expect((await fetch(`${world.gateway.opsUrl}/readyz`)).status).toBe(200);
+  });
+
   it('[ERR-05] a route may take longer than the others where its service says so', async () => {
     const world = await started({ limits: { answerTimeoutMs: 100 } });
     world.bubbles.fragment = aFragment({
