@@ -95,6 +95,8 @@ describe('the document', () => {
   it('[API-02] names the host that the request was sent to, for each caller its own', async () => {
     expect(await serverAt('api.test:8443')).toBe('http://api.test:8443');
     expect(await serverAt('API.Test.:80')).toBe('http://api.test');
+    expect(await serverAt('bubbles_gateway:8080')).toBe('http://bubbles_gateway:8080');
+    expect(await serverAt('api.test:')).toBe('http://api.test');
     expect(await serverAt('[::1]:8080')).toBe('http://[::1]:8080');
     expect(await serverAt('xn--bcher-kva.example')).toBe('http://xn--bcher-kva.example');
     expect(await serverAt('one.test')).toBe('http://one.test');

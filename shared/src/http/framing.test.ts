@@ -20,6 +20,9 @@ describe('requests on the bare wire', () => {
     ['a Host with a user', `${GET}Host: good.test:80@evil.test\r\n${END}`],
     ['a Host that is none', `${GET}Host: a b<script>\r\n${END}`],
     ['an empty Host', `${GET}Host:\r\n${END}`],
+    ['a Host with two names', `${GET}Host: a.test, b.test\r\n${END}`],
+    ['a Host with an empty label', `${GET}Host: a..test\r\n${END}`],
+    ['a Host with a port that there is not', `${GET}Host: a.test:70000\r\n${END}`],
     ['an absolute target', `GET http://evil.test/v1/things HTTP/1.1\r\nHost: a.test\r\n${END}`],
     ['a target that names a host behind two slashes', `GET //%@evil.test# HTTP/1.1\r\nHost: a.test\r\n${END}`],
     ['HTTP/1.0 without Host', 'GET /v1/things HTTP/1.0\r\n\r\n'],
@@ -53,6 +56,8 @@ describe('requests on the bare wire', () => {
     ['Upgrade is ignored', `${GET}Host: a.test\r\nUpgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings, close\r\nHTTP2-Settings: x\r\n\r\n`],
     ['an unknown expectation is ignored', `${GET}Host: a.test\r\nExpect: the-best\r\n${END}`],
     ['a Host with a port', `${GET}Host: a.test:8443\r\n${END}`],
+    ['a Host with an underscore', `${GET}Host: bubbles_gateway:8080\r\n${END}`],
+    ['a Host with an empty port', `${GET}Host: a.test:\r\n${END}`],
     ['an IPv6 Host', `${GET}Host: [::1]:8080\r\n${END}`],
     ['HTTP/1.0 with Host', 'GET /v1/things HTTP/1.0\r\nHost: a.test\r\n\r\n'],
   ])('[GEN-08] %s', async (_, bytes) => {

@@ -1,4 +1,4 @@
-import { type Authority, originOf, parseAuthority } from '../domain/host.ts';
+import { type Authority, parseAuthority } from '@bubbles/shared/http/authority.ts';
 import type { RequestHead } from '../domain/request-head.ts';
 
 export interface OriginRules {
@@ -17,3 +17,9 @@ export const requestOrigin = (head: RequestHead, trusted: boolean, { publicBaseU
   if (publicBaseUrl !== null) return publicBaseUrl;
   return originOf(trusted && head.forwarded.proto === 'https' ? 'https' : 'http', forwarded);
 };
+
+const DEFAULT_PORTS = { http: 80, https: 443 } as const;
+
+/** `https://api.example`, the default port left out. */
+const originOf = (scheme: 'http' | 'https', { host, port }: Authority): string =>
+  port === null || port === DEFAULT_PORTS[scheme] ? `${scheme}://${host}` : `${scheme}://${host}:${port}`;
