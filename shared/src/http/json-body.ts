@@ -6,14 +6,34 @@ export const JSON_BODY_LIMIT_BYTES = 64 * 1024;
 const MAX_DEPTH = 32;
 /** RFC 9110, 8.4.1: the name of no encoding. */
 const UNENCODED = /^identity$/i;
-const JSON_MEDIA_TYPE = /^application\/json[\t ]*(?:;[\t ]*charset=(?:utf-8|"utf-8")[\t ]*)?$/i;
+const JSON_MEDIA_TYPE = /^application\/json(?=[\t ;]|$)/i;
+/** RFC 9110, 5.6.6: a semicolon with nothing behind it is one too. */
+const PARAMETER = /[\t ]*;[\t ]*(?:([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\.)*)"))?/y;
+/** ASCII is UTF-8. */
+const CHARSET = /^(?:utf-?8|us-ascii)$/i;
 
 const invalidBody = (reason: string): DomainError => new DomainError('invalid', `body: ${reason}`);
 
 /** Refuses a body by its headers; for a body that is not empty. */
 export const checkJsonHeaders = (headers: IncomingHttpHeaders): void => {
   if (!UNENCODED.test(headers['content-encoding'] ?? 'identity')) throw invalidBody('must be sent without Content-Encoding');
-  if (!JSON_MEDIA_TYPE.test(headers['content-type'] ?? '')) throw invalidBody('Content-Type must be application/json');
+  if (!isJson(headers['content-type'] ?? '')) throw invalidBody('Content-Type must be application/json');
+};
+
+/** Parameters that JSON does not know (RFC 8259, 11) change nothing; another charset would change what is read. */
+const isJson = (contentType: string): boolean => {
+  if (contentType === 'application/json') return true;
+  let at = JSON_MEDIA_TYPE.exec(contentType)?.[0].length ?? 0;
+  if (at === 0) return false;
+  const end = contentType.trimEnd().length;
+  while (at < end) {
+    PARAMETER.lastIndex = at;
+    const [text, name = '', token, quoted] = PARAMETER.exec(contentType) ?? [];
+    if (text === undefined) return false;
+    if (name.toLowerCase() === 'charset' && !CHARSET.test(token ?? quoted ?? '')) return false;
+    at += text.length;
+  }
+  return true;
 };
 
 /** A byte order mark stays and is then no JSON; bytes that are not UTF-8 throw. */
