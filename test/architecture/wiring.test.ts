@@ -1,15 +1,18 @@
-import * as account from '@bubbles/contracts/events/account-events.ts';
-import * as bubble from '@bubbles/contracts/events/bubble-events.ts';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { EVENTS } from '@bubbles/contracts/events/catalog.ts';
-import * as recording from '@bubbles/contracts/events/recording-events.ts';
 import { describe, expect, it } from '@jest/globals';
 import { everyService } from '../support/services.ts';
-import { packageOf, productSources } from './sources.ts';
+import { packageOf, productSources, ROOT } from './sources.ts';
 import { importsOf, keysReturnedBy } from './syntax.ts';
 
 const services = everyService();
 const product = productSources();
-const names = new Map(Object.entries({ ...account, ...bubble, ...recording }).map(([name, { type }]) => [type, name]));
+const eventFiles = readdirSync(join(ROOT, 'contracts/src/events')).filter((name) => name.endsWith('-events.ts'));
+const eventModules = await Promise.all(eventFiles.map((name) => import(join(ROOT, 'contracts/src/events', name))));
+const names = new Map(
+  eventModules.flatMap((exported) => Object.entries<{ type: string }>(exported)).map(([name, { type }]) => [type, name]),
+);
 /** Publishes from outside of the product. */
 const OUTSIDE = 'recording-pipeline';
 

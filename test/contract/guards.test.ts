@@ -9,7 +9,13 @@ const pact = (consumer: string) => ({
     { type: 'Asynchronous/Messages', description: 'a message', providerStates: [] },
   ],
 });
-const claims = { provider: 'provider', expectedConsumers: ['one'], states: ['a state'], messages: ['a message'] };
+const claims = {
+  provider: 'provider',
+  expectedConsumers: ['one'],
+  states: ['a state'],
+  messages: ['a message'],
+  consumed: [{ consumer: 'one', type: 'a message' }],
+};
 
 describe('a provider is not verified in vain', () => {
   it('when all that is expected is there', () => {
@@ -23,6 +29,12 @@ describe('a provider is not verified in vain', () => {
     ['with an empty pact', [{ ...pact('one'), interactions: [] }], claims, 'the pact of one is empty'],
     ['with a state that nobody sets up', [pact('one')], { ...claims, states: [] }, 'no state "a state"'],
     ['with a message that nobody sends', [pact('one')], { ...claims, messages: [] }, 'no message "a message"'],
+    [
+      'with an event that is consumed without a pact',
+      [pact('one')],
+      { ...claims, consumed: [...claims.consumed, { consumer: 'one', type: 'a new event' }] },
+      'one consumes a new event without a pact',
+    ],
   ])('but not %s', (_, pacts, changed, fault) => {
     expect(faultsOf(pacts, changed)).toEqual([fault]);
   });

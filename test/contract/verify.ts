@@ -1,3 +1,4 @@
+import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
 import { Verifier } from '@pact-foundation/pact';
 import { faultsOf } from './guards.ts';
 import { pactsOf } from './pact-files.ts';
@@ -43,6 +44,7 @@ export const verify = async (provider: Provider): Promise<void> => {
       expectedConsumers: consumersOf(provider.provider),
       states: Object.keys(provider.stateHandlers),
       messages: Object.keys(provider.messageProviders ?? {}),
+      consumed: publishedBy(provider.provider).flatMap(({ type, consumers }) => consumers.map((consumer) => ({ consumer, type }))),
     },
   );
   if (faults.length > 0) throw new Error(faults.join('\n'));

@@ -27,3 +27,7 @@ export const EVENTS: readonly EventContract<unknown>[] = [
   ThreadChangedV1,
   BubbleReadyV1,
 ];
+
+/** What a publisher's outboxes may hold. */
+export const publishedBy = (publisher: string): readonly EventContract<unknown>[] =>
+  EVENTS.filter((event) => event.publisher === publisher);

@@ -1,4 +1,4 @@
-import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
 import { cursorCodec } from '@bubbles/shared/keyset.ts';
@@ -92,7 +92,7 @@ interface LoopParts {
 }
 
 const startLoops = ({ app, stores, infra, releaseAtStart }: LoopParts) => ({
-  relay: outboxRelay({ ...infra, collections: stores.relayed, definitions: [BubbleReadyV1], releaseAtStart }),
+  relay: outboxRelay({ ...infra, collections: stores.relayed, definitions: publishedBy(NAME), releaseAtStart }),
   fill: startLoop({
     name: 'fill-people',
     clock: infra.clock,

@@ -1,4 +1,4 @@
-import { AccountChangedV1 } from '@bubbles/contracts/events/account-events.ts';
+import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
 import type { Authenticator } from '@bubbles/shared/http/authenticator.ts';
 import type { IdempotencyStore } from '@bubbles/shared/http/idempotency.ts';
 import { startLoop } from '@bubbles/shared/loop.ts';
@@ -78,7 +78,7 @@ export function createIdentity({ publicBaseUrl, sealKeys, releaseLeasesAtStart }
 }
 
 const startLoops = ({ relayed, keyUses }: Stores, infra: Infra & { readonly releaseAtStart: boolean }) => ({
-  relay: outboxRelay({ ...infra, collections: relayed, definitions: [AccountChangedV1] }),
+  relay: outboxRelay({ ...infra, collections: relayed, definitions: publishedBy(NAME) }),
   flusher: startLoop({
     name: 'key-uses',
     clock: infra.clock,

@@ -24,14 +24,20 @@ export interface Stamper {
   readonly source: string;
 }
 
-/** The event as it goes over the wire. Throws when the data is not what the definition says, so that no outbox ever holds what nobody can read. */
-export const stamp = ({ definition, data, id, subject }: OutgoingEvent, { clock, ids, source }: Stamper): CloudEvent => ({
-  specversion: '1.0',
-  id: id ?? ids.uuid(),
-  source,
-  type: definition.type,
-  time: clock.now().toISOString(),
-  ...(subject === undefined ? {} : { subject }),
-  datacontenttype: 'application/json',
-  data: JSON.parse(JSON.stringify(definition.schema.parse(data))),
-});
+/**
+ * The event as it goes over the wire. Throws when the data is not what the definition says, or the event is another service's, so that no outbox ever
+ * holds what nobody can read or no relay sends.
+ */
+export const stamp = ({ definition, data, id, subject }: OutgoingEvent, { clock, ids, source }: Stamper): CloudEvent => {
+  if (definition.publisher !== source) throw new Error(`${source} does not publish ${definition.type}: ${definition.publisher} does`);
+  return {
+    specversion: '1.0',
+    id: id ?? ids.uuid(),
+    source,
+    type: definition.type,
+    time: clock.now().toISOString(),
+    ...(subject === undefined ? {} : { subject }),
+    datacontenttype: 'application/json',
+    data: JSON.parse(JSON.stringify(definition.schema.parse(data))),
+  };
+};

@@ -55,6 +55,14 @@ describe('aggregateStore', () => {
     expect(await store.get('b')).toBeNull();
   });
 
+  it("refuses another service's event, which no relay of this one would send, and writes nothing", async () => {
+    const foreign = outgoing({ ...Counted, publisher: 'another' }, { count: 0 });
+    await expect(store.insert({ id: 'a', count: 0 }, [foreign])).rejects.toThrow(
+      'test does not publish test.counter.counted.v1: another does',
+    );
+    expect(await store.get('a')).toBeNull();
+  });
+
   it('writes state and events together, stamped with id, source and time', async () => {
     await store.insert({ id: 'a', count: 0 });
     expect(await store.update('a', increase)).toEqual({ id: 'a', count: 1 });

@@ -1,13 +1,4 @@
-import {
-  BubbleChangedV1,
-  BubbleCreatedV1,
-  BubbleRemovedV1,
-  CommentPostedV1,
-  MediaProcessedV1,
-  NotesGeneratedV1,
-  ThreadChangedV1,
-  TranscriptCompletedV1,
-} from '@bubbles/contracts/events/recording-events.ts';
+import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
 import type { Infra } from '@bubbles/shared/service.ts';
 import { aggregateStore, type Stored } from '@bubbles/shared/store/aggregates.ts';
 import { OUTBOX_INDEX } from '@bubbles/shared/store/outbox.ts';
@@ -17,16 +8,6 @@ import { type Directory, people } from './people.ts';
 import { type PipelineBubble, type Recordings, recordings } from './recordings.ts';
 
 const SOURCE = 'recording-pipeline';
-const DEFINITIONS = [
-  BubbleCreatedV1,
-  BubbleChangedV1,
-  BubbleRemovedV1,
-  MediaProcessedV1,
-  TranscriptCompletedV1,
-  NotesGeneratedV1,
-  CommentPostedV1,
-  ThreadChangedV1,
-];
 
 /** The recording pipeline, which is outside of the product: a small store of its own, whose facts survive a crash as the services' do. */
 export interface Pipeline {
@@ -44,7 +25,7 @@ export async function startPipeline(infra: Infra, directory: Directory): Promise
     comments: database.collection<Stored<PipelineComment>>('comments'),
   };
   for (const collection of Object.values(relayed)) await collection.ensureIndexes([OUTBOX_INDEX]);
-  const relay = outboxRelay({ ...infra, collections: Object.values(relayed), definitions: DEFINITIONS, releaseAtStart: true });
+  const relay = outboxRelay({ ...infra, collections: Object.values(relayed), definitions: publishedBy(SOURCE), releaseAtStart: true });
   const stored = { clock, ids, source: SOURCE, onCommit: () => relay.poke() };
   const who = people(directory);
   return {
