@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
+import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { serialize } from 'bson';
 import { memoryLog } from '../../testing/memory-log.ts';
 import { openEmbedded } from './open-embedded.ts';
 
@@ -33,6 +35,20 @@ const filled = async (count: number) => {
   const store = open();
   await Promise.all(Array.from({ length: count }, (_, n) => notesOf(store).insert({ _id: `n${n}`, n })));
   await store.close();
+};
+
+/** As the versions wrote it that knew neither totals nor a counter. */
+const firstFormat = (at: string, numbers: readonly number[]) => {
+  const database = new DatabaseSync(at);
+  database.exec(`PRAGMA journal_mode = WAL;
+    CREATE TABLE IF NOT EXISTS documents (number INTEGER PRIMARY KEY, space TEXT NOT NULL, body BLOB NOT NULL, checksum INTEGER NOT NULL);
+    PRAGMA user_version = 1;`);
+  const put = database.prepare('INSERT INTO documents VALUES (?, ?, ?, ?)');
+  for (const n of numbers) {
+    const body = serialize({ _id: `n${n}`, n });
+    put.run(n, 'test/notes', body, crc32(body));
+  }
+  database.close();
 };
 
 const messageOf = (work: () => unknown): string => {
@@ -87,7 +103,7 @@ describe('the data file', () => {
   it('a file that is no database is damaged, in one clear line', async () => {
     await filled(1);
     writeFileSync(path, 'this is not a database, whatever its name says '.repeat(200));
-    expect(messageOf(() => open())).toBe(`The data file ${path} is damaged.`);
+    expect(messageOf(() => open())).toBe(`The data file ${path} is damaged: its first page is not what was written.`);
   });
 
   it('a page that was overwritten is damaged', async () => {
@@ -115,6 +131,64 @@ describe('the data file', () => {
     database.exec('PRAGMA user_version = 7');
     database.close();
     expect(messageOf(() => open())).toBe(`The data file ${path} was written by another version (format 7).`);
+  });
+
+  it('says how many commits are gone when its log is, and goes on without them once nothing counts them any more', async () => {
+    await filled(3);
+    const store = open();
+    await notesOf(store).insert({ _id: 'a', n: 1 });
+    const copy = join(folder, 'copy.db');
+    for (const end of ['', '-commits']) cpSync(path + end, copy + end);
+    await store.close();
+    const line = `The data file ${copy} is damaged: it or ${copy}-wal lacks the last 1 of 2 commits. To go on with what is left, delete ${copy}-commits.`;
+    expect(messageOf(() => open(copy))).toBe(line);
+    rmSync(`${copy}-commits`);
+    const log = memoryLog();
+    const again = openEmbedded({ path: copy, log });
+    expect(await notesOf(again).count({})).toBe(3);
+    expect(log.lines).toContainEqual(expect.objectContaining({ level: 'warn', message: expect.stringContaining('no counter of commits') }));
+    await again.close();
+    await open(copy).close();
+  });
+
+  it('is told from another store’s', async () => {
+    await filled(3);
+    const other = join(folder, 'other.db');
+    await open(other).close();
+    cpSync(path, other);
+    expect(messageOf(() => open(other))).toBe(
+      `The data file ${other} is damaged: it is not of the store whose commits ${other}-commits counts. To go on with what is left, delete ${other}-commits.`,
+    );
+  });
+
+  it('is told to be missing', async () => {
+    await filled(3);
+    rmSync(path);
+    expect(messageOf(() => open())).toBe(`The data file ${path} is damaged: it is missing or empty, and ${path}-commits counts 1 commits.`);
+  });
+
+  it('of the first format is taken over with all that it holds; one that lies there again afterwards is behind', async () => {
+    const old = join(folder, 'old.db');
+    firstFormat(old, [1, 2, 3]);
+    cpSync(old, `${old}.kept`);
+    const store = open(old);
+    expect((await notesOf(store).find({})).map(({ n }) => n)).toEqual([1, 2, 3]);
+    expect(await notesOf(store).deleteOne({ n: 2 })).toBe(1);
+    await store.close();
+    const again = open(old);
+    expect((await notesOf(again).find({})).map(({ n }) => n)).toEqual([1, 3]);
+    await again.close();
+    cpSync(`${old}.kept`, old);
+    expect(messageOf(() => open(old))).toContain('lacks the last 2 of 2 commits');
+  });
+
+  it('of the first format is looked through like any other', () => {
+    const old = join(folder, 'old.db');
+    firstFormat(old, [1, 2, 3]);
+    const database = new DatabaseSync(old);
+    database.exec('UPDATE documents SET checksum = checksum + 1 WHERE number = 2');
+    database.close();
+    expect(messageOf(() => open(old))).toBe(`The data file ${old} is damaged: document 2 is not what was written.`);
   });
 
   it('a folder that cannot be used is told in one line', () => {

@@ -13,7 +13,6 @@ const disk = () => {
     if (full) throw new Error('database or disk is full');
   };
   const file: DataFile = {
-    load: () => [],
     write(changes: RowChanges) {
       refuseWhenFull();
       written.push([...changes.keys()]);

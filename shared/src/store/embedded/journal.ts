@@ -2,7 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { serialize } from 'bson';
 import type { Fields } from '../plain-data.ts';
 import { storeRefusal, storeUnavailable } from '../store-errors.ts';
-import type { DataFile, StoredRow } from './data-file.ts';
+import type { DataFile } from './data-file.ts';
+import type { StoredRow } from './stored-rows.ts';
 
 /** Carries the writes of a store to its file. */
 export interface Journal {

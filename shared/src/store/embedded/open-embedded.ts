@@ -1,7 +1,8 @@
 import type { Log } from '../../log.ts';
 import type { Collection, Database, Doc } from '../collection.ts';
 import { storeUnavailable } from '../store-errors.ts';
-import { type LoadedRow, openDataFile } from './data-file.ts';
+import { openDataFile } from './data-file.ts';
+import type { LoadedRow } from './data-file-content.ts';
 import { embeddedCollection } from './embedded-collection.ts';
 import { fileJournal, type Journal, memoryJournal } from './journal.ts';
 import type { Query } from './query.ts';
@@ -29,15 +30,17 @@ interface Opened {
   readonly loaded: readonly LoadedRow[];
 }
 
-const openJournal = (path: string): Opened => {
+const openJournal = ({ path, log }: EmbeddedOptions): Opened => {
   if (path === ':memory:') return { journal: memoryJournal(), loaded: [] };
-  const file = openDataFile(path);
-  return { loaded: file.load(), journal: fileJournal(file) };
+  const { file, rows, counted } = openDataFile(path);
+  if (!counted) log.warn('no counter of commits tells whether the data file is complete', { path });
+  return { loaded: rows, journal: fileJournal(file) };
 };
 
-/** Throws an `Error` of one clear line when the file is in use, damaged or cannot be read. */
-export function openEmbedded({ path, log, onScan }: EmbeddedOptions): EmbeddedStore {
-  const { journal, loaded } = openJournal(path);
+/** Throws `DataFileRefused` when the file is in use, damaged, behind what was answered or cannot be read. */
+export function openEmbedded(options: EmbeddedOptions): EmbeddedStore {
+  const { path, log, onScan } = options;
+  const { journal, loaded } = openJournal(options);
   const rowsBySpace = Map.groupBy(loaded, (row) => row.space);
   let lastNumber = loaded.at(-1)?.number ?? 0;
   let open = true;
