@@ -72,6 +72,25 @@ describe('a start', () => {
   });
 });
 
+describe('a data folder that lost something', () => {
+  it('[DLV-05] is refused after `kill -9` with what is missing and what to do; --fresh sets it aside, unless it is in use', async () => {
+    const first = await start();
+    expect(await refusal(['--data', folder, '--fresh'])).toContain('in use by another process');
+    expect((await read(first, '/v1/me', (await world(first)).users.ada.pat)).status).toBe(200);
+    await first.stop('SIGKILL');
+    rmSync(join(folder, 'sandbox.sqlite-wal'));
+    expect(await refusal(['--data', folder])).toMatch(
+      /^the sandbox ended with 2: sandbox: The data file [^\n]+ is damaged: [^\n]+ lacks the last \d+ of \d+ commits\.[^\n]+ npm start -- --fresh, [^\n]+\n$/,
+    );
+    const fresh = await start(['--data', folder, '--fresh']);
+    const [aside = ''] = readdirSync(folder).filter((name) => name.startsWith('set-aside-'));
+    expect(fresh.errors()).toBe(`sandbox: the data of before is in ${join(folder, aside)}\n`);
+    expect(readdirSync(join(folder, aside))).toEqual(expect.arrayContaining(['sandbox.sqlite', 'sandbox.sqlite-commits']));
+    await fresh.stop('SIGTERM');
+    await start();
+  });
+});
+
 describe('what is kept', () => {
   it('a restart has the same world, credentials, cursors and clock', async () => {
     const first = await start();
@@ -144,6 +163,10 @@ describe('what is kept', () => {
     await control(first.url, 'POST /clock', { advance_seconds: 10 * DAY });
     await first.stop();
     const second = await start(['--data', folder, '--fresh']);
+    const [aside = ''] = readdirSync(folder).filter((name) => name.startsWith('set-aside-'));
+    const kept = await start(['--data', join(folder, aside)]);
+    expect((await read(kept, '/v1/me', before.users.ada.pat)).status).toBe(200);
+    await kept.stop();
     const after = await world(second);
     expect(Math.abs(new Date(after.now).getTime() - Date.now())).toBeLessThan(60_000);
     expect((await read(second, '/v1/me', before.users.ada.pat)).status).toBe(401);

@@ -15,7 +15,7 @@ export interface SandboxConfig {
   readonly callers: CallerRules;
   /** The data folder, or `:memory:`. */
   readonly data: string;
-  /** Begin anew. */
+  /** Set the data of before aside. */
   readonly fresh: boolean;
   /** As in production, and receivers on loopback unless these are to be strict. */
   readonly webhooks: ReceiverSettings;

@@ -14,6 +14,7 @@ await runProcess({
     const sandbox = await startSandbox(config, logOf);
     const warning = exposureWarning(config);
     if (warning !== null) process.stderr.write(`${NAME}: ${warning}\n`);
+    if (sandbox.setAside !== null) process.stderr.write(`${NAME}: the data of before is in ${sandbox.setAside}\n`);
     process.stdout.write(welcome(sandbox.url, sandbox.world(), config));
     return sandbox;
   },

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { COMMITTED_FRAGMENTS, GATEWAY_LIMITS, type GatewayConfig, prefixesOf } from '@bubbles/gateway/config.ts';
 import { createGateway, type Gateway } from '@bubbles/gateway/gateway.ts';
 import { memoryBus } from '@bubbles/shared/bus/memory.ts';
@@ -6,15 +5,15 @@ import { errorCode } from '@bubbles/shared/errors.ts';
 import { type HeldPort, holdPort } from '@bubbles/shared/http/held-port.ts';
 import type { Address } from '@bubbles/shared/http/listen.ts';
 import { systemIds } from '@bubbles/shared/ids.ts';
-import type { Log } from '@bubbles/shared/log.ts';
 import { StartRefused } from '@bubbles/shared/run-process.ts';
-import { type EmbeddedStore, openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
+import type { EmbeddedStore } from '@bubbles/shared/store/embedded/open-embedded.ts';
 import { type SteppingClock, steppingClock } from './clock/stepping-clock.ts';
-import { MEMORY, type SandboxConfig } from './config.ts';
+import type { SandboxConfig } from './config.ts';
 import { controlApp } from './control/control-app.ts';
 import { gate } from './control/gate.ts';
 import type { Stage } from './control/routes.ts';
 import { type House, house, type LogOf } from './house.ts';
+import { openStore } from './open-store.ts';
 import { outboxes as openOutboxes } from './outboxes.ts';
 import { type ServiceKeys, serviceKeys } from './service-keys.ts';
 import { SERVICE_NAMES } from './services.ts';
@@ -26,26 +25,15 @@ import type { World } from './world.ts';
 export interface Sandbox {
   readonly url: string;
   world(): World;
+  /** The folder that holds the data of before; null when nothing was set aside. */
+  readonly setAside: string | null;
   /** True when nothing had to be cut. */
   stop(): Promise<boolean>;
 }
 
-const DATA_FILE = 'sandbox.sqlite';
 const LOOPBACK = '127.0.0.1';
 const STEP_LIMIT_MS = 10 * 60_000;
 const ANY_ADDRESS = ['0.0.0.0', '::', ''];
-
-function openStore({ data, fresh }: SandboxConfig, log: Log): EmbeddedStore {
-  const path = data === MEMORY ? MEMORY : join(data, DATA_FILE);
-  let store: EmbeddedStore;
-  try {
-    store = openEmbedded({ path, log });
-  } catch (error) {
-    throw new StartRefused(Error.isError(error) ? error.message : String(error), error);
-  }
-  if (fresh) store.clear();
-  return store;
-}
 
 /** What keeps it from listening, said to who chose the place. */
 function refusedPlace(error: unknown, { host, port }: Pick<SandboxConfig, 'host' | 'port'>): unknown {
@@ -140,7 +128,7 @@ interface Ground {
   readonly logOf: LogOf;
 }
 
-async function startOn({ store, place, logOf }: Ground, config: SandboxConfig): Promise<Sandbox> {
+async function startOn({ store, place, logOf }: Ground, config: SandboxConfig): Promise<Omit<Sandbox, 'setAside'>> {
   const log = logOf('sandbox');
   const ids = systemIds();
   const kept = settings(store.database('sandbox').collection<SettingDoc>('settings'), ids);
@@ -196,9 +184,9 @@ async function startOn({ store, place, logOf }: Ground, config: SandboxConfig): 
 }
 
 async function startAt(place: Place, config: SandboxConfig, logOf: LogOf): Promise<Sandbox> {
-  const store = openStore(config, logOf('sandbox'));
+  const { store, setAside } = openStore(config, logOf('sandbox'));
   try {
-    return await startOn({ store, place, logOf }, config);
+    return { ...(await startOn({ store, place, logOf }, config)), setAside };
   } catch (error) {
     await store.close();
     throw error;

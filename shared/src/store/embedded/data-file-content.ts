@@ -29,7 +29,7 @@ export interface DataFileContent {
   readonly totals: Totals | null;
 }
 
-export const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+const bytesIn = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 const SMALLEST_PAGE = 512;
 const WRITE_VERSION = 18;
@@ -101,7 +101,7 @@ const readContent = (path: string, database: DatabaseSync): DataFileContent | nu
 
 /** Reads all of the file and changes nothing, so that what is refused can still be mended; null when there is no file, or one without tables. */
 export const readDataFile = (path: string): DataFileContent | null => {
-  if (sizeOf(path) === 0) return null;
+  if (bytesIn(path) === 0) return null;
   try {
     checkHeader(path);
     const database = new DatabaseSync(path, { readOnly: true, timeout: 0 });
@@ -119,18 +119,17 @@ export const readDataFile = (path: string): DataFileContent | null => {
 
 /** Refuses a file that has less than was answered. */
 export const refuseLoss = (path: string, content: DataFileContent | null, counted: CountedCommits | null): void => {
-  const counter = counterPath(path);
-  const [store, commits] = [content?.totals?.store ?? null, content?.totals?.commits ?? 0];
-  if (content === null) {
-    if (sizeOf(path) === 0 && sizeOf(walPath(path)) > 0) throw damaged(path, `it is missing or empty, and ${walPath(path)} belongs to it`);
+  const [wal, counter] = [walPath(path), counterPath(path)];
+  const { store, commits } = content?.totals ?? { store: null, commits: 0 };
+  if (bytesIn(path) === 0) {
+    if (bytesIn(wal) > 0) throw damaged(path, `it is missing or empty, and ${wal} belongs to it`);
     if (counted && counted.commits > 0) throw damaged(path, `it is missing or empty, and ${counter} counts ${counted.commits} commits`);
-    return;
   }
   if (counted === null) return;
-  const wayOut = `. To go on with what is left, delete ${counter}`;
-  if (store !== null && store !== counted.store) throw damaged(path, `it is not of the store whose commits ${counter} counts${wayOut}`);
+  const wayOut = `To go on with what is left, delete ${counter}`;
+  if (store !== null && store !== counted.store) throw damaged(path, `it is not of the store whose commits ${counter} counts. ${wayOut}`);
   if (commits < counted.commits)
-    throw damaged(path, `it or ${walPath(path)} lacks the last ${counted.commits - commits} of ${counted.commits} commits${wayOut}`);
+    throw damaged(path, `it or ${wal} lacks the last ${counted.commits - commits} of ${counted.commits} commits. ${wayOut}`);
 };
 
 export const counterPath = (path: string): string => `${path}-commits`;

@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { systemClock } from '@bubbles/shared/clock.ts';
+import type { Log } from '@bubbles/shared/log.ts';
+import { StartRefused } from '@bubbles/shared/run-process.ts';
+import { DataFileRefused } from '@bubbles/shared/store/embedded/data-file-faults.ts';
+import { type EmbeddedStore, openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
+import { setAsideDataFile } from '@bubbles/shared/store/embedded/set-aside.ts';
+import { MEMORY, type SandboxConfig } from './config.ts';
+
+export interface OpenedStore {
+  readonly store: EmbeddedStore;
+  /** The folder that holds the data of before; null when nothing was set aside. */
+  readonly setAside: string | null;
+}
+
+const DATA_FILE = 'sandbox.sqlite';
+
+const refusal = (error: unknown): StartRefused => {
+  const text = Error.isError(error) ? error.message : String(error);
+  const isReplaceable = error instanceof DataFileRefused && error.reason === 'unreadable';
+  return new StartRefused(
+    isReplaceable ? `${text} To start fresh: npm start -- --fresh, which keeps the old files in a folder beside.` : text,
+    error,
+  );
+};
+
+const setAside = (data: string): string | null => {
+  const folder = join(data, `set-aside-${systemClock().now().toISOString().replace(/[:.]/g, '-')}`);
+  return setAsideDataFile(join(data, DATA_FILE), folder) ? folder : null;
+};
+
+/** The store of the data folder, or an empty one beside what was set aside. */
+export const openStore = ({ data, fresh }: Pick<SandboxConfig, 'data' | 'fresh'>, log: Log): OpenedStore => {
+  const inMemory = data === MEMORY;
+  try {
+    const folder = fresh && !inMemory ? setAside(data) : null;
+    return { store: openEmbedded({ path: inMemory ? MEMORY : join(data, DATA_FILE), log }), setAside: folder };
+  } catch (error) {
+    throw refusal(error);
+  }
+};
