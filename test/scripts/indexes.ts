@@ -8,7 +8,7 @@ const declared = await declaredIndexes();
 /** One line for each index, so that two changes seldom meet. */
 const linesOf = (indexes: object): string =>
   Object.entries(indexes)
-    .map(([name, definition]) => `    ${JSON.stringify(name)}: ${JSON.stringify(definition)}`)
+    .map(([name, definition]) => `    ${JSON.stringify(name)}: ${JSON.stringify(definition, null, 1).replace(/\n */g, ' ')}`)
     .join(',\n');
 
 const spaces = [...new Set([...Object.keys(released), ...declared.keys()])].sort().map((space) => {
