@@ -92,6 +92,31 @@ export const WebhookSubscriptionCreated = WebhookSubscription.extend({
 }).meta({ id: 'WebhookSubscriptionCreated', examples: examplesOf('WebhookSubscriptionCreated') });
 export type WebhookSubscriptionCreated = z.infer<typeof WebhookSubscriptionCreated>;
 
+const DAY_SECONDS = 86_400;
+const MAX_OVERLAP_SECONDS = 7 * DAY_SECONDS;
+
+/** An extension of the interface, with its answer. */
+export const RotateWebhookSecretRequest = z
+  .object({
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(MAX_OVERLAP_SECONDS)
+      .default(DAY_SECONDS)
+      .meta({ description: 'How long deliveries are signed with the old secret too; 0 when it has leaked' }),
+  })
+  .meta({ id: 'RotateWebhookSecretRequest' });
+export type RotateWebhookSecretRequest = z.infer<typeof RotateWebhookSecretRequest>;
+
+export const WebhookSecretRotated = z
+  .object({
+    id: SubscriptionId,
+    secret: z.string().meta({ description: 'The new key of the signatures, prefix `whsec_`, shown this once' }),
+    previous_secret_expires_at: Timestamp.nullable().meta({ description: 'Until then the old secret signs too; null when it does not' }),
+  })
+  .meta({ id: 'WebhookSecretRotated' });
+export type WebhookSecretRotated = z.infer<typeof WebhookSecretRotated>;
+
 export const WebhookTestQueued = z
   .object({
     id: DeliveryId,

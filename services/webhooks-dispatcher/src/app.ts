@@ -10,6 +10,7 @@ import { listDeliveries, redeliver, testSubscription } from './use-cases/deliver
 import { type DispatchLimits, dispatcher } from './use-cases/dispatch.ts';
 import { dropBodies } from './use-cases/drop-bodies.ts';
 import { fanOut } from './use-cases/fan-out.ts';
+import { rotateSecret } from './use-cases/secrets.ts';
 import {
   changeSubscription,
   createSubscription,
@@ -49,6 +50,7 @@ export const createApp = (ports: AppPorts) => ({
   getSubscription: getSubscription(ports),
   changeSubscription: changeSubscription(ports),
   deleteSubscription: deleteSubscription(ports),
+  rotateSecret: rotateSecret(ports),
   testSubscription: testSubscription(ports),
   listDeliveries: listDeliveries(ports),
   redeliver: redeliver(ports),

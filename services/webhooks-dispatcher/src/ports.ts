@@ -37,7 +37,21 @@ export interface AttemptEnd {
   readonly at: Date;
 }
 export type SubscriptionChange = Partial<
-  Pick<Subscription, 'url' | 'events' | 'filters' | 'status' | 'disabledAt' | 'disabledReason' | 'fails' | 'streak' | 'epoch' | 'testedAt'>
+  Pick<
+    Subscription,
+    | 'url'
+    | 'events'
+    | 'filters'
+    | 'status'
+    | 'secretSealed'
+    | 'previousSecret'
+    | 'disabledAt'
+    | 'disabledReason'
+    | 'fails'
+    | 'streak'
+    | 'epoch'
+    | 'testedAt'
+  >
 >;
 
 export interface ClaimRequest {

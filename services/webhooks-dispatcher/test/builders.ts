@@ -17,6 +17,7 @@ export const aSubscription = (overrides: Partial<Subscription> = {}): Subscripti
   filters: null,
   status: 'active',
   secretSealed: 'sealed',
+  previousSecret: null,
   createdAt: NOON,
   lastSuccessAt: null,
   lastFailureAt: null,

@@ -29,7 +29,26 @@ describe('dying between any two steps of a request under an idempotency key', ()
         await survivor.settle();
         const sent = here.receiver.received.map(({ headers, body }) => [headers['x-service-signature'], body] as const);
         expect(sent).toHaveLength(1);
-        for (const [header, body] of sent) expect(header).toBe(signature(answer.body.secret, body, survivor.clock.now()));
+        for (const [header, body] of sent) expect(header).toBe(signature([answer.body.secret], body, survivor.clock.now()));
+      },
+    });
+    expect(deaths).toBeGreaterThan(4);
+  });
+
+  it('[GEN-13] of replacing a secret: asked again, the old one still signs beside it', async () => {
+    const ask = (dispatcher: TestDispatcher, { id }: World) => dispatcher.call('POST', `/${id}/secret`, {}, { idempotencyKey: 'a' });
+    const secrets: string[] = [];
+    const deaths = await dieEverywhere({
+      behaviour: 204,
+      before: async ({ doomed, id }) => void secrets.push((await doomed.call('POST', `/${id}/secret`)).body.secret),
+      work: async (here) => (await ask(here.doomed, here)).status === 201,
+      async judge(survivor, here) {
+        const answer = await ask(survivor, here);
+        await survivor.ready();
+        await survivor.settle();
+        const [received] = here.receiver.received;
+        const expected = [answer.body.secret, secrets.at(-1) ?? ''];
+        expect(received?.headers['x-service-signature']).toBe(signature(expected, received?.body ?? Buffer.alloc(0), survivor.clock.now()));
       },
     });
     expect(deaths).toBeGreaterThan(4);

@@ -17,11 +17,15 @@ const now = new Date();
 const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000);
 
 /** What a verifier says of a good delivery, one that was changed on the way, and ones that are too old or from too far ahead. */
+const other = secretOf(Buffer.alloc(32, 10));
 const DELIVERIES = [
-  { header: signature(secret, Buffer.from(body), now), body, good: true },
-  { header: signature(secret, Buffer.from(body), now), body: `${body} `, good: false },
-  { header: signature(secret, Buffer.from(body), minutesAgo(6)), body, good: false },
-  { header: signature(secret, Buffer.from(body), minutesAgo(-6)), body, good: false },
+  { header: signature([secret], Buffer.from(body), now), body, good: true },
+  { header: signature([secret], Buffer.from(body), now), body: `${body} `, good: false },
+  { header: signature([secret], Buffer.from(body), minutesAgo(6)), body, good: false },
+  { header: signature([secret], Buffer.from(body), minutesAgo(-6)), body, good: false },
+  { header: signature([other, secret], Buffer.from(body), now), body, good: true },
+  { header: signature([secret, other], Buffer.from(body), now), body, good: true },
+  { header: signature([other, other], Buffer.from(body), now), body, good: false },
   { header: '', body, good: false },
 ];
 

@@ -22,6 +22,8 @@ export interface Subscription {
   readonly filters: Filters | null;
   readonly status: 'active' | 'disabled';
   readonly secretSealed: string;
+  /** The one before, which signs too for a while; null when there is none. */
+  readonly previousSecret: { readonly sealed: string; readonly until: Date } | null;
   readonly createdAt: Date;
   readonly lastSuccessAt: Date | null;
   readonly lastFailureAt: Date | null;

@@ -7,6 +7,7 @@ import { type ReceiverPolicy, receiverUrl } from '../domain/receiver-url.ts';
 import { signature } from '../domain/signature.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Receiver } from '../ports.ts';
+import { signingSecrets } from './secrets.ts';
 
 export interface PostPorts {
   readonly receiver: Receiver;
@@ -32,7 +33,8 @@ function target(url: string, policy: ReceiverPolicy): URL | null {
 
 interface Addressed {
   readonly to: URL;
-  readonly secret: string;
+  /** The newest first. */
+  readonly secrets: readonly string[];
 }
 
 /** POSTs of the frozen bytes, each signed at its moment. A subscription's URL and secret are read once and kept as long as the function: for one batch. */
@@ -40,9 +42,9 @@ export const post = ({ receiver, receivers, seal, clock, headerName, userAgent }
   // Written as the interface writes them: some gateways before receivers hand names on as they came, and look them up by case.
   const own = `X-${headerName}`;
   const known = new Map<string, Addressed | null>();
-  const addressed = ({ id, url, secretSealed }: Subscription): Addressed | null => {
-    const to = target(url, receivers);
-    return to && { to, secret: seal.open(secretSealed, id).toString() };
+  const addressed = (subscription: Subscription): Addressed | null => {
+    const to = target(subscription.url, receivers);
+    return to && { to, secrets: signingSecrets(subscription, seal, clock.now()) };
   };
   return (delivery: Delivery, subscription: Subscription, body: Uint8Array): Promise<AttemptResult> => {
     const address = known.has(subscription.id) ? known.get(subscription.id) : addressed(subscription);
@@ -53,7 +55,7 @@ export const post = ({ receiver, receivers, seal, clock, headerName, userAgent }
       'User-Agent': userAgent,
       [`${own}-Event`]: delivery.type,
       [`${own}-Delivery`]: delivery.id,
-      [`${own}-Signature`]: signature(address.secret, body, clock.now()),
+      [`${own}-Signature`]: signature(address.secrets, body, clock.now()),
     };
     return receiver.post({ url: address.to, headers, body });
   };

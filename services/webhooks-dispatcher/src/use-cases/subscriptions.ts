@@ -76,6 +76,7 @@ export const createSubscription = (ports: Ports) => {
       filters: request.filters && orNoFilters(request.filters),
       status: 'active',
       secretSealed: ports.seal.close(Buffer.from(secret), id),
+      previousSecret: null,
       createdAt: ports.clock.now(),
       lastSuccessAt: null,
       lastFailureAt: null,

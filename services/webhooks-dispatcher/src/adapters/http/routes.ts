@@ -11,6 +11,7 @@ import {
   listDeliveries,
   listWebhooks,
   redeliverWebhook,
+  rotateWebhookSecret,
   testWebhook,
   updateWebhook,
 } from './specs.ts';
@@ -39,6 +40,11 @@ export const routes = (app: App, cursors: Cursors): readonly Route[] => [
     ),
   ),
   route(deleteWebhook, ({ caller, params }) => app.deleteSubscription(ownerOf(caller), params.id)),
+  route(rotateWebhookSecret, async ({ caller, params, body, ids }) => {
+    const rotation = { id: params.id, overlapSeconds: body.overlap_seconds, ids };
+    const { secret, subscription } = await app.rotateSecret(ownerOf(caller), rotation);
+    return { id: subscription.id, secret, previous_secret_expires_at: subscription.previousSecret?.until.toISOString() ?? null };
+  }),
   route(testWebhook, async ({ caller, params, ids }) => {
     const { id } = await app.testSubscription(ownerOf(caller), params.id, ids);
     return { id, type: 'webhook.test' as const, status: 'queued' as const };

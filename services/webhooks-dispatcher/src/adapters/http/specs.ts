@@ -4,7 +4,9 @@ import { OptionalPageQuery } from '@bubbles/contracts/api/query.ts';
 import { CallerId } from '@bubbles/contracts/api/text.ts';
 import {
   CreateWebhookRequest,
+  RotateWebhookSecretRequest,
   UpdateWebhookRequest,
+  WebhookSecretRotated,
   WebhookSubscription,
   WebhookSubscriptionCreated,
   WebhookTestQueued,
@@ -63,7 +65,7 @@ export const updateWebhook = defineRoute({
   operationId: 'updateWebhook',
   summary: 'Change a subscription',
   description:
-    'Each field that is sent replaces the old value. `status: active` enables a disabled subscription and forgets its failures; on an active one it changes nothing, and its failures in a row stay counted. Team, channel and secret stay what they are: for others delete it and create a new one.',
+    'Each field that is sent replaces the old value. `status: active` enables a disabled subscription and forgets its failures; on an active one it changes nothing, and its failures in a row stay counted. Team and channel stay what they are: for others delete it and create a new one. The secret is replaced with `POST …/secret`.',
   params: ById,
   body: UpdateWebhookRequest,
   success: { status: 200, schema: WebhookSubscription },
@@ -80,6 +82,23 @@ export const deleteWebhook = defineRoute({
   params: ById,
   success: { status: 204, schema: null },
   errors: ['pro_plan_required', 'not_found'],
+});
+
+export const rotateWebhookSecret = defineRoute({
+  ...common,
+  method: 'POST',
+  path: '/v1/webhooks/{id}/secret',
+  operationId: 'rotateWebhookSecret',
+  summary: 'Replace the secret of a subscription',
+  description:
+    'The new secret is in this response and nowhere else. For `overlap_seconds` each delivery carries two signatures, `t=…,v1=<new>,v1=<old>`, so that receivers can change over; a secret before the old one signs no more.',
+  params: ById,
+  body: RotateWebhookSecretRequest,
+  success: { status: 201, schema: WebhookSecretRotated },
+  errors: ['pro_plan_required', 'not_found'],
+  idempotent: true,
+  secret: true,
+  extension: true,
 });
 
 export const testWebhook = defineRoute({

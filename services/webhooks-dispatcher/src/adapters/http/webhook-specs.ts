@@ -30,7 +30,7 @@ export const webhookSpecs = (headerName: string): readonly WebhookSpec[] =>
       [`X-${headerName}-Event`]: 'Type of the event.',
       [`X-${headerName}-Delivery`]: 'Id of the delivery, prefix `dlv_`, the same over all its attempts.',
       [`X-${headerName}-Signature`]:
-        '`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>` under the whole secret of the subscription, prefix included.',
+        '`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>` under the whole secret of the subscription, prefix included. While a secret is being replaced there are two, `t=…,v1=<new>,v1=<old>`: one that is right is enough.',
     },
     body: WebhookDelivery,
     answers: ANSWERS,

@@ -45,9 +45,10 @@ const success = ({ id, epoch, at }: AttemptEnd): UpdateOne<SubscriptionDoc> => (
   update: { $set: { fails: 0, streak: [] }, $max: { lastSuccessAt: at } },
 });
 
-const toSubscription = ({ _id, revision, places, testedAt = [], ...rest }: SubscriptionDoc): Subscription => ({
+const toSubscription = ({ _id, revision, places, testedAt = [], previousSecret = null, ...rest }: SubscriptionDoc): Subscription => ({
   id: _id,
   testedAt,
+  previousSecret,
   ...rest,
 });
 
