@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { DomainError } from './errors.ts';
 import { currentRequestId, withLogFields } from './log.ts';
 import { capturedLog } from './testing/captured-log.ts';
+import { fakeClock } from './testing/fake-clock.ts';
 
 describe('the log', () => {
   it('writes one JSON line an event', () => {
@@ -34,6 +35,50 @@ describe('the log', () => {
     expect(lines()[0]).toMatchObject({
       error: { name: 'DomainError', kind: 'unavailable', message: 'no store', cause: { message: 'connect failed', code: 'ECONNREFUSED' } },
     });
+  });
+
+  const failTo = (what: string) => new DomainError('unavailable', 'The store is away.', { cause: new Error(`${what} failed`) });
+
+  it('writes the frames of a fault once, keeps its lines short after that, and counts them', () => {
+    const clock = fakeClock();
+    const { log, text, lines } = capturedLog({ nowMs: clock.monotonic });
+    for (let n = 0; n < 100; n += 1) log.warn('request could not be served', { error: failTo(`read ${n}`) });
+    const [first, ...others] = lines();
+    expect(first).toMatchObject({ error: { at: expect.arrayContaining([expect.any(String)]), cause: { at: expect.any(Array) } } });
+    expect(others.at(-1)).toEqual({
+      ...first,
+      time: expect.any(String),
+      error: {
+        name: 'DomainError',
+        message: 'The store is away.',
+        kind: 'unavailable',
+        cause: { name: 'Error', message: 'read 99 failed' },
+      },
+    });
+    expect(text().length / lines().length).toBeLessThan(400);
+  });
+
+  it('writes the frames again after ten seconds, with the number of the lines that were short', async () => {
+    const clock = fakeClock();
+    const { log, lines } = capturedLog({ nowMs: clock.monotonic });
+    for (let n = 0; n < 4; n += 1) log.warn('failed', { error: failTo('read') });
+    await clock.advance(10_000);
+    log.child({ job: 'x' }).warn('failed', { error: failTo('read') });
+    expect(lines()[4]).toMatchObject({ error: { at: expect.any(Array) } });
+    expect(lines().map(({ error }) => error)).toEqual([
+      expect.not.objectContaining({ repeats: expect.anything() }),
+      ...Array.from({ length: 3 }, () => expect.not.objectContaining({ at: expect.anything() })),
+      expect.objectContaining({ repeats: 3 }),
+    ]);
+  });
+
+  it('writes the frames of each fault that was thrown elsewhere', () => {
+    const { log, lines } = capturedLog();
+    log.warn('failed', { error: new Error('a fault') });
+    log.warn('failed', { error: new Error('a fault') });
+    log.warn('failed', { error: new TypeError('a fault') });
+    expect(lines()).toHaveLength(3);
+    for (const { error } of lines()) expect(error).toHaveProperty('at');
   });
 
   it.each([

@@ -31,6 +31,8 @@ export interface LogOptions {
   readonly level: LogLevel;
   /** Where the lines go; standard output when absent. */
   readonly destination?: DestinationStream;
+  /** A monotonic clock; the system's when absent. */
+  readonly nowMs?: () => number;
 }
 
 /** Fields with these names never carry their value, whatever it is. */
@@ -38,30 +40,70 @@ const SECRET_FIELD = /authorization|cookie|password|passcode|secret|token|signup
 const HIDDEN = '[redacted]';
 const MAX_DEPTH = 6;
 
-/** A value as it may be written: errors with their causes, no credentials, nothing bottomless. */
-const writable = (value: unknown, depth = 0): unknown => {
-  if (typeof value === 'string') return redacted(value);
-  if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') return String(value);
-  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-  if (depth >= MAX_DEPTH) return '[deep]';
-  if (Error.isError(value)) return writableError(value, depth);
-  if (Array.isArray(value)) return value.map((inner) => writable(inner, depth + 1));
-  return writableFields(value, depth);
+/** The frames of one fault are written this often; its lines in between are short, and counted. */
+const FRAMES_EVERY_MS = 10_000;
+const MOST_FAULTS = 256;
+
+/** The faults of a process, by where they were thrown. */
+const createFaultMemory = (nowMs: () => number) => {
+  const faults = new Map<string, { readonly writtenAt: number; repeats: number }>();
+  return {
+    /** How often the fault came since its frames were written; null when it is too early to write them again. */
+    repeatsToTell(error: Error): number | null {
+      const key = faultKey(error);
+      const known = faults.get(key);
+      if (known !== undefined && nowMs() - known.writtenAt < FRAMES_EVERY_MS) {
+        known.repeats += 1;
+        return null;
+      }
+      faults.delete(key);
+      faults.set(key, { writtenAt: nowMs(), repeats: 0 });
+      const [oldest = key] = faults.keys();
+      if (faults.size > MOST_FAULTS) faults.delete(oldest);
+      return known?.repeats ?? 0;
+    },
+  };
 };
 
-const writableFields = (fields: object, depth: number): object =>
-  Object.fromEntries(
-    Object.entries(fields).map(([key, inner]) => [key, SECRET_FIELD.test(key) && inner !== null ? HIDDEN : writable(inner, depth + 1)]),
-  );
+const FIRST_FRAME = /\n {4}at .*/;
 
-const writableError = (error: Error, depth: number): object => ({
-  name: error.name,
-  message: redacted(error.message),
-  ...('kind' in error && { kind: writable(error.kind, depth + 1) }),
-  ...('code' in error && { code: writable(error.code, depth + 1) }),
-  at: frames(error),
-  ...(error.cause !== undefined && { cause: writable(error.cause, depth + 1) }),
-});
+const faultKey = (error: Error, depth = 0): string => {
+  const own = `${error.name}${FIRST_FRAME.exec(error.stack ?? '')?.[0] ?? error.message}`;
+  return Error.isError(error.cause) && depth < MAX_DEPTH ? `${own}\n${faultKey(error.cause, depth + 1)}` : own;
+};
+
+/** Makes of fields what may be written: errors with their causes, no credentials, nothing bottomless. */
+const createFieldWriter = (nowMs: () => number) => {
+  const faults = createFaultMemory(nowMs);
+  const writable = (value: unknown, depth: number): unknown => {
+    if (typeof value === 'string') return redacted(value);
+    if (typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol') return String(value);
+    if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+    if (depth >= MAX_DEPTH) return '[deep]';
+    if (Error.isError(value)) return writableFault(value, depth);
+    if (Array.isArray(value)) return value.map((inner) => writable(inner, depth + 1));
+    return writableFields(value, depth);
+  };
+  const writableFields = (fields: object, depth = 0): object =>
+    Object.fromEntries(
+      Object.entries(fields).map(([key, inner]) => [key, SECRET_FIELD.test(key) && inner !== null ? HIDDEN : writable(inner, depth + 1)]),
+    );
+  const writableFault = (error: Error, depth: number): object => {
+    const repeats = faults.repeatsToTell(error);
+    return { ...writableError(error, depth, repeats !== null), ...(repeats && { repeats }) };
+  };
+  const writableError = (error: Error, depth: number, withFrames: boolean): object => ({
+    name: error.name,
+    message: redacted(error.message),
+    ...('kind' in error && { kind: writable(error.kind, depth + 1) }),
+    ...('code' in error && { code: writable(error.code, depth + 1) }),
+    ...(withFrames && { at: frames(error) }),
+    ...(error.cause !== undefined && { cause: writableCause(error.cause, depth + 1, withFrames) }),
+  });
+  const writableCause = (cause: unknown, depth: number, withFrames: boolean): unknown =>
+    Error.isError(cause) && depth < MAX_DEPTH ? writableError(cause, depth, withFrames) : writable(cause, depth);
+  return writableFields;
+};
 
 /** Without the message, which may have been cut apart by line breaks of its own. */
 const frames = (error: Error): readonly string[] =>
@@ -71,7 +113,7 @@ const frames = (error: Error): readonly string[] =>
     .map((line) => redacted(line.trim()));
 
 /** JSON lines; every one carries the fields of `withLogFields` that it is written within. */
-export const createLog = ({ name, level, destination }: LogOptions): Log => {
+export const createLog = ({ name, level, destination, nowMs = () => performance.now() }: LogOptions): Log => {
   const options = {
     level,
     base: { service: name },
@@ -80,22 +122,22 @@ export const createLog = ({ name, level, destination }: LogOptions): Log => {
     mixin: () => ({ ...context.getStore() }),
     messageKey: 'message',
   };
-  return adapt(destination ? pino(options, destination) : pino(options));
+  return adapt(destination ? pino(options, destination) : pino(options), createFieldWriter(nowMs));
 };
 
 type PinoLogger = ReturnType<typeof pino>;
 
-const adapt = (logger: PinoLogger): Log => {
+const adapt = (logger: PinoLogger, writableFields: ReturnType<typeof createFieldWriter>): Log => {
   const write =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, fields: LogFields = {}): void => {
-      if (logger.isLevelEnabled(level)) logger[level](writableFields(fields, 0), redacted(message));
+      if (logger.isLevelEnabled(level)) logger[level](writableFields(fields), redacted(message));
     };
   return {
     debug: write('debug'),
     info: write('info'),
     warn: write('warn'),
     error: write('error'),
-    child: (fields) => adapt(logger.child(writableFields(fields, 0))),
+    child: (fields) => adapt(logger.child(writableFields(fields)), writableFields),
   };
 };

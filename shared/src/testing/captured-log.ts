@@ -1,4 +1,4 @@
-import { createLog, type Log } from '../log.ts';
+import { createLog, type Log, type LogOptions } from '../log.ts';
 
 export interface CapturedLog {
   readonly log: Log;
@@ -8,7 +8,7 @@ export interface CapturedLog {
 }
 
 /** The real log, its lines kept. */
-export const capturedLog = (): CapturedLog => {
+export const capturedLog = (options: Pick<LogOptions, 'nowMs'> = {}): CapturedLog => {
   let text = '';
   const destination = {
     write: (line: string) => {
@@ -16,7 +16,7 @@ export const capturedLog = (): CapturedLog => {
     },
   };
   return {
-    log: createLog({ name: 'tested-service', level: 'debug', destination }),
+    log: createLog({ name: 'tested-service', level: 'debug', destination, ...options }),
     text: () => text,
     lines: () =>
       text
