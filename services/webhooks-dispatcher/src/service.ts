@@ -12,7 +12,7 @@ import { routes } from './adapters/http/routes.ts';
 import { sampleBubble } from './adapters/http/sample-bubble.ts';
 import { webhookSpecs } from './adapters/http/webhook-specs.ts';
 import { dispatchMetrics, watchQueue } from './adapters/metrics/dispatch-metrics.ts';
-import type { Resolver } from './adapters/receiver/guarded-connect.ts';
+import type { Resolver } from './adapters/receiver/addresses.ts';
 import { nameServers } from './adapters/receiver/name-servers.ts';
 import { receiver } from './adapters/receiver/receiver.ts';
 import { access } from './adapters/services/access.ts';

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, isIP, type Server } from 'node:net';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { DomainError } from '@bubbles/shared/errors.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { addressPolicy } from '../../domain/public-address.ts';
 import { bare, type ReceiverPolicy } from '../../domain/receiver-url.ts';
-import { guardedConnect, type Resolver, vettingLookup } from './guarded-connect.ts';
+import { addressesOf, type Resolver } from './addresses.ts';
+import { guardedConnect } from './guarded-connect.ts';
 
 interface Records {
   readonly A?: string[];
@@ -32,11 +34,9 @@ const resolving = ({ A, AAAA }: Records): Resolver => ({
 
 /** The addresses that would be dialled for a name, or why none is. */
 const lookedUp = (url: string, records: Records): Promise<string[] | string> =>
-  new Promise((resolve) => {
-    vettingLookup(production, resolving(records))(new URL(url).hostname, { all: true }, (error, found) =>
-      resolve(error ? String(error.code) : [found].flat().map((one) => (typeof one === 'string' ? one : one.address))),
-    );
-  });
+  Array.fromAsync(addressesOf(new URL(url).hostname, { policy: production, resolver: resolving(records), sleep })).catch((error) =>
+    String(error.code),
+  );
 
 /** For a connect that waits until it is over. */
 const SOON_MS = 600;
@@ -84,8 +84,10 @@ describe('HOOK-10 receiver addresses at every connect', () => {
     const found = await lookedUp(url, records);
     if (!accept) return expect(found).toBe(Object.keys(records).length === 0 ? 'ENOTFOUND' : 'BLOCKED_ADDRESS');
     const isPublic = (address: string) => production.addresses.mayDial(address);
-    expect(found).toEqual([records.A ?? [], records.AAAA ?? []].flat().filter(isPublic));
-    expect(found).not.toHaveLength(0);
+    const [four, six] = [(records.A ?? []).filter(isPublic), (records.AAAA ?? []).filter(isPublic)];
+    expect(found).toHaveLength(four.length + six.length);
+    expect(found.length).toBeGreaterThan(0);
+    expect(new Set(found)).toEqual(new Set([...four, ...six]));
   });
 
   const literals = cases.filter(({ url, accept }) => !accept && URL.canParse(url)).map(({ url }) => new URL(url));
@@ -115,9 +117,8 @@ describe('HOOK-10 receiver addresses at every connect', () => {
   it('[HOOK-10] of an exempt host only the addresses that nobody denies are dialled', async () => {
     const policy = { ...production, loopback: true, addresses: addressPolicy({ allow: [], deny: ['127.0.0.0/8'] }) };
     const unasked = () => Promise.reject(new Error('the DNS is not asked'));
-    const found = Promise.withResolvers<unknown>();
-    vettingLookup(policy, { resolve4: unasked, resolve6: unasked })('localhost', { all: true }, (_, addresses) => found.resolve(addresses));
-    expect(await found.promise).toEqual([{ address: '::1', family: 6 }]);
+    const resolver = { resolve4: unasked, resolve6: unasked };
+    expect(await Array.fromAsync(addressesOf('localhost', { policy, resolver, sleep }))).toEqual(['::1']);
   });
 
   it('[HOOK-10] what is dialled is what was judged: a name is looked up once for a connect', async () => {
@@ -188,6 +189,42 @@ describe('name servers', () => {
   });
 });
 
+describe('addresses of a name', () => {
+  const [V4, V6] = [
+    ['93.184.216.34', '93.184.216.35', '93.184.216.36'],
+    ['2606:2800:220:1::1', '2606:2800:220:1::2'],
+  ];
+  /** Of a sleep only the number is kept; it ends when the test says so. */
+  const found = (resolver: Resolver, pause = () => new Promise(() => null)) => {
+    const addresses = addressesOf('hook.example.com', { policy: production, resolver, sleep: pause });
+    return async () => (await addresses.next()).value;
+  };
+
+  it('[DLV-04] the families come in turn, IPv6 first', async () => {
+    const next = found(resolving({ A: V4, AAAA: V6 }));
+    const order = [V6[0], V4[0], V6[1], V4[1], V4[2], undefined];
+    for (const address of order) expect(await next()).toBe(address);
+  });
+
+  it('[DLV-04] IPv6 waits for nobody; IPv4 waits for it a moment, and what comes later has its turn', async () => {
+    const [slow4, slow6] = [Promise.withResolvers<string[]>(), Promise.withResolvers<string[]>()];
+    const six = found({ resolve4: () => slow4.promise, resolve6: () => Promise.resolve([...V6]) });
+    expect(await six()).toBe(V6[0]);
+    slow4.resolve([...V4]);
+    await setImmediate();
+    for (const address of [V4[0], V6[1], V4[1]]) expect(await six()).toBe(address);
+
+    const pause = Promise.withResolvers<void>();
+    const four = found({ resolve4: () => Promise.resolve([...V4]), resolve6: () => slow6.promise }, () => pause.promise);
+    const first = four();
+    pause.resolve();
+    expect(await first).toBe(V4[0]);
+    slow6.resolve([...V6]);
+    await setImmediate();
+    for (const address of [V6[0], V4[1], V6[1]]) expect(await four()).toBe(address);
+  });
+});
+
 describe('TLS', () => {
   const served = () => listen(createServer({ cert: testFile('certificates/receiver.pem'), key: testFile('certificates/receiver.key') }));
   const receiverAt = (port: number) => new URL(`https://receiver.example.com:${port}/`);
@@ -204,6 +241,13 @@ describe('TLS', () => {
       expect(await dialled(receiverAt(port), trusting)).toBe('connected');
     } finally {
       setDefaultCACertificates(builtIn);
+    }
+  });
+
+  it('[DLV-04] a connection that breaks in the handshake is told at once', async () => {
+    for (const end of ['resetAndDestroy', 'end'] as const) {
+      const port = await listen(createTcpServer((socket) => socket.once('data', () => socket[end]())));
+      expect(await dialled(receiverAt(port), { policy: loopbackToo })).toBe('ECONNRESET');
     }
   });
 

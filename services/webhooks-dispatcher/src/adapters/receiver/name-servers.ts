@@ -1,5 +1,5 @@
 import { DomainError, errorCode } from '@bubbles/shared/errors.ts';
-import type { Resolver } from './guarded-connect.ts';
+import type { Resolver } from './addresses.ts';
 
 /** A question whose answer is small, is nobody's receiver's, and which every name server answers somehow. */
 const ROOT = '.';

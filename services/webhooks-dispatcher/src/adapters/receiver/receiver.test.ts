@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { addressPolicy } from '../../domain/public-address.ts';
 import type { Receiver } from '../../ports.ts';
-import type { Resolver } from './guarded-connect.ts';
+import type { Resolver } from './addresses.ts';
 import { receiver } from './receiver.ts';
 
 /** For attempts that wait until it is over. */
