@@ -3,6 +3,7 @@ import type { BubbleDoc } from '@bubbles/bubbles-query/adapters/store/bubbles.ts
 import type { CardDoc } from '@bubbles/bubbles-query/adapters/store/cards.ts';
 import type { CommentDoc } from '@bubbles/bubbles-query/adapters/store/comments.ts';
 import type { PersonDoc } from '@bubbles/bubbles-query/adapters/store/people.ts';
+import { atOnce } from '@bubbles/bubbles-query/domain/search/turns.ts';
 import { type SearchCard, searchCard } from '@bubbles/bubbles-query/domain/search-card.ts';
 import { type Stored, stateOf } from '@bubbles/shared/store/aggregates.ts';
 import type { Collection, Database, Doc } from '@bubbles/shared/store/collection.ts';
@@ -40,7 +41,7 @@ const lateGroup = ({ revisions, removed }: StatedBubble, bubble: Bubble | null):
 
 /** Search finds the bubble by what is stored of it. Who reads an expired one is a matter of when it was looked at. */
 const isCarded = (bubble: Bubble, card: CardDoc | undefined): boolean => {
-  const wanted = searchCard(bubble);
+  const wanted = atOnce(searchCard(bubble));
   if (wanted === null) return true;
   if (card === undefined) return false;
   const { id, rev, removed, readers, hideAtMs, ...texts } = wanted;

@@ -2,6 +2,7 @@ import type { OutgoingEvent } from '@bubbles/shared/bus/outgoing.ts';
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Bubble } from './domain/bubble.ts';
 import type { Directory } from './domain/person.ts';
+import type { Turns } from './domain/search/turns.ts';
 import type { Accounts, BubbleStore, CardStore, CommentStore, FillStore, PeopleStore, SearchIndex, TranscriptStore } from './ports.ts';
 import { analyseCardsAgain, dropRemovedCards } from './use-cases/cards.ts';
 import { recordComment, recordThread } from './use-cases/comments.ts';
@@ -22,6 +23,7 @@ export interface AppPorts {
   readonly accounts: Accounts;
   readonly index: SearchIndex;
   readonly feed: Feed;
+  readonly turns: Turns;
   readonly clock: Clock;
   readonly bubbleReady: (bubble: Bubble, directory: Directory, readyAt: Date) => OutgoingEvent;
 }

@@ -20,6 +20,7 @@ import type { Config } from './config.ts';
 import type { IndexBuilder } from './domain/search/index-builder.ts';
 import { createIndexCache, type IndexCache } from './domain/search/index-cache.ts';
 import { threadBuilder } from './domain/search/thread-builder.ts';
+import type { Turns } from './domain/search/turns.ts';
 import { createFeed } from './use-cases/feed.ts';
 
 export const NAME = CONSUMER;
@@ -37,11 +38,13 @@ export function createBubblesQuery(config: Config, infra: Infra, { identity }: P
   const stores = openStores({ ...infra, source: NAME, onCommit: () => loops?.relay.poke() });
   const present = presenter(config);
   const builder = threadBuilder(openThread, config.search.threads);
+  const turns: Turns = { elapsedMs: () => clock.monotonic(), nextTurn: turnsInOrder() };
   const app = createApp({
     ...stores,
     clock,
+    turns,
     accounts: accounts(identity),
-    index: searchIndex({ stores, builder, budgetBytes: config.search.memoryBytes, clock, log }),
+    index: searchIndex({ stores, builder, turns, budgetBytes: config.search.memoryBytes, clock, log }),
     feed: createFeed(clock),
     bubbleReady: readyEvent(present.bubble),
   });
@@ -67,20 +70,20 @@ export function createBubblesQuery(config: Config, infra: Infra, { identity }: P
 interface IndexParts {
   readonly stores: Stores;
   readonly builder: IndexBuilder;
+  readonly turns: Turns;
   readonly budgetBytes: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-const searchIndex = ({ stores, builder, budgetBytes, clock, log }: IndexParts): IndexCache =>
+const searchIndex = ({ stores, builder, turns, budgetBytes, clock, log }: IndexParts): IndexCache =>
   createIndexCache({
     cards: stores.cards,
     people: stores.people,
     builder,
     budgetBytes,
     nowMs: () => clock.now().getTime(),
-    elapsedMs: () => clock.monotonic(),
-    nextTurn: turnsInOrder(),
+    ...turns,
     onFault: (error) => log.error('A search index could not be merged and will be built anew.', { error }),
   });
 

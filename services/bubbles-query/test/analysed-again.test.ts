@@ -5,6 +5,8 @@ import { type CardDoc, cardStore } from '../src/adapters/store/cards.ts';
 import type { SearchCard } from '../src/domain/search-card.ts';
 import { AT, BUBBLE } from './builders.ts';
 
+const ALL = { after: 0, upTo: null };
+
 it('a card whose texts a newer analyser read is a newer row, though the bubble is as it was', async () => {
   const collection = openEmbedded({ path: ':memory:', log: memoryLog() }).database('search').collection<CardDoc>('cards');
   const card: SearchCard = {
@@ -25,10 +27,10 @@ it('a card whose texts a newer analyser read is a newer row, though the bubble i
   for (const analyser of [1, 2]) {
     const cards = cardStore(collection, analyser);
     await cards.put(card, { seq: analyser, at: AT });
-    for await (const rows of cards.since('ada', 0)) revisions.push(...rows.map(({ rev }) => rev));
+    for await (const rows of cards.of('ada').read(ALL)) revisions.push(...rows.map(({ rev }) => rev));
   }
   const [before = 0, after = 0] = revisions;
   expect(after).toBeGreaterThan(before);
   await cardStore(collection, 2).put({ ...card, rev: 6 }, { seq: 3, at: AT });
-  for await (const rows of cardStore(collection, 2).since('ada', 0)) expect(rows.map(({ rev }) => rev > after)).toEqual([true]);
+  for await (const rows of cardStore(collection, 2).of('ada').read(ALL)) expect(rows.map(({ rev }) => rev > after)).toEqual([true]);
 });

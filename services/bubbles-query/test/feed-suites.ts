@@ -40,7 +40,7 @@ export const describeFeeds = (engine: string, make: MakeStores) => {
       ({ cards } = await make());
     });
     const put = (fields: Partial<SearchCard>, seq: number, at = AT) => cards.put(aCard(fields), { seq, at });
-    const rowsOf = (userId: string, after = 0) => all(cards.since(userId, after));
+    const rowsOf = (userId: string, after = 0, upTo: number | null = null) => all(cards.of(userId).read({ after, upTo }));
 
     it('gives a reader the card as it was put', async () => {
       await put({}, 7);
@@ -67,13 +67,37 @@ export const describeFeeds = (engine: string, make: MakeStores) => {
       ]);
     });
 
+    it('gives and counts what lies in a span of numbers', async () => {
+      for (const n of [1, 2, 3, 4]) await put({ id: bubbleId(n), readers: n === 3 ? ['bob'] : ['ada'] }, n * 10);
+      expect((await rowsOf('ada', 10, 40)).map(({ seq }) => seq)).toEqual([20, 40]);
+      const count = (after: number, upTo: number) => cards.of('ada').count({ after, upTo });
+      expect([await count(10, 40), await count(0, 39), await count(40, 99)]).toEqual([2, 2, 0]);
+    });
+
+    it('[SRCH-04] gives every change a higher number, also one of a writer whose clock is behind', async () => {
+      await put({ rev: 1 }, 50);
+      const seqs = [50];
+      for (const [rev, seq] of [
+        [1, 50],
+        [2, 20],
+        [3, 60],
+        [3, 59],
+      ] as const) {
+        await put({ rev }, seq);
+        const [row] = await rowsOf('ada');
+        expect(row).toMatchObject({ rev: rowRev(rev) });
+        seqs.push(row?.seq ?? 0);
+      }
+      expect(seqs).toEqual([50, 51, 52, 60, 61]);
+    });
+
     it('a newer revision stays, the same one is written again, and the number never falls', async () => {
       await put({ rev: 2, title: 'new:0' }, 20);
       await put({ rev: 1, title: 'old:0' }, 30);
       expect(await rowsOf('ada')).toMatchObject([{ rev: rowRev(2), title: 'new:0', seq: 20 }]);
       await put({ rev: 2, title: 'new:0' }, 40);
       await put({ rev: 2, title: 'new:0' }, 35);
-      expect(await rowsOf('ada')).toMatchObject([{ rev: rowRev(2), seq: 40 }]);
+      expect(await rowsOf('ada')).toMatchObject([{ rev: rowRev(2), seq: 41 }]);
     });
 
     it('the newest of many first writes at the same time stays', async () => {
@@ -165,7 +189,7 @@ export const describeFeeds = (engine: string, make: MakeStores) => {
       await people.put({ ...known('A', 1), id: 'a' }, 3);
       await people.mention({ id: 'b', name: 'B' }, 1);
       await people.put({ ...known('C', 1), id: 'c' }, 2);
-      expect((await all(people.since(1))).map(({ id }) => id)).toEqual(['c', 'a']);
+      expect((await all(people.all.read({ after: 1, upTo: null }))).map(({ id }) => id)).toEqual(['c', 'a']);
     });
   });
 };

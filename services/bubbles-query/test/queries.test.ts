@@ -31,7 +31,7 @@ const SERVED: Readonly<Record<string, string>> = {
   'bubbles: readers, row.channelId by sk': 'reader_channel_v2',
   'bubbles: readers, row.type by sk': 'reader_type_v2',
   'bubbles: hideAt by hideAt': 'hide_at',
-  'bubble_cards: _id, rev': '_id',
+  'bubble_cards: _id, rev, seq': '_id',
   'bubble_cards: ever, seq by seq': 'ever',
   'bubble_cards: analyser': 'analyser',
   'bubble_cards: removedAt': 'removed',
@@ -49,6 +49,7 @@ const SERVED: Readonly<Record<string, string>> = {
   'transcripts: _id, revision': '_id',
   'people: _id': '_id',
   'people: _id, revision': '_id',
+  'people: _id, revision, seq': '_id',
   'people: seq by seq': 'seq',
   'fills: _id': '_id',
 };

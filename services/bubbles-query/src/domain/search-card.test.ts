@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { BUBBLE } from '../../test/builders.ts';
 import { aBubble, someDetails, someNotes } from '../../test/states.ts';
 import { type Bubble, tombstone, withFacts } from './bubble.ts';
+import { atOnce } from './search/turns.ts';
 import { nameInId, searchCard } from './search-card.ts';
 
 const bubble = (fields: Parameters<typeof someDetails>[0] = {}): Bubble => {
@@ -9,18 +10,18 @@ const bubble = (fields: Parameters<typeof someDetails>[0] = {}): Bubble => {
   if (detailed === null) throw new Error('nothing new');
   return detailed;
 };
-const authorOf = (author: Parameters<typeof someDetails>[0]) => searchCard(bubble(author))?.authorId;
+const authorOf = (author: Parameters<typeof someDetails>[0]) => atOnce(searchCard(bubble(author)))?.authorId;
 const somebody = { name: 'Olga', email: null, isExternal: true };
 
 describe('the card of a bubble', () => {
   it('there is none before it is known what the bubble is', () => {
-    expect(searchCard(aBubble())).toBeNull();
-    expect(searchCard(aBubble({ notes: someNotes() }))).toBeNull();
+    expect(atOnce(searchCard(aBubble()))).toBeNull();
+    expect(atOnce(searchCard(aBubble({ notes: someNotes() })))).toBeNull();
   });
 
   it('[SRCH-02] holds the words of the title and of the notes, and what can be filtered by', () => {
     const noted = withFacts(bubble({ title: 'Follow-up', channelId: 'c' }), 'notes', someNotes({ summary: 'All well, all.' }));
-    expect(noted && searchCard(noted)).toMatchObject({
+    expect(noted && atOnce(searchCard(noted))).toMatchObject({
       id: BUBBLE,
       rev: 2,
       readers: ['ada'],
@@ -42,7 +43,7 @@ describe('the card of a bubble', () => {
 
   it('of a removed bubble is empty, and newer than every other', () => {
     const known = bubble();
-    expect(searchCard(tombstone(known))).toEqual({
+    expect(atOnce(searchCard(tombstone(known)))).toEqual({
       id: BUBBLE,
       rev: known.rev + 1,
       readers: [],

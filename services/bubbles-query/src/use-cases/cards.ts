@@ -1,5 +1,6 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import { type Bubble, derivedAgain } from '../domain/bubble.ts';
+import { inTurns, type Turns } from '../domain/search/turns.ts';
 import { searchCard } from '../domain/search-card.ts';
 import type { BubbleStore, CardStore, PeopleStore } from '../ports.ts';
 import type { Feed } from './feed.ts';
@@ -8,6 +9,7 @@ export interface CardPorts {
   readonly cards: CardStore;
   readonly people: Pick<PeopleStore, 'mention'>;
   readonly feed: Feed;
+  readonly turns: Turns;
 }
 
 const CARDS_A_RUN = 100;
@@ -16,9 +18,9 @@ const KEPT_REMOVED_MS = 30 * 86_400_000;
 
 /** Writes what search finds a bubble by, from what is stored of it; its author first, so that the name is there when the card is. */
 export const writeCard =
-  ({ cards, people, feed }: CardPorts) =>
+  ({ cards, people, feed, turns }: CardPorts) =>
   async (bubble: Bubble): Promise<void> => {
-    const card = searchCard(bubble);
+    const card = await inTurns(searchCard(bubble), turns);
     if (card === null) return;
     const { userId = null, name = null } = bubble.details?.author ?? {};
     if (userId !== null) await feed(({ seq }) => people.mention({ id: userId, name }, seq));

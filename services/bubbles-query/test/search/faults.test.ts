@@ -33,13 +33,16 @@ it('[SRCH-03] a merge whose result cannot be taken is told, and the index built 
   const useless: MergeResult = Object.create(null);
   const cache = createIndexCache({
     cards: {
-      async *since(_, seq) {
-        feed.reads += seq === 0 ? 1 : 0;
-        await Promise.resolve();
-        yield rows.slice(0, feed.shown);
-      },
+      of: () => ({
+        async *read({ after }) {
+          feed.reads += after === 0 ? 1 : 0;
+          await Promise.resolve();
+          yield rows.slice(0, feed.shown);
+        },
+        count: () => Promise.resolve(0),
+      }),
     },
-    people: { named: () => Promise.resolve([]), since: async function* () {} },
+    people: { named: () => Promise.resolve([]), all: { read: async function* () {}, count: () => Promise.resolve(0) } },
     builder: { ...inlineBuilder(), merge: () => Promise.resolve(useless) },
     budgetBytes: 1e9,
     nowMs: () => Date.UTC(2026, 0),
@@ -71,7 +74,8 @@ it('[SRCH-03] cards that cannot be analysed again, since nothing of their bubble
   };
   const people = { mention: () => Promise.resolve() };
   const bubbles = { byIds: () => Promise.resolve([]), change: () => Promise.reject(new Error('nothing to change')) };
-  await analyseCardsAgain({ cards, people, bubbles, feed: createFeed(systemClock()) })();
+  const turns = { elapsedMs: () => 0, nextTurn: () => Promise.resolve() };
+  await analyseCardsAgain({ cards, people, bubbles, turns, feed: createFeed(systemClock()) })();
   expect(looks).toBe(2);
 });
 

@@ -4,6 +4,7 @@ import { createIndexBuild, mergeSegments } from '../../src/domain/search/index-b
 import { createNameBook, type NameBook } from '../../src/domain/search/name-book.ts';
 import { parseQuery } from '../../src/domain/search/query-units.ts';
 import { comparePositions, type Position, packTuple, UNDATED } from '../../src/domain/search/rank.ts';
+import { atOnce } from '../../src/domain/search/turns.ts';
 import { rank } from './definition.ts';
 
 /** A bubble as the tests state it; its author's name is the author's id. */
@@ -37,7 +38,7 @@ export const uuidOf = (number: number): string => `00000000-0000-4000-8000-${num
 
 export const cardOf = (bubble: TestBubble, rev: number, readable = true): CardRow => {
   const { id, createdMs, hideAtMs, teamId, channelId, type, authorName } = bubble;
-  return { id, rev, seq: rev, readable, createdMs, hideAtMs, teamId, channelId, type, authorId: authorName, ...cardText(bubble) };
+  return { id, rev, seq: rev, readable, createdMs, hideAtMs, teamId, channelId, type, authorId: authorName, ...atOnce(cardText(bubble)) };
 };
 
 /** A book that knows every author by the name that is the id. */

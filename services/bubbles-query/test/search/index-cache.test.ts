@@ -1,65 +1,13 @@
-import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { openThread } from '../../src/adapters/threads/open-thread.ts';
-import type { CardRow, PersonRow } from '../../src/domain/search/card.ts';
-import { nameText } from '../../src/domain/search/card.ts';
+import type { CardRow } from '../../src/domain/search/card.ts';
 import { type IndexBuilder, inlineBuilder } from '../../src/domain/search/index-builder.ts';
-import { createIndexCache, INLINE_CARDS, type IndexCacheOptions } from '../../src/domain/search/index-cache.ts';
-import { parseQuery } from '../../src/domain/search/query-units.ts';
+import { INLINE_CARDS } from '../../src/domain/search/index-cache.ts';
 import { createSeqSource, seqAt, withOverlap } from '../../src/domain/search/seq.ts';
 import { threadBuilder } from '../../src/domain/search/thread-builder.ts';
 import { createCorpus } from './corpus.ts';
-import { cardOf, defined, NO_FILTERS, type TestBubble, testBubble, uuidOf } from './harness.ts';
-
-const START_MS = Date.UTC(2024, 5, 15);
-
-/** Feeds over plain maps, as a store would serve them, with a count of the reads. */
-const world = () => {
-  const cards = new Map<string, CardRow & { readonly ever: Set<string>; readonly readers: Set<string> }>();
-  const people = new Map<string, PersonRow>();
-  const reads: { userId: string; seq: number }[] = [];
-  let nowMs = START_MS;
-  const nextSeq = createSeqSource(() => nowMs);
-  let fails = false;
-  const put = (bubble: TestBubble, readers: readonly string[]): void => {
-    const known = cards.get(bubble.id);
-    const ever = new Set([...(known?.ever ?? []), ...readers]);
-    cards.set(bubble.id, { ...cardOf(bubble, (known?.rev ?? 0) + 1), seq: nextSeq(), ever, readers: new Set(readers) });
-  };
-  return {
-    put,
-    reads,
-    pass: (ms: number) => {
-      nowMs += ms;
-    },
-    fail: (on: boolean) => {
-      fails = on;
-    },
-    name: (id: string, name: string, seq = nextSeq()) =>
-      people.set(id, { id, rev: (people.get(id)?.rev ?? 0) + 1, seq, name: nameText(name) }),
-    nowMs: () => nowMs,
-    cards: {
-      async *since(userId: string, seq: number) {
-        reads.push({ userId, seq });
-        await Promise.resolve();
-        if (fails) throw new Error('the store is away');
-        const rows = [...cards.values()].filter((card) => card.ever.has(userId) && card.seq > seq).sort((a, b) => a.seq - b.seq);
-        for (let at = 0; at < rows.length; at += 100) {
-          yield rows.slice(at, at + 100).map((card) => ({ ...card, ever: null, readers: null, readable: card.readers.has(userId) }));
-        }
-      },
-    },
-    people: {
-      named: (ids: readonly string[]) => Promise.resolve(ids.flatMap((id) => people.get(id) ?? [])),
-      async *since(seq: number) {
-        await Promise.resolve();
-        yield [...people.values()].filter((row) => row.seq > seq);
-      },
-    },
-  };
-};
-
-type World = ReturnType<typeof world>;
+import { cardOf, defined, type TestBubble, uuidOf } from './harness.ts';
+import { cacheOver, idsOf, START_MS, sprint, world } from './index-world.ts';
 
 const builders: IndexBuilder[] = [];
 const threads = (): IndexBuilder => {
@@ -70,31 +18,6 @@ const threads = (): IndexBuilder => {
 afterEach(async () => {
   await Promise.all(builders.splice(0).map((builder) => builder.stop()));
 });
-
-const cacheOver = ({ cards, people, nowMs }: World, overrides: Partial<IndexCacheOptions> = {}) =>
-  createIndexCache({
-    cards,
-    people,
-    nowMs,
-    builder: inlineBuilder(),
-    budgetBytes: 1e9,
-    elapsedMs: () => performance.now(),
-    nextTurn: setImmediate,
-    onFault: (error) => {
-      throw error;
-    },
-    ...overrides,
-  });
-
-const idsOf = async (cache: ReturnType<typeof cacheOver>, userId: string, q: string): Promise<string[]> => {
-  const ids: string[] = [];
-  const request = { query: parseQuery(q), filters: NO_FILTERS, after: null, nowMs: START_MS };
-  for await (const hit of cache.search(userId, request)) ids.push(hit.id);
-  return ids;
-};
-
-const sprint = (number: number, overrides: Partial<TestBubble> = {}): TestBubble =>
-  testBubble({ id: uuidOf(number), title: 'Sprint demo', createdMs: START_MS + number, ...overrides });
 
 describe('the indexes of callers', () => {
   it('[SRCH-04] finds a card at the next search, and no longer when the caller left', async () => {

@@ -33,6 +33,16 @@ describe('the embedded engine means what MongoDB means', () => {
     expect(await things.findOne({ _id: 'a' })).toEqual(before);
   });
 
+  it('holds arrays of more elements than a call may have arguments', async () => {
+    const many = Array.from({ length: 200_000 }, (_, n) => `n${n}`);
+    const things = await holding([{ _id: 'a', list: many }]);
+    await things.ensureIndexes([{ name: 'list', keys: { list: 1 } }]);
+    await things.updateOne({ _id: 'a' }, { $push: { list: { $each: many } } });
+    await things.updateOne({ _id: 'a' }, { $addToSet: { list: { $each: [...many, 'new'] } } });
+    expect(await things.count({ list: 'new' })).toBe(1);
+    expect((await things.findOne({ _id: 'a' }))?.['list']).toHaveLength(400_001);
+  });
+
   it('sorts and compares texts by code point', async () => {
     const things = await holding([
       { _id: 'astral', v: '😀' },

@@ -41,7 +41,7 @@ const reader = (path: string, spread: (value: unknown, into: unknown[]) => void)
 export const candidateReader = (path: string): Reader =>
   reader(path, (value, into) => {
     into.push(value);
-    if (Array.isArray(value)) into.push(...value);
+    if (Array.isArray(value)) for (const element of value) into.push(element);
   });
 
 /** What an index on the path holds: as the candidates, but an array is there through its elements only. */
@@ -49,7 +49,7 @@ export const indexedReader = (path: string): Reader => {
   const read = reader(path, (value, into) => {
     if (!Array.isArray(value)) into.push(value);
     else if (value.length === 0) into.push(EMPTY_ARRAY);
-    else into.push(...value);
+    else for (const element of value) into.push(element);
   });
   return (doc) => {
     const values = read(doc);

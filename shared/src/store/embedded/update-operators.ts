@@ -66,16 +66,22 @@ const push = (current: unknown, operand: unknown): unknown[] => {
   const modifiers = modifiersOf(operand, '$push', PUSH_MODIFIERS);
   if (!modifiers) return [...elements, cloneData(operand)];
   const position = '$position' in modifiers ? numberOf(modifiers['$position'], '$position') : elements.length;
-  elements.splice(position, 0, ...arrayOf(cloneData(modifiers['$each']), '$each'));
-  if ('$sort' in modifiers) sortElements(elements, modifiers['$sort']);
-  return '$slice' in modifiers ? slice(elements, numberOf(modifiers['$slice'], '$slice')) : elements;
+  const added = arrayOf(cloneData(modifiers['$each']), '$each');
+  const pushed = [...elements.slice(0, position), ...added, ...elements.slice(position)];
+  if ('$sort' in modifiers) sortElements(pushed, modifiers['$sort']);
+  return '$slice' in modifiers ? slice(pushed, numberOf(modifiers['$slice'], '$slice')) : pushed;
 };
 
 const addToSet = (current: unknown, operand: unknown): unknown[] => {
   const elements = current === undefined ? [] : [...arrayOf(current, '$addToSet')];
   const modifiers = modifiersOf(operand, '$addToSet', ['$each']);
+  const texts = new Set(elements.filter((element) => typeof element === 'string'));
+  // Texts by hash: others are few, and compared one by one.
+  const isThere = (item: unknown) => (typeof item === 'string' ? texts.has(item) : elements.some((element) => equalValues(element, item)));
   for (const item of modifiers ? arrayOf(modifiers['$each'], '$each') : [operand]) {
-    if (!elements.some((element) => equalValues(element, item))) elements.push(cloneData(item));
+    if (isThere(item)) continue;
+    elements.push(cloneData(item));
+    if (typeof item === 'string') texts.add(item);
   }
   return elements;
 };

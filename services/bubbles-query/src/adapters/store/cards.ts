@@ -6,8 +6,7 @@ import type { CardFeed } from '../../domain/search/index-cache.ts';
 import { NEAR_END_MS, UNDATED } from '../../domain/search/rank.ts';
 import type { SearchCard } from '../../domain/search-card.ts';
 import type { CardStore } from '../../ports.ts';
-import { type FedDoc, seqPages } from './seq-pages.ts';
-import { putUnlessNewer } from './unless-newer.ts';
+import { type FedDoc, feedSource, putIntoFeed } from './feeds.ts';
 
 export interface CardDoc extends Omit<SearchCard, 'id' | 'removed' | 'createdAt'>, FedDoc {
   /** Absent from a card that an earlier release wrote. */
@@ -57,20 +56,16 @@ const rowFor =
 
 export const cardStore = (collection: Collection<CardDoc>, analyser: number = ANALYSER_VERSION): CardStore & CardFeed => ({
   async put({ id, removed, ...fields }, { seq, at }) {
-    await putUnlessNewer(
-      collection,
-      { _id: id, rev: { $lte: fields.rev } },
-      {
+    await putIntoFeed(collection, {
+      older: { _id: id, rev: { $lte: fields.rev } },
+      update: {
         $set: { ...fields, createdMs: nearMs(fields.createdAt), analyser, ...(removed ? { removedAt: at } : {}) },
         $addToSet: { ever: { $each: [...fields.readers] } },
-        $max: { seq },
       },
-    );
+      seq,
+    });
   },
-  async *since(userId, seq) {
-    const row = rowFor(userId);
-    for await (const docs of seqPages(collection, { filter: { ever: userId }, after: seq, projection: { ever: 0 } })) yield docs.map(row);
-  },
+  of: (userId) => feedSource(collection, { filter: { ever: userId }, projection: { ever: 0 }, rowOf: rowFor(userId) }),
   async idsAnalysedBefore(limit) {
     const docs = await collection.find({ analyser: { $lt: analyser } }, { limit, projection: { _id: 1 } });
     return docs.map(({ _id }) => _id);

@@ -4,8 +4,7 @@ import { nameText, type PersonRow } from '../../domain/search/card.ts';
 import type { PeopleFeed } from '../../domain/search/index-cache.ts';
 import { nameInId } from '../../domain/search-card.ts';
 import type { PeopleStore } from '../../ports.ts';
-import { type FedDoc, seqPages } from './seq-pages.ts';
-import { putUnlessNewer } from './unless-newer.ts';
+import { type FedDoc, feedSource, putIntoFeed } from './feeds.ts';
 
 export interface PersonDoc extends Omit<KnownPerson, 'id'>, FedDoc {}
 
@@ -25,7 +24,7 @@ const rowOf = ({ _id, name, revision, seq }: PersonDoc): PersonRow => ({ id: _id
 
 export const peopleStore = (collection: Collection<PersonDoc>): PeopleStore & PeopleFeed => {
   const put = ({ id, ...person }: KnownPerson, seq: number): Promise<void> =>
-    putUnlessNewer(collection, { _id: id, revision: { $lte: person.revision } }, { $set: person, $max: { seq } });
+    putIntoFeed(collection, { older: { _id: id, revision: { $lte: person.revision } }, update: { $set: person }, seq });
   return {
     put,
     mention: ({ id, name }, seq) => put({ id, name, email: null, revision: HEARSAY }, seq),
@@ -47,8 +46,6 @@ export const peopleStore = (collection: Collection<PersonDoc>): PeopleStore & Pe
       }
       return [...told, ...rows];
     },
-    async *since(seq) {
-      for await (const docs of seqPages(collection, { filter: {}, after: seq, projection: NAMES_ONLY })) yield docs.map(rowOf);
-    },
+    all: feedSource(collection, { filter: {}, projection: NAMES_ONLY, rowOf }),
   };
 };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { tokensOf } from './analysis.ts';
 import { cardText, readPlaced, readWords } from './card.ts';
+import { atOnce } from './turns.ts';
 
 const wordsOf = (text: string): string[] => tokensOf(text).map((token) => token.text);
 
@@ -113,14 +114,14 @@ describe('the analysis of a text', () => {
 
 describe('a card', () => {
   it('says every token of the title with its place and every word of the notes once', () => {
-    const card = cardText({ title: 'Follow-up C++', summary: 'one two one' });
+    const card = atOnce(cardText({ title: 'Follow-up C++', summary: 'one two one' }));
     expect(card).toEqual({ title: 'followup:0-1 follow:0 up:1 c++:2 c:2', notes: 'one two' });
     expect(readPlaced(card.title)).toEqual(tokensOf('Follow-up C++'));
     expect(readWords(card.notes)).toEqual(['one', 'two']);
   });
 
   it('is empty for a bubble without text', () => {
-    expect(cardText({ title: null, summary: null })).toEqual({ title: '', notes: '' });
+    expect(atOnce(cardText({ title: null, summary: null }))).toEqual({ title: '', notes: '' });
     expect(readPlaced('')).toEqual([]);
     expect(readWords('')).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { createAuthorField } from './author-field.ts';
 import type { CardRow } from './card.ts';
 import { type Admission, namesFound, type Question, STAGES, stageHits, startRun } from './evaluate.ts';
 import type { BuiltIndex, Interners, MergeResult, MergeTask } from './index-build.ts';
-import { adoptMerge, applyRows, beginMerge, bytesOf, type IndexState, openState, searchedLevels, sizeOf } from './index-state.ts';
+import { adoptMerge, applyRows, beginMerge, bytesOf, type IndexState, isNews, openState, searchedLevels, sizeOf } from './index-state.ts';
 import { mergeOrdered } from './merge-ordered.ts';
 import type { NameBook } from './name-book.ts';
 import { planQuery } from './query-plan.ts';
@@ -28,6 +28,8 @@ export interface SearchRequest {
 
 /** The bubbles one caller may read, searchable. */
 export interface CallerIndex {
+  /** Whether the card is newer than what it has. */
+  isNews(row: CardRow): boolean;
   /** Takes cards as they are now, in any order and more than once. */
   apply(rows: readonly CardRow[]): void;
   /**
@@ -41,7 +43,7 @@ export interface CallerIndex {
   startMerge(): MergeTask | null;
   adopt(result: MergeResult): void;
   size(): number;
-  /** How many bubbles changed since the last merge began. */
+  /** How many bubbles changed since the last merge began; long ones count for several. */
   changes(): number;
   bytes(): number;
 }
@@ -79,13 +81,14 @@ export const createCallerIndex = (built: BuiltIndex, names: NameBook): CallerInd
   const state = openState(built);
   const authorField = createAuthorField(state.interners, names);
   return {
+    isNews: (row) => isNews(state, row),
     apply: (rows) => applyRows(state, rows),
     search: (request) => searchIn(state, authorField(state.lexicon), request),
     authors: () => state.interners.authors.texts(),
     startMerge: () => beginMerge(state),
     adopt: (result) => adoptMerge(state, result),
     size: () => sizeOf(state),
-    changes: () => state.delta.bubbles.size + state.delta.gone.size,
+    changes: () => state.delta.weight(),
     bytes: () => bytesOf(state),
   };
 };

@@ -1,4 +1,5 @@
-import { type Token, tokensOf } from './analysis.ts';
+import { type Token, tokensInTurns } from './analysis.ts';
+import { atOnce } from './turns.ts';
 
 /** A search card as one caller sees it. */
 export interface CardRow {
@@ -32,16 +33,45 @@ export interface PersonRow {
 const placed = (token: Token): string =>
   token.start === token.end ? `${token.text}:${token.start}` : `${token.text}:${token.start}-${token.end}`;
 
-/** Tokens with their positions, `tok:3` or `tok:3-4`, one blank between them. */
-const placedText = (text: string | null): string => (text === null ? '' : tokensOf(text).map(placed).join(' '));
+/** How much of a text is read, and how long what is kept of it may be. What does not fit is not found, and stands in nobody's way. */
+interface Room {
+  readonly units: number;
+  readonly characters: number;
+}
+const TITLE_ROOM: Room = { units: 2048, characters: 2 ** 14 };
+const NOTES_ROOM: Room = { units: 2 ** 20, characters: 2 ** 18 };
+const NAME_ROOM: Room = { units: 256, characters: 2 ** 11 };
 
-/** Analysed once, when the text changes; indexes are made of this alone. */
-export const cardText = (bubble: { readonly title: string | null; readonly summary: string | null }): { title: string; notes: string } => ({
-  title: placedText(bubble.title),
-  notes: bubble.summary === null ? '' : [...new Set(tokensOf(bubble.summary).map((token) => token.text))].join(' '),
-});
+/** Each item of a text once, as long as they fit, one blank between them; with turns for others. */
+function* itemsOf(text: string | null, room: Room, itemOf: (token: Token) => string): Generator<null, string> {
+  const items = new Set<string>();
+  let left = room.characters;
+  for (const token of tokensInTurns((text ?? '').slice(0, room.units))) {
+    const item = token === null ? null : itemOf(token);
+    if (item === null) yield null;
+    if (item === null || items.has(item)) continue;
+    left -= item.length + 1;
+    if (left < 0) break;
+    items.add(item);
+  }
+  return [...items].join(' ');
+}
 
-export const nameText = (name: string | null): string => placedText(name);
+/** Analysed once, when the text changes; indexes are made of this alone: tokens of the title with their positions, `tok:3` or `tok:3-4`, and of the notes. */
+export function* cardText({
+  title,
+  summary,
+}: {
+  readonly title: string | null;
+  readonly summary: string | null;
+}): Generator<null, { readonly title: string; readonly notes: string }> {
+  return { title: yield* itemsOf(title, TITLE_ROOM, placed), notes: yield* itemsOf(summary, NOTES_ROOM, ({ text }) => text) };
+}
+
+/** As much of a name as is read. */
+export const nameBeginning = (name: string): string => name.slice(0, NAME_ROOM.units);
+
+export const nameText = (name: string | null): string => atOnce(itemsOf(name, NAME_ROOM, placed));
 
 export const readPlaced = (text: string): Token[] =>
   text === ''

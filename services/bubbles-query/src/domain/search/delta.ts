@@ -4,12 +4,21 @@ import { createSegmentBuilder, type IndexedBubble } from './segment-builder.ts';
 const BYTES_OF_BUBBLE = 400;
 const BYTES_OF_WORD = 8;
 const BYTES_OF_GONE = 120;
+/** Of a bubble that weighs one. */
+const USUAL_WORDS = 128;
+
+const wordsOf = (bubble: IndexedBubble | undefined): number => (bubble === undefined ? 0 : bubble.title.length + bubble.notes.length);
 
 /** Changes since the last merge: the newest state of each bubble. */
 export const createDelta = () => {
   const bubbles = new Map<string, IndexedBubble>();
   const gone = new Map<string, number>();
+  let words = 0;
   let sealed: Level | null = null;
+  const forget = (id: string): boolean => {
+    words -= wordsOf(bubbles.get(id));
+    return bubbles.delete(id);
+  };
   return {
     bubbles,
     gone,
@@ -17,11 +26,13 @@ export const createDelta = () => {
     revOf: (id: string): number | null => bubbles.get(id)?.rev ?? gone.get(id) ?? null,
     put: (bubble: IndexedBubble): void => {
       gone.delete(bubble.id);
+      forget(bubble.id);
+      words += wordsOf(bubble);
       bubbles.set(bubble.id, bubble);
       sealed = null;
     },
     remove: (id: string, rev: number): void => {
-      if (bubbles.delete(id)) sealed = null;
+      if (forget(id)) sealed = null;
       gone.set(id, rev);
     },
     /** As a level; `bound` is above every term id. */
@@ -34,11 +45,9 @@ export const createDelta = () => {
       }
       return sealed;
     },
-    bytes: (): number =>
-      [...bubbles.values()].reduce(
-        (total, { title, notes }) => total + BYTES_OF_BUBBLE + (title.length + notes.length) * BYTES_OF_WORD,
-        gone.size * BYTES_OF_GONE,
-      ),
+    /** How many changes there are, in bubbles of usual length. */
+    weight: (): number => Math.max(bubbles.size, words / USUAL_WORDS) + gone.size,
+    bytes: (): number => bubbles.size * BYTES_OF_BUBBLE + words * BYTES_OF_WORD + gone.size * BYTES_OF_GONE,
   };
 };
 

@@ -1,24 +1,25 @@
 import { type CallerIndex, createCallerIndex, type SearchRequest } from './caller-index.ts';
 import type { CardRow, PersonRow } from './card.ts';
+import { type FeedSource, followFeed } from './followed-feed.ts';
 import { freshRuns } from './fresh-runs.ts';
 import type { BuiltIndex } from './index-build.ts';
 import { type IndexBuilder, inlineBuilder } from './index-builder.ts';
 import { createNameBook } from './name-book.ts';
 import type { Position } from './rank.ts';
-import { seqAt, withOverlap } from './seq.ts';
+import { seqAt } from './seq.ts';
 import { type Turns, takeTurns } from './turns.ts';
 
 /** The search cards, as one caller sees them. */
 export interface CardFeed {
-  /** Every card the caller reads or ever read with a higher sequence number, as it is now, in batches by that number. */
-  since(userId: string, seq: number): AsyncIterable<readonly CardRow[]>;
+  /** Every card the caller reads or ever read. */
+  of(userId: string): FeedSource<CardRow>;
 }
 
 /** Names of people, with or without an account. */
 export interface PeopleFeed {
   /** Those of these people that have a row. */
   named(ids: readonly string[]): Promise<readonly PersonRow[]>;
-  since(seq: number): AsyncIterable<readonly PersonRow[]>;
+  readonly all: FeedSource<PersonRow>;
 }
 
 export interface IndexCacheOptions extends Turns {
@@ -44,13 +45,15 @@ export interface IndexCache {
 interface Entry {
   readonly refresh: () => Promise<void>;
   index: CallerIndex | null;
-  watermark: number;
   bytes: number;
   merge: Promise<void> | null;
 }
 
-/** So many cards are indexed on the event loop. */
+/** So many cards are indexed on the event loop, when their texts are not too long. */
 export const INLINE_CARDS = 200;
+const INLINE_CHARACTERS = 2 ** 17;
+/** A card that is longer is no change to make on the event loop: the index is built again beside it. */
+const LONG_CARD_CHARACTERS = 2 ** 14;
 const CARDS_A_TURN = 32;
 /** Changes may gather up to here while a merge is on its way. */
 const MAX_WAITING_CHANGES = 4096;
@@ -67,35 +70,41 @@ async function* chained(first: readonly CardRow[], rest: AsyncIterator<readonly 
 /** Reads ahead to learn whether the cards are few. */
 const buildFrom = async (batches: AsyncIterable<readonly CardRow[]>, large: IndexBuilder): Promise<BuiltIndex> => {
   const iterator = batches[Symbol.asyncIterator]();
-  const first: CardRow[] = [];
-  while (first.length <= INLINE_CARDS) {
+  let first: readonly CardRow[] = [];
+  while (first.length <= INLINE_CARDS && charactersOf(first) <= INLINE_CHARACTERS) {
     const next = await iterator.next();
     if (next.done === true) return inlineBuilder().build(chained(first, iterator));
-    first.push(...next.value);
+    first = first.concat(next.value);
   }
   return large.build(chained(first, iterator));
 };
 
-/** What a read has seen ends with its rows, and not before it began: the overlap is for those who wrote meanwhile. */
-const latestOf = (rows: readonly { readonly seq: number }[], seen: number): number =>
-  rows.reduce((latest, { seq }) => Math.max(latest, seq), seen);
+const charactersOf = (rows: readonly CardRow[]): number => rows.reduce((total, { title, notes }) => total + title.length + notes.length, 0);
+
+/** Rows in order, at most so many at once, and not more than one when they are long. */
+function* slicesOf(rows: readonly CardRow[]): Generator<readonly CardRow[]> {
+  let [from, characters] = [0, 0];
+  for (const [at, row] of rows.entries()) {
+    characters += charactersOf([row]);
+    if (at > from && (at - from === CARDS_A_TURN || characters > LONG_CARD_CHARACTERS)) {
+      yield rows.slice(from, at);
+      [from, characters] = [at, charactersOf([row])];
+    }
+  }
+  if (from < rows.length) yield rows.slice(from);
+}
 
 const createNames = ({ people, nowMs }: IndexCacheOptions) => {
   const book = createNameBook();
-  let watermark = seqAt(nowMs());
+  const feed = followFeed(people.all, { nowMs, from: seqAt(nowMs()) });
   const refresh = freshRuns(async () => {
-    let seen = seqAt(nowMs());
-    for await (const rows of people.since(withOverlap(watermark))) {
-      book.update(rows);
-      seen = latestOf(rows, seen);
-    }
-    watermark = Math.max(watermark, seen);
+    for await (const rows of feed.changes()) book.update(rows);
   });
   const follow = async (ids: readonly string[]): Promise<void> => {
     const unknown = ids.filter((id) => !book.has(id));
     if (unknown.length > 0) book.follow(unknown, await people.named(unknown));
   };
-  return { book, refresh, follow };
+  return { book, refresh, follow, bytes: () => book.bytes() + feed.bytes() };
 };
 
 type Names = ReturnType<typeof createNames>;
@@ -103,6 +112,7 @@ type Names = ReturnType<typeof createNames>;
 /** Keeps one caller's index up to date. */
 const createEntry = (userId: string, names: Names, { options, drop }: { options: IndexCacheOptions; drop: () => void }): Entry => {
   const { cards, builder, nowMs, onFault } = options;
+  const feed = followFeed(cards.of(userId), { nowMs });
 
   const startMerge = (index: CallerIndex): void => {
     const task = entry.merge === null ? index.startMerge() : null;
@@ -120,28 +130,31 @@ const createEntry = (userId: string, names: Names, { options, drop }: { options:
   };
   const apply = async (index: CallerIndex, rows: readonly CardRow[]): Promise<void> => {
     const breathe = takeTurns(options);
-    for (let at = 0; at < rows.length; at += CARDS_A_TURN) {
-      index.apply(rows.slice(at, at + CARDS_A_TURN));
+    for (const slice of slicesOf(rows)) {
+      index.apply(slice);
       startMerge(index);
       if (entry.merge !== null && index.changes() > MAX_WAITING_CHANGES) await entry.merge;
       await breathe();
     }
   };
-  async function* read(from: number): AsyncGenerator<readonly CardRow[]> {
-    let seen = seqAt(nowMs());
-    for await (const rows of cards.since(userId, from)) {
-      seen = latestOf(rows, seen);
-      yield rows;
-    }
-    entry.watermark = Math.max(entry.watermark, seen);
-  }
-  const update = async (): Promise<void> => {
-    if (entry.index === null) entry.index = createCallerIndex(await buildFrom(read(0), builder), names.book);
-    else for await (const rows of read(withOverlap(entry.watermark))) await apply(entry.index, rows);
-    await names.follow(entry.index.authors());
-    entry.bytes = entry.index.bytes();
+  const build = async (): Promise<CallerIndex> => {
+    feed.startOver();
+    return createCallerIndex(await buildFrom(feed.changes(), builder), names.book);
   };
-  const entry: Entry = { refresh: freshRuns(update), index: null, watermark: 0, bytes: 0, merge: null };
+  /** False when the index had better be built again. */
+  const follow = async (index: CallerIndex): Promise<boolean> => {
+    for await (const rows of feed.changes()) {
+      if (rows.some((row) => charactersOf([row]) > LONG_CARD_CHARACTERS && index.isNews(row))) return false;
+      await apply(index, rows);
+    }
+    return true;
+  };
+  const update = async (): Promise<void> => {
+    if (entry.index === null || !(await follow(entry.index))) entry.index = await build();
+    await names.follow(entry.index.authors());
+    entry.bytes = entry.index.bytes() + feed.bytes();
+  };
+  const entry: Entry = { refresh: freshRuns(update), index: null, bytes: 0, merge: null };
   return entry;
 };
 
@@ -150,7 +163,7 @@ export const createIndexCache = (options: IndexCacheOptions): IndexCache => {
   const names = createNames(options);
   /** Least recently used first. */
   const entries = new Map<string, Entry>();
-  const bytes = (): number => [...entries.values()].reduce((total, entry) => total + entry.bytes, names.book.bytes());
+  const bytes = (): number => [...entries.values()].reduce((total, entry) => total + entry.bytes, names.bytes());
 
   const touch = (userId: string): Entry => {
     const entry = entries.get(userId) ?? createEntry(userId, names, { options, drop: () => entries.delete(userId) });

@@ -57,15 +57,18 @@ const revOf = ({ delta, merging, levels }: IndexState, id: string): number => {
   return -1;
 };
 
+export const isNews = (state: IndexState, row: CardRow): boolean => row.rev > revOf(state, row.id);
+
 export const applyRows = (state: IndexState, rows: readonly CardRow[]): void => {
   const replaced: Uint8Array[] = [];
   try {
     for (const row of rows) {
-      if (row.rev <= revOf(state, row.id)) continue;
+      if (!isNews(state, row)) continue;
       if (row.readable) state.delta.put(indexedBubble(row, state.interners, state.lexicon.intern));
       else state.delta.remove(row.id, row.rev);
       replaced.push(idBytes(row.id));
     }
+    state.lexicon.sort();
   } finally {
     // Those before a row that failed are known by now, and would never come again.
     state.levels = state.levels.map((level) => withDead(level, replaced));
@@ -87,7 +90,7 @@ const countOf = (levels: readonly Level[]): number => levels.reduce((total, leve
 export const beginMerge = (state: IndexState): MergeTask | null => {
   const { delta, lexicon } = state;
   const [largest] = state.levels;
-  const isDue = delta.bubbles.size > MAX_DELTA || delta.gone.size > MAX_DELTA || isWasteful(largest);
+  const isDue = delta.weight() > MAX_DELTA || isWasteful(largest);
   if (state.merging !== null || !isDue) return null;
   state.levels = searchedLevels(state);
   const smaller = state.levels.slice(largest === undefined ? 0 : 1);

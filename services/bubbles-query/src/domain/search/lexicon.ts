@@ -14,6 +14,8 @@ export interface Lexicon {
   idOf(text: string): number | null;
   /** The id, given now when there is none. */
   intern(text: string): number;
+  /** Puts the terms given since the last time into their order: a part of the work of `tables`, done when there are few. */
+  sort(): void;
   textOf(id: number): string;
   tables(): readonly TermTable[];
   /** The terms after the base in order of their ids. */
@@ -23,23 +25,33 @@ export interface Lexicon {
 
 const BYTES_OF_ADDED_TERM = 120;
 
+/** Two lists that are sorted by their texts as one. */
+const mergedBy = (textOf: (id: number) => string, left: readonly number[], right: readonly number[]): number[] => {
+  const merged: number[] = [];
+  let next = 0;
+  for (const id of right) {
+    while (next < left.length && textOf(num(left, next)) < textOf(id)) merged.push(num(left, next++));
+    merged.push(id);
+  }
+  while (next < left.length) merged.push(num(left, next++));
+  return merged;
+};
+
 export const createLexicon = (base: SortedTerms): Lexicon => {
   const ids = new Map<string, number>();
   const added: string[] = [];
-  /** Ids of the added terms, sorted by their text. */
-  const sorted: number[] = [];
+  /** Ids of the added terms, sorted by their text; the latest may not be among them yet. */
+  let sorted: readonly number[] = [];
   let packed: TermTable | null = null;
 
-  const textOf = (id: number): string => (id < base.count ? termAt(base, id) : (added[id - base.count] ?? ''));
-  const placeOf = (text: string): number => {
-    let low = 0;
-    let high = sorted.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (textOf(num(sorted, middle)) < text) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+  const addedText = (id: number): string => added[id - base.count] ?? '';
+  const textOf = (id: number): string => (id < base.count ? termAt(base, id) : addedText(id));
+  const sort = (): void => {
+    if (sorted.length === added.length) return;
+    const fresh = Array.from({ length: added.length - sorted.length }, (_, at) => base.count + sorted.length + at);
+    fresh.sort((a, b) => (addedText(a) < addedText(b) ? -1 : 1));
+    sorted = mergedBy(addedText, sorted, fresh);
+    packed = null;
   };
   const idOf = (text: string): number | null => {
     const known = ids.get(text);
@@ -48,7 +60,8 @@ export const createLexicon = (base: SortedTerms): Lexicon => {
     return index < 0 ? null : index;
   };
   const tables = (): readonly TermTable[] => {
-    packed ??= { terms: packTerms(sorted.map(textOf)), ids: [...sorted] };
+    sort();
+    packed ??= { terms: packTerms(sorted.map(addedText)), ids: sorted };
     return [{ terms: base, ids: null }, packed];
   };
   return {
@@ -59,12 +72,11 @@ export const createLexicon = (base: SortedTerms): Lexicon => {
       const known = idOf(text);
       if (known !== null) return known;
       const id = base.count + added.length;
-      sorted.splice(placeOf(text), 0, id);
       added.push(text);
       ids.set(text, id);
-      packed = null;
       return id;
     },
+    sort,
     textOf,
     tables,
     added: () => added,

@@ -19,3 +19,21 @@ export const takeTurns = ({ elapsedMs, nextTurn }: Turns): Breathe => {
     began = elapsedMs();
   };
 };
+
+/** Work that says where others may have a turn, done with such turns. */
+export const inTurns = async <T>(work: Generator<null, T>, turns: Turns): Promise<T> => {
+  const breathe = takeTurns(turns);
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+    await breathe();
+  }
+};
+
+/** The same without turns. */
+export const atOnce = <T>(work: Generator<null, T>): T => {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+  }
+};

@@ -1,0 +1,72 @@
+import type { Collection, Doc, Filter, FindOptions, UpdateFilter } from '@bubbles/shared/store/collection.ts';
+import type { FeedSource, Span } from '../../domain/search/followed-feed.ts';
+
+/** What is written into a feed. */
+export interface FedDoc extends Doc {
+  /** Rises with every write. */
+  readonly seq: number;
+}
+
+const DOCS_A_PAGE = 500;
+
+interface SpanQuery<T extends FedDoc> {
+  readonly filter: Filter<T>;
+  readonly span: Span;
+  readonly projection: NonNullable<FindOptions['projection']>;
+}
+
+const within = <T extends FedDoc>(
+  filter: Filter<T>,
+  lower: { readonly $gt: number } | { readonly $gte: number },
+  { upTo }: Span,
+): Filter<T> => {
+  const seq = { ...lower, ...(upTo === null ? {} : { $lte: upTo }) };
+  // A filter of T with bounds on a field that every T has.
+  return { ...filter, seq } as Filter<T>;
+};
+
+/** The documents of a span in the order of their numbers. Those at the border of two pages come twice: two writers may have drawn one number. */
+export async function* seqPages<T extends FedDoc>(
+  collection: Collection<T>,
+  { filter, span, projection }: SpanQuery<T>,
+): AsyncGenerator<readonly T[]> {
+  let lower: { readonly $gt: number } | { readonly $gte: number } = { $gt: span.after };
+  for (;;) {
+    const docs = await collection.find(within(filter, lower, span), { sort: { seq: 1 }, limit: DOCS_A_PAGE, projection });
+    if (docs.length > 0) yield docs;
+    const last = docs.at(-1);
+    if (last === undefined || docs.length < DOCS_A_PAGE) return;
+    lower = docs[0]?.seq === last.seq ? { $gt: last.seq } : { $gte: last.seq };
+  }
+}
+
+/** A feed of documents as rows. */
+export const feedSource = <T extends FedDoc, R>(
+  collection: Collection<T>,
+  { filter, projection, rowOf }: Omit<SpanQuery<T>, 'span'> & { readonly rowOf: (doc: T) => R },
+): FeedSource<R> => ({
+  async *read(span) {
+    for await (const docs of seqPages(collection, { filter, span, projection })) yield docs.map(rowOf);
+  },
+  count: (span) => collection.count(within(filter, { $gt: span.after }, span)),
+});
+
+interface FeedWrite<T extends FedDoc> {
+  /** Matches the document with this id unless it is newer. */
+  readonly older: Filter<T>;
+  readonly update: UpdateFilter<T>;
+  readonly seq: number;
+}
+
+/** Writes what is not older than the document, or the first there is, and gives it a higher number: whoever follows the feed can tell by that alone. */
+export const putIntoFeed = async <T extends FedDoc>(collection: Collection<T>, { older, update, seq }: FeedWrite<T>): Promise<void> => {
+  for (let next = seq; ; ) {
+    // A filter and an update of T, with a field that every T has.
+    const filter = { ...older, seq: { $lt: next } } as Filter<T>;
+    const numbered = { ...update, $set: { ...update.$set, seq: next } } as UpdateFilter<T>;
+    if ((await collection.updateOne(filter, numbered, { upsert: true })) !== 'duplicate') return;
+    const stored = await collection.findOne(older, { projection: { seq: 1 } });
+    if (stored === null) return;
+    next = Math.max(next, stored.seq + 1);
+  }
+};
