@@ -14,8 +14,11 @@ export const CredentialCheck = z.object({
   accepts: z.array(Kind).min(1),
   /** The request is counted elsewhere, or was when its head came: no part of the rate window is taken, and a full one does not refuse it. */
   uncounted: z.literal(true).optional(),
+  /** What another replica had counted of the credential when it answered last, within the window: one that has counted less takes it over. */
+  counted_elsewhere: z.object({ requests: z.int().min(0), first_ms_ago: z.int().min(0), last_ms_ago: z.int().min(0) }).optional(),
 });
 export type CredentialCheck = z.infer<typeof CredentialCheck>;
+export type CountedElsewhere = NonNullable<CredentialCheck['counted_elsewhere']>;
 export const ChecksRequest = z.object({ checks: z.array(CredentialCheck).min(1).max(256) });
 
 const Budget = { limit: z.int(), remaining: z.int(), reset_seconds: z.int() };

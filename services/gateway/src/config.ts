@@ -48,7 +48,8 @@ export interface GatewayLimits {
   readonly checkTimeoutMs: number;
   readonly fragmentPollMs: number;
   readonly connectionsPerAddress: number;
-  readonly queuedPerAddress: number;
+  /** How long a request of a burst may wait for a service. */
+  readonly placeWaitMs: number;
   /** For a body from when it is asked for. */
   readonly bodyTimeoutMs: number;
   /** Of bodies that have not come whole. */
@@ -65,7 +66,7 @@ export const GATEWAY_LIMITS: GatewayLimits = {
   checkTimeoutMs: 1000,
   fragmentPollMs: 10_000,
   connectionsPerAddress: 64,
-  queuedPerAddress: 256,
+  placeWaitMs: 5000,
   bodyTimeoutMs: 15_000,
   bodyMemory: { totalBytes: 64 * 1024 * 1024, shareBytes: 4 * 1024 * 1024 },
   maxInFlight: 2048,

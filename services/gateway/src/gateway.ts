@@ -109,6 +109,7 @@ const startGateway = async (config: GatewayConfig, infra: Infra): Promise<Runnin
       proxies: config.trustedProxies,
       origins: config,
       maxInFlight: config.limits.maxInFlight,
+      isKnown: (hash) => parts.checks.isKnown(hash),
       route: requestRouting({ registry, poll, prefixes: config.prefixes }),
       forward: forwarderOf(config, infra, parts),
       showPage: ownPages({ document: parts.document, varyBy: variesBy(config), log }),
@@ -157,24 +158,24 @@ const SERVER_LIMITS = { keepAliveTimeoutMs: 75_000, idleTimeoutMs: 60_000, maxCo
 const variesBy = ({ publicBaseUrl }: GatewayConfig): readonly string[] =>
   publicBaseUrl === null ? ['Host', 'X-Forwarded-Host', 'X-Forwarded-Proto'] : [];
 
-const assemble = (config: GatewayConfig, { clock, log, metrics }: Infra): Parts => {
+const assemble = (config: GatewayConfig, { clock, ids, log, metrics }: Infra): Parts => {
   const { limits, prefixes } = config;
   const measured = gatewayMetrics(metrics);
   const tokens = serviceTokens({ caller: 'gateway', key: config.serviceKey, clock });
   const pools = {
     ...POOL_LIMITS,
     connections: limits.connectionsPerAddress,
-    queued: limits.queuedPerAddress,
+    placeWaitMs: limits.placeWaitMs,
     connectTimeoutMs: limits.connectTimeoutMs,
   };
-  const upstreams = openUpstreams({ urls: config.upstreams, clock, log, limits: pools });
+  const upstreams = openUpstreams({ urls: config.upstreams, clock, log, ids, limits: pools });
   const own = ownFragment();
   const onRejected = (service: string, code: string) => measured.fragmentRejected(service, code);
   const document = publicDocument({ own, prefixes, log, onRejected });
   const baked = readBakedFragments(config.bakedFragments, upstreams.services);
   const registry = fragmentRegistry({ own, baked, prefixes, clock, log, onRejected, onChange: (fragments) => document.update(fragments) });
   const client = fragmentClient(tokens);
-  const checks = identityChecks({ tokens, deadlineMs: limits.checkTimeoutMs, onBatch: (size) => measured.checksSent(size) });
+  const checks = identityChecks({ tokens, clock, deadlineMs: limits.checkTimeoutMs, onBatch: (size) => measured.checksSent(size) });
   measured.watchBreakers(upstreams);
   return {
     upstreams,
@@ -190,12 +191,14 @@ const assemble = (config: GatewayConfig, { clock, log, metrics }: Infra): Parts 
   };
 };
 
-const forwarderOf = ({ limits, trustedProxies }: GatewayConfig, { clock, ids }: Infra, { checks, upstreams, metrics }: Parts) =>
+const forwarderOf = ({ limits }: GatewayConfig, { clock, ids }: Infra, { checks, upstreams, metrics }: Parts) =>
   forwarding({
     admit: admission({ checks, upstreams }),
+    onIdentityAnswer: ({ credential }, head) => {
+      if (credential !== null) checks.relayed(credential.hash, head);
+    },
     upstreams,
     bodies: memoryShares(limits.bodyMemory),
-    proxies: trustedProxies,
     limits,
     clock,
     ids,

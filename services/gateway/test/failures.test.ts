@@ -1,4 +1,3 @@
-import { rawConnection } from '@bubbles/shared/testing/raw-http.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { BUBBLES_FRAGMENT, type FakeService, IDENTITY_FRAGMENT, startFakeIdentity, startFakeService } from './fake-services.ts';
 import { AUTHORIZATION, QUICK, startWorld, type World } from './start.ts';
@@ -6,7 +5,7 @@ import { AUTHORIZATION, QUICK, startWorld, type World } from './start.ts';
 let world: World;
 const others: FakeService[] = [];
 beforeEach(async () => {
-  world = await startWorld({ limits: { connectionsPerAddress: 2, queuedPerAddress: 2 } });
+  world = await startWorld();
 });
 afterEach(async () => {
   await world.stop();
@@ -160,16 +159,40 @@ describe('a second try', () => {
   });
 });
 
-describe('breaker and bulkhead', () => {
+describe('breaker', () => {
   it('[ERR-05] ten failures in a row spare the service for two seconds; a sign of life ends the pause', async () => {
-    const port = world.bubbles.port;
-    await world.bubbles.stop();
-    for (let index = 0; index < 10; index += 1) await expectUnavailable(await world.fetch('/v1/bubbles/open'), 'upstream-down');
-    await expectUnavailable(await world.fetch('/v1/bubbles/open'), 'breaker');
-    others.push(await startFakeService(BUBBLES_FRAGMENT, undefined, port));
-    await expectUnavailable(await world.fetch('/v1/bubbles/open'), 'breaker');
+    const { handle } = world.bubbles;
+    const post = () => world.fetch('/v1/bubbles/open', { method: 'POST', body: '{}' });
+    world.bubbles.handle = ({ socket }) => void socket.resetAndDestroy();
+    for (let index = 0; index < 10; index += 1) await expectUnavailable(await post(), 'upstream-down');
+    await expectUnavailable(await post(), 'breaker');
+    world.bubbles.handle = handle;
+    await expectUnavailable(await post(), 'breaker');
     await world.gateway.refresh();
+    expect((await post()).status).toBe(200);
+  });
+
+  it('[ERR-05] a sole replica that was away is used at once when it is back', async () => {
+    const { port } = world.bubbles;
+    await world.bubbles.stop();
+    for (let index = 0; index < 12; index += 1) await expectUnavailable(await world.fetch('/v1/bubbles/open'), 'upstream-down');
+    others.push(await startFakeService(BUBBLES_FRAGMENT, undefined, port));
     expect((await world.fetch('/v1/bubbles/open')).status).toBe(200);
+  });
+
+  it('[ERR-05] a sole replica that was silent is used at once when it answers again', async () => {
+    const silent = await startWorld({ limits: QUICK });
+    const held: (() => void)[] = [];
+    silent.bubbles.handle = (_, res) => void held.push(() => res.end('{}'));
+    for (let index = 0; index < 2; index += 1) await expectUnavailable(await silent.fetch('/v1/bubbles/open'), 'upstream-timeout');
+    const probe = silent.fetch('/v1/bubbles/open');
+    await until(() => held.length === 3);
+    await expectUnavailable(await silent.fetch('/v1/bubbles/open'), 'breaker');
+    held.at(-1)?.();
+    expect((await probe).status).toBe(200);
+    silent.bubbles.handle = (_, res) => void res.end('{}');
+    expect((await silent.fetch('/v1/bubbles/open')).status).toBe(200);
+    await silent.stop();
   });
 
   it.each([
@@ -218,32 +241,6 @@ describe('breaker and bulkhead', () => {
   it('[ERR-05] answers of any status do not count against a service', async () => {
     world.bubbles.handle = (_, res) => void res.writeHead(500).end('{"error":{"type":"internal_error","message":"No."}}');
     for (let index = 0; index < 30; index += 1) expect((await world.fetch('/v1/bubbles/open')).headers.get('x-gateway-reason')).toBeNull();
-  });
-
-  it('[ERR-05] more than connections and queue hold is refused at once, and the others are served', async () => {
-    const answer = Promise.withResolvers<void>();
-    world.bubbles.handle = (_, res) => void answer.promise.then(() => res.end('{}'));
-    const held = Array.from({ length: 4 }, () => world.fetch('/v1/bubbles/open'));
-    await until(() => world.gateway.inFlight() === 4 && world.bubbles.seen.length === 2);
-    await expectUnavailable(await world.fetch('/v1/bubbles/open'), 'overload');
-    answer.resolve();
-    expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  });
-
-  it('[ERR-05] requests that were left while they waited for a connection are never sent', async () => {
-    const answer = Promise.withResolvers<void>();
-    world.bubbles.handle = (_, res) => void answer.promise.then(() => res.end('{}'));
-    const held = [world.fetch('/v1/bubbles/open'), world.fetch('/v1/bubbles/open')];
-    await until(() => world.bubbles.seen.length === 2);
-    const waiting = rawConnection(world.url);
-    waiting.write('GET /v1/bubbles/open HTTP/1.1\r\nHost: a\r\n\r\n');
-    await until(() => world.gateway.inFlight() === 3);
-    waiting.socket.resetAndDestroy();
-    await until(() => world.gateway.inFlight() === 2);
-    answer.resolve();
-    await Promise.all(held);
-    expect((await world.fetch('/v1/bubbles/open')).status).toBe(200);
-    expect(world.bubbles.seen.length).toBe(3);
   });
 });
 

@@ -3,7 +3,8 @@ import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type IdentityChecks, identityChecks } from '../src/admission/identity-checks.ts';
 import { type Address, openAddress, POOL_LIMITS } from '../src/upstream/address.ts';
-import { type FakeIdentity, IDENTITY_FRAGMENT, serviceKey, startFakeIdentity } from './fake-services.ts';
+import { allowed, type FakeIdentity, IDENTITY_FRAGMENT, serviceKey, startFakeIdentity } from './fake-services.ts';
+import { startWorld, type World } from './start.ts';
 
 const FAILURES_TO_OPEN = 10;
 /** An idle connection ends by itself then. */
@@ -21,12 +22,13 @@ describe('an address of identity that is gone', () => {
     opened.push(address);
     return address;
   };
-  const outcomeAt = async (address: Address) => (await checks.check(CHECK, [address])).outcome;
+  const outcomeAt = async (address: Address) => (await checks.check(CHECK, 'somebody', [address])).outcome;
 
   beforeEach(async () => {
     identity = await startFakeIdentity(IDENTITY_FRAGMENT);
     checks = identityChecks({
       tokens: serviceTokens({ caller: 'gateway', key: serviceKey(), clock }),
+      clock,
       deadlineMs: 1000,
       onBatch: () => undefined,
     });
@@ -57,5 +59,93 @@ describe('an address of identity that is gone', () => {
     expect(await outcomeAt(next)).toBe('allowed');
     await gone.close();
     expect(await outcomeAt(next)).toBe('allowed');
+  });
+});
+
+/** A frozen process keeps its sockets open and says nothing. */
+describe('a silent replica of identity', () => {
+  let replicas: readonly [FakeIdentity, FakeIdentity];
+  let world: World;
+  beforeEach(async () => {
+    replicas = [await startFakeIdentity(IDENTITY_FRAGMENT), await startFakeIdentity(IDENTITY_FRAGMENT)];
+    world = await startWorld({ config: { upstreams: { 'identity-and-oauth': replicas.map(({ url }) => url) } } });
+  });
+  afterEach(async () => {
+    await world.stop();
+    await Promise.all(replicas.map((replica) => replica.stop()));
+  });
+  const asked = () => replicas.map(({ checkCalls }) => checkCalls.length);
+  const ask = async (path: string, token: string) => {
+    const began = performance.now();
+    const { status } = await world.fetch(path, { headers: { authorization: `Bearer ${token}` } });
+    return { status, ms: performance.now() - began };
+  };
+  /** A credential that the first replica counts. */
+  const countedByFirst = async (): Promise<string> => {
+    for (let n = 0; ; n += 1) {
+      const [before] = asked();
+      await ask('/v1/bubbles', `svc_pat_${n}`);
+      if (asked()[0] !== before) return `svc_pat_${n}`;
+    }
+  };
+
+  it('[ERR-05] a check goes to the other replica after 300 ms, and the next ones go there at once', async () => {
+    const token = await countedByFirst();
+    replicas[0].decide = () => new Promise(() => undefined);
+    const first = await ask('/v1/bubbles', token);
+    expect(first).toMatchObject({ status: 200 });
+    expect(first.ms).toBeGreaterThanOrEqual(290);
+    const [silent] = asked();
+    for (let n = 0; n < 5; n += 1) expect(await ask('/v1/bubbles', token)).toMatchObject({ status: 200 });
+    expect(asked()[0]).toBe(silent);
+  });
+
+  it('[ERR-05] a GET of a route of identity goes to the other replica too, once', async () => {
+    const token = await countedByFirst();
+    replicas[0].handle = () => undefined;
+    expect(await ask('/v1/me', token)).toMatchObject({ status: 200 });
+    expect(replicas.map(({ seen }) => seen.length)).toEqual([1, 1]);
+  });
+
+  it('[RATE-02] the other replica is told what was counted, until it has counted itself', async () => {
+    const token = await countedByFirst();
+    replicas[0].decide = (check) => ({ ...allowed(check), remaining: 20, reset_seconds: 50 });
+    await ask('/v1/bubbles', token);
+    await replicas[0].stop();
+    await ask('/v1/bubbles', token);
+    await ask('/v1/bubbles', token);
+    const [first, second] = replicas[1].checkCalls.slice(-2).map(([check]) => check?.counted_elsewhere);
+    expect([first?.requests, second]).toEqual([100, undefined]);
+    expect(first?.first_ms_ago).toBeGreaterThanOrEqual(10_000);
+    expect(first?.last_ms_ago).toBeLessThan(5000);
+  });
+});
+
+describe('the routes of identity itself', () => {
+  let world: World;
+  beforeEach(async () => {
+    world = await startWorld();
+  });
+  afterEach(() => world.stop());
+  const me = (token: string) => world.fetch('/v1/me', { headers: { authorization: `Bearer ${token}` } });
+
+  it('[GEN-14] [AUTH-01] garbage never gets there; what was good goes there at once', async () => {
+    world.identity.decide = (check) => ({ h: check.h, outcome: 'refused', type: 'unauthorized' });
+    const refused = await Promise.all(Array.from({ length: 400 }, (_, n) => me(`svc_pat_${n}`)));
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([401]));
+    expect(world.identity.seen).toEqual([]);
+    const calls = world.identity.checkCalls.length;
+    world.identity.decide = (check) => (check.uncounted ? allowed(check) : { h: check.h, outcome: 'refused', type: 'unauthorized' });
+    for (let n = 0; n < 3; n += 1) expect((await me('svc_pat_good')).status).toBe(200);
+    expect([world.identity.seen.length, world.identity.checkCalls.length - calls]).toEqual([3, 1]);
+  });
+
+  it('[AUTH-04] one that they refuse is asked about when it comes again', async () => {
+    await me('svc_pat_good');
+    world.identity.handle = (_, res) => void res.writeHead(401).end('{}');
+    world.identity.decide = ({ h }) => ({ h, outcome: 'refused', type: 'token_revoked' });
+    const answers = [await me('svc_pat_good'), await me('svc_pat_good')];
+    expect(await answers[1]?.json()).toMatchObject({ error: { type: 'token_revoked' } });
+    expect(world.identity.seen.length).toBe(2);
   });
 });

@@ -92,6 +92,20 @@ describe('limits of the whole gateway', () => {
     expect((await fetch(`${world.gateway.opsUrl}/readyz`)).status).toBe(200);
   });
 
+  it('[GEN-14] above it those are refused who have more than their share of it: another caller comes in', async () => {
+    const world = await started({ limits: { maxInFlight: 4 } });
+    expect((await world.fetch('/v1/bubbles/42', { headers: AUTHORIZATION })).status).toBe(200);
+    const answer = Promise.withResolvers<void>();
+    world.bubbles.handle = (_, res, { url }) =>
+      void (url === '/v1/bubbles/open' ? answer.promise : Promise.resolve()).then(() => res.end('{}'));
+    const held = Array.from({ length: 4 }, () => world.fetch('/v1/bubbles/open'));
+    await until(() => world.gateway.inFlight() === 4);
+    expect((await world.fetch('/v1/bubbles/open')).headers.get('x-gateway-reason')).toBe('overload');
+    expect((await world.fetch('/v1/bubbles/42', { headers: AUTHORIZATION })).status).toBe(200);
+    answer.resolve();
+    expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  });
+
   it('[ERR-05] a route may take longer than the others where its service says so', async () => {
     const world = await started({ limits: { answerTimeoutMs: 100 } });
     world.bubbles.fragment = aFragment({

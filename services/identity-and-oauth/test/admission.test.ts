@@ -1,10 +1,30 @@
 import { assertionAuthenticator } from '@bubbles/shared/http/assertion.ts';
 import { assertionKeys } from '@bubbles/shared/http/assertion-keys.ts';
+import type { Database, Doc } from '@bubbles/shared/store/collection.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { hashToken } from '../src/domain/token.ts';
 import { type Answer, type Person, startIdentity, type TestIdentity } from './identity.ts';
+import { memoryDatabase } from './stores.ts';
 
 const DAY_MS = 86_400_000;
+
+/** A store that counts the reads of many. */
+const countedFinds = () => {
+  const database = memoryDatabase();
+  let count = 0;
+  const counted: Database = {
+    ...database,
+    collection: <T extends Doc>(name: string) => {
+      const collection = database.collection<T>(name);
+      const find: typeof collection.find = (...query) => {
+        count += 1;
+        return collection.find(...query);
+      };
+      return { ...collection, find };
+    },
+  };
+  return { database: counted, finds: () => count };
+};
 
 describe('admission', () => {
   let identity: TestIdentity;
@@ -160,6 +180,35 @@ describe('admission', () => {
       check('eyJh.b.c', { jwt: 'eyJh.b.c' }),
     );
     expect(answers.map(outcome)).toEqual(['unauthorized', 'account_deleted', 'token_revoked', 'unauthorized', 'allowed', 'unauthorized']);
+  });
+
+  it('[AUTH-01] a token that nobody has is looked for once in a while; a key made meanwhile is taken by every replica at once', async () => {
+    const { database, finds } = countedFinds();
+    const replicas = [await startIdentity({ database }), await startIdentity({ database })] as const;
+    const person = await replicas[0].person();
+    await replicas[0].join(await replicas[0].team(), person.id);
+    const ask = (token: string, replica: 0 | 1) => replicas[replica].as(token)('GET', '/v1/me');
+    expect((await ask('svc_pat_x', 1)).status).toBe(401);
+    const before = finds();
+    for (let n = 0; n < 20; n += 1) expect((await ask('svc_pat_x', 1)).status).toBe(401);
+    expect(finds()).toBe(before);
+    const { body } = await replicas[0].as(person.session)('POST', '/v1/api-keys', { name: 'new' });
+    expect([(await ask(body.token, 1)).status, (await ask(body.token, 0)).status]).toEqual([200, 200]);
+    await replicas[1].clock.advance(5000);
+    await ask('svc_pat_x', 1);
+    expect(finds()).toBeGreaterThan(before + 2);
+    await Promise.all(replicas.map((replica) => replica.stop()));
+  });
+
+  it('[RATE-02] what another replica had counted is taken over', async () => {
+    const counted_elsewhere = { requests: 118, first_ms_ago: 30_000, last_ms_ago: 0 };
+    const answers = await checks(
+      check(ada.pat, { counted_elsewhere, uncounted: true }),
+      check(ada.pat, { counted_elsewhere }),
+      check(ada.pat),
+    );
+    expect(answers.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['allowed', 'allowed', 'allowed']);
+    expect((await me(ada.pat)).headers.get('retry-after')).toBe('30');
   });
 
   it('an assertion is reused while the account stays as it is, and not over a change', async () => {

@@ -14,6 +14,7 @@ interface Interaction {
   readonly state: string;
   readonly question: string;
   readonly accepts: CredentialCheck['accepts'];
+  readonly counting?: Pick<CredentialCheck, 'uncounted' | 'counted_elsewhere'>;
   readonly answer: CheckAnswer;
 }
 
@@ -23,6 +24,20 @@ const INTERACTIONS: readonly Interaction[] = [
     question: 'a check of an active API key',
     accepts: ['pat', 'oauth'],
     answer: { h: HASH, outcome: 'allowed', assertion: 'header.claims.signature', ...budget },
+  },
+  {
+    state: 'an API key is active',
+    question: 'a check of an active API key that does not count',
+    accepts: ['pat', 'oauth'],
+    counting: { uncounted: true },
+    answer: { h: HASH, outcome: 'allowed', assertion: 'header.claims.signature', ...budget, remaining: 120 },
+  },
+  {
+    state: 'an API key is active',
+    question: 'a check of an API key that another replica has counted',
+    accepts: ['pat', 'oauth'],
+    counting: { counted_elsewhere: { requests: 120, first_ms_ago: 2000, last_ms_ago: 1000 } },
+    answer: { h: HASH, outcome: 'limited', retry_after_seconds: 58, ...budget, remaining: 0 },
   },
   {
     state: 'an API key has spent its budget',
@@ -65,7 +80,7 @@ describe('the gateway asks identity about credentials', () => {
   const open: (IdentityChecks | Address)[] = [];
   afterEach(() => Promise.all(open.splice(0).map((one) => one.close())));
 
-  it.each(INTERACTIONS)('[AUTH-05] $question, when $state', async ({ state, question, accepts, answer }) => {
+  it.each(INTERACTIONS)('[AUTH-05] $question, when $state', async ({ state, question, accepts, counting = {}, answer }) => {
     const { body, rules } = expecting(ChecksResponse, { answers: [answer] });
     const answered = rules.filter(({ path }) => answer.outcome !== 'refused' || path !== '$.answers[*].type');
     await pact
@@ -74,16 +89,20 @@ describe('the gateway asks identity about credentials', () => {
       .uponReceiving(question)
       .withRequest('POST', '/internal/v1/checks', (request) => {
         request.headers(calledBy('gateway'));
-        request.jsonBody({ checks: [{ h: Matchers.fromProviderState('hash', HASH), jwt: null, aud: 'bubbles-query', accepts }] });
+        request.jsonBody({
+          checks: [{ h: Matchers.fromProviderState('hash', HASH), jwt: null, aud: 'bubbles-query', accepts, ...counting }],
+        });
       })
       .willRespondWith(200, (response) => {
         response.jsonBody(body).matchingRules({ body: [...answered, ...exactRefusal(answer)] });
       })
       .executeTest(async ({ url }) => {
-        const checks = identityChecks({ tokens: tokensOf('gateway'), deadlineMs: 5000, onBatch: () => undefined });
+        const checks = identityChecks({ tokens: tokensOf('gateway'), clock: systemClock(), deadlineMs: 5000, onBatch: () => undefined });
         const address = openAddress(url, systemClock(), POOL_LIMITS);
         open.push(checks, address);
-        expect(await checks.check({ h: HASH, jwt: null, aud: 'bubbles-query', accepts }, [address])).toEqual(answer);
+        expect(await checks.check({ h: HASH, jwt: null, aud: 'bubbles-query', accepts, ...counting }, 'somebody', [address])).toEqual(
+          answer,
+        );
       });
   });
 });

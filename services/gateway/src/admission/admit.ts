@@ -5,14 +5,17 @@ import type { AuthClass } from '../domain/fragment.ts';
 import { fail, refuse } from '../edge/answer.ts';
 import type { Exchange } from '../edge/exchange.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
-import { affinityOf, credentialOf } from './credential.ts';
+import { affinityOf } from './credential.ts';
 import { IDENTITY, type IdentityChecks } from './identity-checks.ts';
+import { COUNTED_SECONDS } from './known-credentials.ts';
 
 /** What goes with an admitted request: lines for the service and lines for the client. */
 export interface Admitted {
   readonly requestHeaders: readonly string[];
   readonly answerHeaders: readonly string[];
 }
+
+export const NOTHING: Admitted = { requestHeaders: [], answerHeaders: [] };
 
 const ACCEPTS: Readonly<Record<Exclude<AuthClass, 'none'>, CredentialKind[]>> = {
   pat: ['pat', 'oauth'],
@@ -21,7 +24,6 @@ const ACCEPTS: Readonly<Record<Exclude<AuthClass, 'none'>, CredentialKind[]>> = 
 };
 
 const UNCOUNTED = { uncounted: true } as const;
-const RATE_WINDOW_SECONDS = 60;
 /** In the words of identity, so that an endpoint's owner cannot be told from its refusals. */
 const REFUSALS = {
   unauthorized: 'A valid credential of a kind that this endpoint accepts is needed.',
@@ -43,16 +45,30 @@ export interface AdmissionQuestion {
 
 export type Admit = (exchange: Exchange, question: AdmissionQuestion) => Promise<Admitted | null>;
 
-/** Lets identity decide about the credential of a request; answers refusals itself and gives null then. Without identity nobody gets in. */
+/**
+ * Lets identity decide about the credential of a request; answers refusals itself and gives null then. Without identity nobody gets in. Its own routes
+ * it guards itself: there it is asked first only about a credential of which it is not known that it was good, so that garbage takes none of their places.
+ */
 export const admission =
   ({ checks, upstreams }: AdmissionOptions): Admit =>
   async (exchange, { service, auth, again }) => {
-    const credential = credentialOf(exchange.head.authorization);
-    if (credential === null) return refuseWithout(exchange);
-    const check = { h: credential.hash, jwt: credential.jwt, aud: service, accepts: ACCEPTS[auth], ...(again && UNCOUNTED) };
-    const answer = await checks.check(check, upstreams.candidates(IDENTITY, affinityOf(credential)));
+    const { credential } = exchange;
+    if (credential === null) return refused(exchange, new DomainError('unauthorized', REFUSALS.unauthorized));
+    const candidates = upstreams.candidates(IDENTITY, affinityOf(credential));
+    const isOwnRoute = service === IDENTITY;
+    if (isOwnRoute && checks.mayRelay(credential.hash, candidates)) return NOTHING;
+    const check = {
+      h: credential.hash,
+      jwt: credential.jwt,
+      aud: service,
+      accepts: ACCEPTS[auth],
+      ...((again || isOwnRoute) && UNCOUNTED),
+    };
+    const answer = await checks.check(check, exchange.caller, candidates);
+    if (answer.outcome !== 'unanswered' && answer.outcome !== 'refused') exchange.caller = credential.hash;
     switch (answer.outcome) {
       case 'allowed':
+        if (isOwnRoute) return NOTHING;
         return { requestHeaders: ['X-Internal-Assertion', answer.assertion], answerHeaders: budgetHeaders(answer) };
       case 'limited':
         return refused(exchange, tooMany(answer), budgetHeaders(answer));
@@ -64,16 +80,13 @@ export const admission =
     }
   };
 
-/** Refuses a request without anything that could be a credential, before its body is read. */
-export const refuseWithout = (exchange: Exchange): null => refused(exchange, new DomainError('unauthorized', REFUSALS.unauthorized));
-
 const refused = (exchange: Exchange, error: DomainError, headers: readonly string[] = []): null => {
   refuse(exchange, { error, headers });
   return null;
 };
 
 const tooMany = ({ limit, retry_after_seconds }: Extract<CheckAnswer, { outcome: 'limited' }>): DomainError =>
-  new DomainError('rate_limited', `More than ${limit} requests in ${RATE_WINDOW_SECONDS} seconds.`, {
+  new DomainError('rate_limited', `More than ${limit} requests in ${COUNTED_SECONDS} seconds.`, {
     retryAfterSeconds: retry_after_seconds,
   });
 
@@ -82,7 +95,7 @@ type Budget = Pick<Extract<CheckAnswer, { outcome: 'allowed' }>, 'limit' | 'rema
 /** IETF draft "RateLimit header fields for HTTP", in the form that identity writes on its own answers. */
 const budgetHeaders = ({ limit, remaining, reset_seconds }: Budget): readonly string[] => [
   'RateLimit-Policy',
-  `"default";q=${limit};w=${RATE_WINDOW_SECONDS}`,
+  `"default";q=${limit};w=${COUNTED_SECONDS}`,
   'RateLimit',
   `"default";r=${remaining};t=${reset_seconds}`,
 ];

@@ -1,4 +1,5 @@
 import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
+import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { checkBatcher } from './check-batcher.ts';
@@ -23,15 +24,19 @@ interface Call {
 const heldIdentity = () => {
   const calls: Call[] = [];
   const sizes: number[] = [];
+  const clock = fakeClock();
   const batcher = checkBatcher({
     send: (checks) => {
       const { promise, resolve, reject } = Promise.withResolvers<readonly CheckAnswer[]>();
       calls.push({ checks, answer: (answers = checks.map(answerTo)) => resolve(answers), fail: () => reject(new Error('down')) });
-      return promise;
+      return { answers: promise, isSilent: () => true };
     },
     onBatch: (size) => sizes.push(size),
+    now: () => clock.monotonic(),
   });
-  return { batcher, calls, sizes };
+  const submit = (h: string, { caller = 'somebody', known = false, onSilence = (): void => undefined } = {}) =>
+    batcher.submit(aCheck(h), { caller, known }, onSilence);
+  return { submit, calls, sizes, clock };
 };
 
 const settled = async () => {
@@ -40,9 +45,9 @@ const settled = async () => {
 
 describe('check batcher', () => {
   it('[AUTH-01] sends at once when nothing is under way, and what comes meanwhile together', async () => {
-    const { batcher, calls, sizes } = heldIdentity();
-    const first = batcher.submit(aCheck('a'));
-    const others = ['b', 'c', 'd'].map((h) => batcher.submit(aCheck(h)));
+    const { submit, calls, sizes } = heldIdentity();
+    const first = submit('a');
+    const others = ['b', 'c', 'd'].map((h) => submit(h));
     expect(calls.length).toBe(1);
     calls[0]?.answer();
     await first;
@@ -54,18 +59,55 @@ describe('check batcher', () => {
   });
 
   it('[AUTH-01] carries at most 256 a call, and opens a second call only for a full one', () => {
-    const { batcher, calls, sizes } = heldIdentity();
-    for (let index = 0; index < 1 + 255; index += 1) void batcher.submit(aCheck(`${index}`));
+    const { submit, calls, sizes } = heldIdentity();
+    for (let index = 0; index < 1 + 255; index += 1) void submit(`${index}`);
     expect(calls.length).toBe(1);
-    void batcher.submit(aCheck('fills the second'));
-    for (let index = 0; index < 600; index += 1) void batcher.submit(aCheck(`more ${index}`));
+    void submit('fills the second');
+    for (let index = 0; index < 600; index += 1) void submit(`more ${index}`);
     expect(sizes).toEqual([1, 256]);
   });
 
+  it('[GEN-14] credentials that were good go before garbage, which keeps a part of each call; callers take turns', async () => {
+    const { submit, calls } = heldIdentity();
+    for (let index = 0; index < 1 + 256 + 100; index += 1) void submit(`garbage ${index}`, { caller: 'flooder' });
+    void submit('newcomer', { caller: 'elsewhere' });
+    for (let index = 0; index < 300; index += 1) void submit(`good ${index}`, { caller: `${index}`, known: true });
+    calls[0]?.answer();
+    await settled();
+    const sent = calls[2]?.checks.map(({ h }) => h) ?? [];
+    expect([sent.length, sent.filter((h) => h.startsWith('good')).length, sent.indexOf('newcomer')]).toEqual([256, 192, 193]);
+  });
+
+  it('[ERR-05] what waited too long is not sent any more', async () => {
+    const { submit, calls, clock } = heldIdentity();
+    const first = submit('first');
+    const late = submit('late');
+    await clock.advance(1500);
+    const inTime = submit('in time');
+    await clock.advance(501);
+    calls[0]?.answer();
+    await first;
+    await expect(late).rejects.toThrow('Too many credentials wait');
+    expect(calls[1]?.checks.map(({ h }) => h)).toEqual(['in time']);
+    calls[1]?.answer();
+    expect(await inTime).toMatchObject({ h: 'in time' });
+  });
+
+  it('[ERR-05] says that it may wait in vain to those in a silent call and to those behind it', async () => {
+    const { submit, calls } = heldIdentity();
+    const told = ['a', 'b'].map((h) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      void submit(h, { onSilence: resolve });
+      return promise;
+    });
+    await Promise.all(told);
+    expect(calls.map(({ checks }) => checks.map(({ h }) => h))).toEqual([['a']]);
+  });
+
   it('[AUTH-05] a failed call fails its own checks and no other', async () => {
-    const { batcher, calls } = heldIdentity();
-    const first = batcher.submit(aCheck('a'));
-    const second = batcher.submit(aCheck('b'));
+    const { submit, calls } = heldIdentity();
+    const first = submit('a');
+    const second = submit('b');
     calls[0]?.fail();
     await expect(first).rejects.toThrow('down');
     await settled();
@@ -79,10 +121,10 @@ describe('check batcher', () => {
     ['two exchanged', (answers: readonly CheckAnswer[]) => answers.toReversed()],
     ['shifted by one', (answers: readonly CheckAnswer[]) => [...answers.slice(1), ...answers.slice(0, 1)]],
   ])('[AUTH-05] answers out of step (%s) count for nobody', async (_, disturb) => {
-    const { batcher, calls } = heldIdentity();
+    const { submit, calls } = heldIdentity();
     calls.length = 0;
-    void batcher.submit(aCheck('first'));
-    const others = ['a', 'b', 'c'].map((h) => batcher.submit(aCheck(h)));
+    void submit('first');
+    const others = ['a', 'b', 'c'].map((h) => submit(h));
     calls[0]?.answer();
     await settled();
     calls[1]?.answer(disturb((calls[1]?.checks ?? []).map(answerTo)));
@@ -95,14 +137,14 @@ describe('check batcher', () => {
       fc.asyncProperty(
         fc.array(fc.constantFrom('submit', 'submit', 'submit', 'answer', 'fail', 'wait'), { maxLength: 300 }),
         async (steps) => {
-          const { batcher, calls } = heldIdentity();
+          const { submit, calls } = heldIdentity();
           const open = new Set<Call>();
           const results: Promise<boolean>[] = [];
           const act: Record<string, () => unknown> = {
             submit: () => {
               const h = `${results.length}`;
               results.push(
-                batcher.submit(aCheck(h)).then(
+                submit(h).then(
                   (answer) => answer.h === h && 'assertion' in answer && answer.assertion === `of ${h}`,
                   () => true,
                 ),

@@ -2,6 +2,8 @@ const SAMPLE = 20;
 const FAILURES_TO_OPEN = SAMPLE / 2;
 const WINDOW_MS = 10_000;
 const OPEN_MS = 2_000;
+/** Whoever waits for a silent replica loses the whole time limit: two of them are enough. */
+const SILENT_WEIGHT = FAILURES_TO_OPEN / 2;
 
 export type BreakerState = 'closed' | 'open' | 'probing';
 
@@ -13,30 +15,32 @@ export interface Breaker {
   /** Would `admits` say yes? Takes no probe. */
   mayAdmit(now: number): boolean;
   succeeded(now: number): void;
-  failed(now: number): void;
+  /** `silent`: its time limit passed, and nobody else had an answer meanwhile. The next probe goes at once then, since it waits long enough itself. */
+  failed(now: number, silent?: boolean): void;
   /** The probe ended without an outcome (its client went away). */
   abandoned(now: number): void;
 }
 
 interface Outcome {
   readonly at: number;
-  readonly failed: boolean;
+  /** Of the failure; 0 for a success. */
+  readonly weight: number;
 }
 
 export const createBreaker = (): Breaker => {
   let state: BreakerState = 'closed';
   let openUntil = 0;
   let outcomes: Outcome[] = [];
-  const open = (now: number) => {
+  const open = (until: number) => {
     state = 'open';
-    openUntil = now + OPEN_MS;
+    openUntil = until;
     outcomes = [];
   };
   const record = (outcome: Outcome) => {
     outcomes.push(outcome);
     if (outcomes.length > SAMPLE) outcomes.shift();
   };
-  const failures = (now: number) => outcomes.reduce((sum, { at, failed }) => sum + (failed && now - at <= WINDOW_MS ? 1 : 0), 0);
+  const failures = (now: number) => outcomes.reduce((sum, { at, weight }) => sum + (now - at <= WINDOW_MS ? weight : 0), 0);
   const mayAdmit = (now: number) => state === 'closed' || (state === 'open' && now >= openUntil);
   return {
     state: () => state,
@@ -51,19 +55,15 @@ export const createBreaker = (): Breaker => {
         state = 'closed';
         outcomes = [];
       }
-      record({ at: now, failed: false });
+      record({ at: now, weight: 0 });
     },
-    failed: (now) => {
-      if (state === 'probing') return open(now);
+    failed: (now, silent = false) => {
       if (state === 'open') return;
-      record({ at: now, failed: true });
-      if (failures(now) >= FAILURES_TO_OPEN) open(now);
+      record({ at: now, weight: silent ? SILENT_WEIGHT : 1 });
+      if (state === 'probing' || failures(now) >= FAILURES_TO_OPEN) open(silent ? now : now + OPEN_MS);
     },
     abandoned: (now) => {
-      if (state === 'probing') {
-        state = 'open';
-        openUntil = now;
-      }
+      if (state === 'probing') open(now);
     },
   };
 };

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Credential } from '../admission/credential.ts';
 import type { Operation } from '../domain/fragment.ts';
 import type { RequestHead } from '../domain/request-head.ts';
 
@@ -17,6 +18,12 @@ export interface Exchange {
   readonly res: ServerResponse;
   readonly head: RequestHead;
   readonly peer: Peer;
+  /** The address that it comes from, behind our proxies. */
+  readonly client: string;
+  /** What it presents, before anybody has vouched for it; null for none, a malformed one or more than one. */
+  readonly credential: Credential | null;
+  /** The name under which it takes turns with others: that of its credential once that was good, else of where it comes from. */
+  caller: string;
   readonly requestId: string;
   /** Upper case. */
   readonly method: string;

@@ -1,15 +1,15 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
-import { type Admit, type Admitted, refuseWithout } from '../admission/admit.ts';
-import { affinityOf, credentialOf } from '../admission/credential.ts';
+import { type Admit, type Admitted, NOTHING } from '../admission/admit.ts';
+import { affinityOf } from '../admission/credential.ts';
 import { IDENTITY } from '../admission/identity-checks.ts';
 import { isWithin, type Operation } from '../domain/fragment.ts';
 import { forwardedRequestHeaders } from '../domain/header-rules.ts';
 import type { MemoryShares } from '../domain/memory-shares.ts';
 import { announcesBody } from '../domain/message-rules.ts';
-import { acceptedTraceparent, clientAddress, newTraceparents, type TrustedProxies } from '../domain/peer.ts';
+import { acceptedTraceparent, newTraceparents } from '../domain/peer.ts';
 import { createRetryBudget } from '../domain/retry-budget.ts';
-import { relay } from '../upstream/relay.ts';
+import { type AnswerHead, relay } from '../upstream/relay.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import { fail } from './answer.ts';
 import type { Exchange } from './exchange.ts';
@@ -24,9 +24,10 @@ export interface ForwardLimits extends BodyTimes {
 
 export interface ForwardOptions {
   readonly admit: Admit;
+  /** What identity answered a request of its own routes. */
+  readonly onIdentityAnswer: (exchange: Exchange, head: AnswerHead) => void;
   readonly upstreams: Upstreams;
   readonly bodies: MemoryShares;
-  readonly proxies: TrustedProxies;
   readonly limits: ForwardLimits;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -38,22 +39,22 @@ interface Entered {
   readonly body: Buffer | null;
 }
 
-const NOTHING: Admitted = { requestHeaders: [], answerHeaders: [] };
-
 /** Takes a request with a known operation to the service that owns it. Identity authenticates its own routes; for the others it is asked first. */
 export const forwarding = (options: ForwardOptions): ((exchange: Exchange, operation: Operation) => Promise<void>) => {
-  const { admit, upstreams, proxies, limits, clock, ids } = options;
+  const { admit, onIdentityAnswer, upstreams, limits, clock, ids } = options;
   const budget = createRetryBudget();
   const newTrace = newTraceparents((bytes) => ids.bytes(bytes));
   const receive = bodyReceiver(options);
+  const ask = (exchange: Exchange, { service, auth }: Operation, again: boolean) =>
+    auth === 'none' ? NOTHING : admit(exchange, { service, auth, again });
   /** The credential is asked for first, and again when it may have ended while the body was on its way. */
   const enter = async (exchange: Exchange, operation: Operation): Promise<Entered | null> => {
-    const admitted = await admittance(exchange, operation, { admit, again: false });
+    const admitted = await ask(exchange, operation, false);
     if (admitted === null || !announcesBody(exchange.head)) return admitted && { admitted, body: null };
     const isLate = !exchange.req.complete;
     const body = await receive(exchange, operation.bodyLimitBytes);
     if (body === null || !isLate) return body && { admitted, body };
-    const stillAdmitted = await admittance(exchange, operation, { admit, again: true });
+    const stillAdmitted = await ask(exchange, operation, true);
     return stillAdmitted && { admitted: stillAdmitted, body };
   };
   return async (exchange, operation) => {
@@ -67,7 +68,9 @@ export const forwarding = (options: ForwardOptions): ((exchange: Exchange, opera
     const startedAt = clock.monotonic();
     const plan = {
       candidates: upstreams.candidates(service, service === IDENTITY ? affinity(exchange) : null),
-      headers: [...serviceHeaders(exchange, operation, { proxies, newTrace }), ...admitted.requestHeaders],
+      caller: exchange.caller,
+      onAnswer: service === IDENTITY ? (head: AnswerHead) => onIdentityAnswer(exchange, head) : null,
+      headers: [...serviceHeaders(exchange, operation, newTrace), ...admitted.requestHeaders],
       body,
       timeoutMs: operation.timeoutMs ?? limits.answerTimeoutMs,
       answerHeaders: admitted.answerHeaders,
@@ -77,22 +80,8 @@ export const forwarding = (options: ForwardOptions): ((exchange: Exchange, opera
   };
 };
 
-/** Identity decides about the credentials of its own routes itself. */
-const admittance = (
-  exchange: Exchange,
-  { service, auth }: Operation,
-  { admit, again }: { readonly admit: Admit; readonly again: boolean },
-): Admitted | null | Promise<Admitted | null> => {
-  if (auth === 'none') return NOTHING;
-  if (service !== IDENTITY) return admit(exchange, { service, auth, again });
-  return credentialOf(exchange.head.authorization) === null ? refuseWithout(exchange) : NOTHING;
-};
-
 /** The replica that counts this credential also answers for it. */
-const affinity = ({ head }: Exchange): string | null => {
-  const credential = credentialOf(head.authorization);
-  return credential === null ? null : affinityOf(credential);
-};
+const affinity = ({ credential }: Exchange): string | null => credential && affinityOf(credential);
 
 /** A client that reads too slowly is cut; one that has seen nothing is told. */
 const expire = (exchange: Exchange): void => {
@@ -100,13 +89,8 @@ const expire = (exchange: Exchange): void => {
   else fail(exchange, 'upstream-timeout');
 };
 
-interface OurHeaders {
-  readonly proxies: TrustedProxies;
-  readonly newTrace: () => string;
-}
-
-const serviceHeaders = (exchange: Exchange, { service, template }: Operation, { proxies, newTrace }: OurHeaders): string[] => {
-  const { req, head, peer, requestId, origin } = exchange;
+const serviceHeaders = (exchange: Exchange, { service, template }: Operation, newTrace: () => string): string[] => {
+  const { req, head, peer, client, requestId, origin } = exchange;
   const isIdentity = service === IDENTITY;
   const [proto = '', host = ''] = (origin ?? '').split('://');
   const kept = forwardedRequestHeaders(req.rawHeaders, {
@@ -114,7 +98,7 @@ const serviceHeaders = (exchange: Exchange, { service, template }: Operation, { 
     keepAuthorization: isIdentity,
     keepCookies: isIdentity && !isWithin(template, '/v1'),
   });
-  kept.push('X-Request-Id', requestId, 'X-Forwarded-For', clientAddress({ peer: peer.address, forwarded: head.forwarded, proxies }));
+  kept.push('X-Request-Id', requestId, 'X-Forwarded-For', client);
   kept.push('X-Forwarded-Proto', proto, 'X-Forwarded-Host', host);
   kept.push('Traceparent', (peer.trusted ? acceptedTraceparent(head.traceparent) : null) ?? newTrace());
   return kept;

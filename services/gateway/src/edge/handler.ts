@@ -6,9 +6,10 @@ import type { HttpMetrics } from '@bubbles/shared/http/http-metrics.ts';
 import type { LoadShedder } from '@bubbles/shared/http/overload.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
 import type { Log } from '@bubbles/shared/log.ts';
+import { credentialOf } from '../admission/credential.ts';
 import type { Operation } from '../domain/fragment.ts';
 import { messageFault } from '../domain/message-rules.ts';
-import { acceptedRequestId, type TrustedProxies } from '../domain/peer.ts';
+import { acceptedRequestId, clientAddress, networkOf, type TrustedProxies } from '../domain/peer.ts';
 import { readHead } from '../domain/request-head.ts';
 import { pathOf, targetFault } from '../domain/target.ts';
 import { GATEWAY } from '../services.ts';
@@ -26,6 +27,8 @@ export interface HandlerOptions {
   readonly forward: (exchange: Exchange, operation: Operation) => Promise<void>;
   readonly showPage: (exchange: Exchange) => Promise<void>;
   readonly before: Before | null;
+  /** Was this credential good a short time ago, by its hash? */
+  readonly isKnown: (hash: string) => boolean;
   readonly proxies: TrustedProxies;
   readonly origins: OriginRules;
   readonly traffic: Traffic;
@@ -60,11 +63,16 @@ export const requestHandler = (options: HandlerOptions): RequestListener => {
 const openExchange = (req: IncomingMessage, res: ServerResponse, { peer, options }: { peer: Peer; options: HandlerOptions }): Exchange => {
   const head = readHead(req.rawHeaders);
   const target = req.url ?? '';
+  const credential = credentialOf(head.authorization);
+  const client = clientAddress({ peer: peer.address, forwarded: head.forwarded, proxies: options.proxies });
   return {
     req,
     res,
     head,
     peer,
+    client,
+    credential,
+    caller: credential !== null && options.isKnown(credential.hash) ? credential.hash : networkOf(client),
     requestId: (peer.trusted ? acceptedRequestId(head.requestId) : null) ?? options.ids.uuid(),
     method: req.method ?? '',
     target,
@@ -82,13 +90,14 @@ const serve = async (exchange: Exchange, options: HandlerOptions): Promise<void>
   const framing = messageFault({ httpVersion: req.httpVersion, headerCount: req.rawHeaders.length / 2, head: exchange.head });
   const fault = framing ?? targetFault(exchange.target) ?? (exchange.origin === null ? 'The Host header is not valid.' : null);
   if (fault === null && options.before?.(req, res)) return;
-  const leave = options.traffic.enter();
+  const { caller } = exchange;
+  const leave = options.traffic.enter(caller);
   res.once('close', () => {
     leave();
     record(exchange, options);
   });
   if (fault !== null) return refuse(exchange, { error: new DomainError('invalid', fault), close: framing !== null });
-  if (!options.shedder.admit() || options.traffic.inFlight() > options.maxInFlight) return fail(exchange, 'overload');
+  if (!options.shedder.admit() || options.traffic.exceeds(caller, options.maxInFlight)) return fail(exchange, 'overload');
   const operation = await options.route(exchange);
   if (operation === null) return;
   exchange.operation = operation;

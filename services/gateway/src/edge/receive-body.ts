@@ -1,7 +1,7 @@
 import { DomainError, isDomainError } from '@bubbles/shared/errors.ts';
 import { readBody } from '@bubbles/shared/http/read-body.ts';
 import type { MemoryShares } from '../domain/memory-shares.ts';
-import { clientAddress, networkOf, type TrustedProxies } from '../domain/peer.ts';
+import { networkOf } from '../domain/peer.ts';
 import { fail, refuse } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -11,7 +11,6 @@ export interface BodyTimes {
 
 export interface BodyReceiverOptions {
   readonly bodies: MemoryShares;
-  readonly proxies: TrustedProxies;
   readonly limits: BodyTimes;
 }
 
@@ -21,16 +20,16 @@ const EVICTED = new DomainError('unavailable', 'Too many unfinished bodies.');
 
 /** Reads a body whole before a connection to a service is taken, so that a slow sender holds up nobody but itself. Answers refusals itself and gives null then. */
 export const bodyReceiver =
-  ({ bodies, proxies, limits }: BodyReceiverOptions) =>
+  ({ bodies, limits }: BodyReceiverOptions) =>
   async (exchange: Exchange, limitBytes: number): Promise<Buffer | null> => {
-    const { req, res, peer, head } = exchange;
+    const { req, res } = exchange;
     try {
       // What has come already is in memory as it is.
       if (req.complete) return await readBody(req, res, { limitBytes });
       const controller = new AbortController();
       const { signal } = controller;
       const timer = setTimeout(() => controller.abort(LATE), limits.bodyTimeoutMs);
-      const sender = networkOf(clientAddress({ peer: peer.address, forwarded: head.forwarded, proxies }));
+      const sender = networkOf(exchange.client);
       const hold = bodies.hold(sender, () => controller.abort(EVICTED));
       try {
         return await readBody(req, res, { limitBytes, received: hold.grow, signal });

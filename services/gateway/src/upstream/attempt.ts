@@ -5,28 +5,33 @@ import { isObject, parsedJson } from '../domain/json.ts';
 import { commonHeaders, fail, isOAuth } from '../edge/answer.ts';
 import { CROSS_ORIGIN_NAMES, isOpen } from '../edge/cross-origin.ts';
 import type { Exchange } from '../edge/exchange.ts';
-import { type Address, failureOf, type Outcome } from './address.ts';
+import { failureOf, type Outcome, type Place } from './address.ts';
 
 /** How an attempt ended, for the one who decides what comes next. */
 export type AttemptEnd =
   /** The exchange is over: answered, cut because the answer broke off, or left by its client. */
   | { readonly kind: 'over' }
   /** Nothing has reached the client. */
-  | { readonly kind: 'failed'; readonly error: Error; readonly timedOut: boolean };
+  | { readonly kind: 'failed'; readonly error: Error; readonly timedOut: boolean }
+  /** Nor has anybody else heard of the replica meanwhile. */
+  | { readonly kind: 'silent'; readonly error: Error; readonly timedOut: true };
 
 export interface AttemptOptions {
-  readonly address: Address;
+  readonly place: Place;
   readonly request: Dispatcher.DispatchOptions;
   /** The time that the answer may take to begin. */
   readonly timeoutMs: number;
+  /** After which the attempt ends if the replica is silent altogether; null when there is no other that could be asked. */
+  readonly patienceMs: number | null;
   /** Header lines of ours for the client. */
   readonly answerHeaders: readonly string[];
+  readonly onHead: (status: number, headers: ResponseHeaders) => void;
 }
 
-/** Sends a request to an address where a place has been taken, and streams the answer to the client as fast as it reads. */
+/** Sends a request to the replica where a place has been taken, and streams the answer to the client as fast as it reads. */
 export const attempt = (exchange: Exchange, options: AttemptOptions): Promise<AttemptEnd> => {
   const { promise, resolve } = Promise.withResolvers<AttemptEnd>();
-  options.address.dispatch(options.request, new Attempt(exchange, options, resolve));
+  options.place.dispatch(options.request, new Attempt(exchange, options, resolve));
   return promise;
 };
 
@@ -47,18 +52,21 @@ class Attempt implements Dispatcher.DispatchHandler {
   readonly #exchange: Exchange;
   readonly #options: AttemptOptions;
   readonly #resolve: (end: AttemptEnd) => void;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
   #outcome: Outcome = 'abandoned';
   #held: HeldAnswer | null = null;
   #drains = false;
+  #answering = false;
 
   constructor(exchange: Exchange, options: AttemptOptions, resolve: (end: AttemptEnd) => void) {
     this.#exchange = exchange;
     this.#options = options;
     this.#resolve = resolve;
-    this.#timer = setTimeout(this.#expire, options.timeoutMs);
+    const { timeoutMs, patienceMs } = options;
+    this.#timer =
+      patienceMs !== null && patienceMs < timeoutMs ? setTimeout(this.#askPatience, patienceMs) : setTimeout(this.#expire, timeoutMs);
     exchange.res.on('close', this.#onClose);
   }
 
@@ -70,6 +78,8 @@ class Attempt implements Dispatcher.DispatchHandler {
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
     if (status < 200 || this.#settled) return;
     clearTimeout(this.#timer);
+    this.#answering = true;
+    this.#options.onHead(status, headers);
     if (status >= 500 && this.#exchange.method !== 'HEAD') this.#held = { status, headers, chunks: [], size: 0 };
     else this.#writeHead(status, headers);
   }
@@ -87,7 +97,7 @@ class Attempt implements Dispatcher.DispatchHandler {
       if (this.#held) this.#finishHeld(this.#held);
       else this.#exchange.res.end();
     }
-    this.#options.address.release(this.#outcome);
+    this.#options.place.release(this.#outcome);
   }
 
   onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
@@ -96,7 +106,7 @@ class Attempt implements Dispatcher.DispatchHandler {
       if (this.#exchange.res.headersSent) this.#cut();
       else this.#settle({ kind: 'failed', error, timedOut: false });
     }
-    this.#options.address.release(this.#outcome);
+    this.#options.place.release(this.#outcome);
   }
 
   #writeHead(status: number, headers: ResponseHeaders): void {
@@ -140,11 +150,22 @@ class Attempt implements Dispatcher.DispatchHandler {
     res.destroy();
   }
 
-  readonly #expire = (): void => {
-    this.#outcome = 'failed';
-    this.#settle({ kind: 'failed', error: new Error('The service did not begin to answer in time.'), timedOut: true });
-    this.#abort();
+  /** Answers that lie in the socket already are read first. */
+  readonly #askPatience = (): void => {
+    const { timeoutMs, patienceMs } = this.#options;
+    this.#timer = setTimeout(this.#expire, timeoutMs - (patienceMs ?? 0));
+    setImmediate(() => {
+      if (!this.#settled && !this.#answering && this.#options.place.isSilent()) this.#giveUp('silent');
+    });
   };
+
+  readonly #expire = (): void => this.#giveUp('failed');
+
+  #giveUp(kind: 'failed' | 'silent'): void {
+    this.#outcome = 'timed-out';
+    this.#settle({ kind, error: new Error('The service did not begin to answer in time.'), timedOut: true });
+    this.#abort();
+  }
 
   /** The client left, or the answer was finished by somebody else. */
   readonly #onClose = (): void => {

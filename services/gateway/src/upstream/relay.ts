@@ -1,54 +1,77 @@
 import type { Dispatcher } from 'undici';
+import type { ResponseHeaders } from '../domain/header-rules.ts';
 import type { RetryBudget } from '../domain/retry-budget.ts';
 import { fail } from '../edge/answer.ts';
 import type { Exchange, GatewayReason } from '../edge/exchange.ts';
-import { type Address, insistence } from './address.ts';
+import { type Address, breakerBypass } from './address.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import { wasCut, wasRefused } from './transport-errors.ts';
 
 export interface RelayPlan {
   /** Best first. */
   readonly candidates: readonly Address[];
+  /** Under which name it takes turns with others. */
+  readonly caller: string;
   /** Header lines for the service. */
   readonly headers: readonly string[];
   readonly body: Buffer | null;
   readonly timeoutMs: number;
   /** Header lines of ours for the client. */
   readonly answerHeaders: readonly string[];
+  readonly onAnswer: ((head: AnswerHead) => void) | null;
+}
+
+/** The head of an answer, and which replica gave it. */
+export interface AnswerHead {
+  readonly origin: string;
+  readonly status: number;
+  readonly headers: ResponseHeaders;
 }
 
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
+/** A replica that has answered nobody for so long is left for another one. */
+const PATIENCE_MS = 1000;
+
 /** Sends a request to a service and its answer to the client. Resolves when the service's part is over, whatever its end. */
 export const relay = async (exchange: Exchange, plan: RelayPlan, budget: RetryBudget): Promise<void> => {
   budget.earn();
-  const { timeoutMs, answerHeaders } = plan;
-  const request = requestOf(exchange, plan);
+  const ask = asking(exchange, plan);
   const untried = [...plan.candidates];
-  const insists = insistence(plan.candidates);
+  const bypasses = breakerBypass(plan.candidates);
   const repeats = { left: IDEMPOTENT.has(exchange.method) ? 1 : 0 };
   let closed: GatewayReason = 'upstream-down';
   let failure: Failure | null = null;
   let failed: Address | null = null;
   for (let address = untried.shift(); address !== undefined; address = untried.shift()) {
-    const refusal = address.enter(insists(address, failed !== null && failed !== address));
-    if (refusal !== null) {
-      closed = refusal;
+    const end = await ask(address, bypasses(address, failed !== null && failed !== address), untried.length > 0);
+    if (typeof end === 'string') {
+      closed = end;
       continue;
     }
-    const end = await attempt(exchange, { address, request, timeoutMs, answerHeaders });
-    if (end.kind === 'over') return;
-    failure = end;
-    failed = address;
-    if (exchange.res.destroyed) return;
-    if (wasRefused(end.error)) continue;
+    if (end.kind === 'over' || exchange.res.destroyed) return;
+    [failure, failed] = [end, address];
+    if (end.kind === 'silent' || wasRefused(end.error)) continue;
     if (!mayRepeat(end, repeats, budget)) break;
     if (untried.length === 0) untried.push(address);
   }
   giveUp(exchange, failure, closed);
 };
 
-type Failure = Extract<AttemptEnd, { readonly kind: 'failed' }>;
+/** Takes a place of a replica and sends the request there; or tells why there is none. */
+const asking = (exchange: Exchange, plan: RelayPlan) => {
+  const { timeoutMs, answerHeaders, caller, onAnswer } = plan;
+  const request = requestOf(exchange, plan);
+  return async (address: Address, insists: boolean, others: boolean): Promise<GatewayReason | AttemptEnd> => {
+    const place = await address.enter({ caller, insists, leaving: exchange.res });
+    if (typeof place === 'string') return place;
+    const patienceMs = others && IDEMPOTENT.has(exchange.method) ? PATIENCE_MS : null;
+    const onHead = (status: number, headers: ResponseHeaders) => onAnswer?.({ origin: address.origin, status, headers });
+    return attempt(exchange, { place, request, timeoutMs, patienceMs, answerHeaders, onHead });
+  };
+};
+
+type Failure = Exclude<AttemptEnd, { readonly kind: 'over' }>;
 
 const giveUp = (exchange: Exchange, failure: Failure | null, closed: GatewayReason): void => {
   if (failure === null) fail(exchange, closed);

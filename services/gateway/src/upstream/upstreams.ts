@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import type { Clock } from '@bubbles/shared/clock.ts';
 import { errorCode } from '@bubbles/shared/errors.ts';
+import type { Ids } from '@bubbles/shared/ids.ts';
 import type { Log } from '@bubbles/shared/log.ts';
 import { type Loop, startLoop } from '@bubbles/shared/loop.ts';
 import { preferenceOf } from '../domain/rendezvous.ts';
@@ -17,7 +18,7 @@ export type UpstreamUrls = Readonly<Record<string, readonly string[]>>;
 export interface Upstreams {
   readonly services: readonly string[];
   addresses(service: string): readonly Address[];
-  /** Best first: of a key always the same replica while it is ready, else the one with the least to do. Those whose breaker is open come last. */
+  /** Best first: of a key always the same replica while it is well, else one of those with the least to do. Silent ones come last but for those whose breaker is open. */
   candidates(service: string, key: string | null): readonly Address[];
   /** Resolves the names; called once before the first request. */
   start(): Promise<void>;
@@ -28,10 +29,11 @@ interface UpstreamOptions {
   readonly urls: UpstreamUrls;
   readonly clock: Clock;
   readonly log: Log;
+  readonly ids: Ids;
   readonly limits: PoolLimits;
 }
 
-export const openUpstreams = ({ urls, clock, log, limits }: UpstreamOptions): Upstreams => {
+export const openUpstreams = ({ urls, clock, log, ids, limits }: UpstreamOptions): Upstreams => {
   const serving = new Map<string, readonly Address[]>();
   const names = Object.values(urls)
     .flat()
@@ -57,7 +59,7 @@ export const openUpstreams = ({ urls, clock, log, limits }: UpstreamOptions): Up
   return {
     services: Object.keys(urls),
     addresses,
-    candidates: (service, key) => ordered(addresses(service), key),
+    candidates: (service, key) => ordered(addresses(service), key, ids),
     start: async () => {
       await resolveAll();
       if (names.length > 0) loop = startLoop({ name: 'upstream-names', clock, log, run: resolveAll, pollMs: RESOLVE_EVERY_MS });
@@ -69,10 +71,21 @@ export const openUpstreams = ({ urls, clock, log, limits }: UpstreamOptions): Up
   };
 };
 
-const ordered = (addresses: readonly Address[], key: string | null): readonly Address[] => {
+const ordered = (addresses: readonly Address[], key: string | null, ids: Ids): readonly Address[] => {
   if (addresses.length < 2) return addresses;
-  const preferred = key === null ? addresses.toSorted((a, b) => a.active() - b.active()) : byPreference(addresses, key);
-  return [...preferred.filter((address) => address.isReady()), ...preferred.filter((address) => !address.isReady())];
+  const preferred = key === null ? byDemand(addresses, ids) : byPreference(addresses, key);
+  return preferred.toSorted((a, b) => ailment(a) - ailment(b));
+};
+
+const ailment = (address: Address): number => {
+  if (!address.isReady()) return 2;
+  return address.wasSilent() ? 1 : 0;
+};
+
+/** Among equals it begins anywhere: one that always came first would have all of a quiet time's work. */
+const byDemand = (addresses: readonly Address[], ids: Ids): readonly Address[] => {
+  const first = (ids.bytes(1)[0] ?? 0) % addresses.length;
+  return [...addresses.slice(first), ...addresses.slice(0, first)].toSorted((a, b) => a.demand() - b.demand());
 };
 
 const byPreference = (addresses: readonly Address[], key: string): readonly Address[] => {

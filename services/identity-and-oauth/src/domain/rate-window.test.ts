@@ -63,6 +63,34 @@ describe('rate window', () => {
   });
 });
 
+describe('what another replica has counted', () => {
+  const elsewhere = { requests: 100, firstMs: 20_000, lastMs: 50_000 };
+
+  it('[RATE-02] counts here too, as evenly spread, and waiting as long as told is enough', () => {
+    const window = rateWindow();
+    window.raise(elsewhere, 60_000);
+    const answers = take(25, window, 60_000);
+    expect(answers.filter(({ allowed }) => allowed)).toHaveLength(20);
+    const { resetSeconds } = window.take(60_000);
+    expect(resetSeconds).toBe(20);
+    expect(window.take(60_000 + resetSeconds * 1000).allowed).toBe(true);
+  });
+
+  it('[RATE-02] adds nothing to a window that has counted as much', () => {
+    const window = rateWindow();
+    take(100, window, 55_000);
+    window.raise(elsewhere, 60_000);
+    expect(take(25, window, 60_000).filter(({ allowed }) => allowed)).toHaveLength(20);
+  });
+
+  it('[RATE-02] fills up a window that fell behind', () => {
+    const window = rateWindow();
+    take(30, window, 10_000);
+    window.raise({ ...elsewhere, requests: 500 }, 60_000);
+    expect(window.take(60_000).allowed).toBe(false);
+  });
+});
+
 describe('rate windows', () => {
   it('[RATE-04] two credentials have separate budgets', () => {
     const windows = rateWindows();

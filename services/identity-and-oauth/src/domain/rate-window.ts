@@ -13,12 +13,21 @@ export interface Budget {
   readonly resetSeconds: number;
 }
 
+/** Requests that another replica counted, by their monotonic times. */
+export interface RequestsElsewhere {
+  readonly requests: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
 /** The exact log of one credential: a ring of the times at which its last requests were admitted. */
 export interface RateWindow {
   /** `nowMs` never goes back. A refused request is not counted. */
   take(nowMs: number): Budget;
   /** What is left, for a request that is not counted here. */
   peek(nowMs: number): Budget;
+  /** Counts at least what was counted elsewhere, as evenly spread. */
+  raise(elsewhere: RequestsElsewhere, nowMs: number): void;
 }
 
 export function rateWindow(): RateWindow {
@@ -33,9 +42,10 @@ export function rateWindow(): RateWindow {
       size -= 1;
     }
   };
+  const listed = () => Array.from({ length: size }, (_, i) => times[(first + i) % times.length] ?? 0);
   const grow = () => {
     const grown = new Float64Array(Math.min(times.length * 2, RATE_LIMIT));
-    for (let i = 0; i < size; i += 1) grown[i] = times[(first + i) % times.length] ?? 0;
+    grown.set(listed());
     times = grown;
     first = 0;
   };
@@ -64,12 +74,23 @@ export function rateWindow(): RateWindow {
       return budget(now, allowed);
     },
     peek: (nowMs) => budget(at(nowMs), true),
+    raise: (elsewhere, nowMs) => {
+      at(nowMs);
+      const missing = Math.max(0, Math.min(elsewhere.requests, RATE_LIMIT) - size);
+      const times = [...listed(), ...latest(missing, elsewhere)].toSorted((a, b) => a - b);
+      [first, size] = [0, 0];
+      for (const time of times) count(time);
+    },
   };
 }
+
+const latest = (count: number, { requests, firstMs, lastMs }: RequestsElsewhere): number[] =>
+  Array.from({ length: count }, (_, i) => Math.floor(lastMs - ((lastMs - firstMs) * i) / Math.max(1, requests - 1)));
 
 export interface RateWindows {
   take(credentialId: string, nowMs: number): Budget;
   peek(credentialId: string, nowMs: number): Budget;
+  raise(credentialId: string, elsewhere: RequestsElsewhere, nowMs: number): void;
 }
 
 /** The windows of all credentials; one that was not asked for during a whole window holds nothing that counts. */
@@ -84,5 +105,6 @@ export function rateWindows(): RateWindows {
   return {
     take: (credentialId, nowMs) => windowOf(credentialId, nowMs).take(nowMs),
     peek: (credentialId, nowMs) => windowOf(credentialId, nowMs).peek(nowMs),
+    raise: (credentialId, elsewhere, nowMs) => windowOf(credentialId, nowMs).raise(elsewhere, nowMs),
   };
 }

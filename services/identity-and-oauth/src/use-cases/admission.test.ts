@@ -47,6 +47,7 @@ describe('admission', () => {
     jwt: null,
     accepts,
     counted: true,
+    elsewhere: null,
   });
 
   it('answers by index, each with its own hash, from one read', async () => {
@@ -94,7 +95,7 @@ describe('admission', () => {
   });
 
   it('[AUTH-01] a JWT that no issuer of ours signed is unauthorized, and is not looked up as a token', async () => {
-    expect(await admitCredentials(ports())([{ hash: hashToken(aJwt), jwt: aJwt, accepts: PAT, counted: true }])).toEqual([
+    expect(await admitCredentials(ports())([{ hash: hashToken(aJwt), jwt: aJwt, accepts: PAT, counted: true, elsewhere: null }])).toEqual([
       { outcome: 'refused', refusal: 'unauthorized' },
     ]);
     expect(reads).toEqual([]);
@@ -103,14 +104,16 @@ describe('admission', () => {
   it('[RATE-04] an access token is its grant, with the scopes it was granted', async () => {
     give('a', aCredential());
     accessTokens.set(aJwt, { grantId: 'grant-1', accountId: 'user-1', scopes: ['bubbles:read'], standing: 'live' });
-    const [admission] = await admitCredentials(ports())([{ hash: hashToken(aJwt), jwt: aJwt, accepts: PAT, counted: true }]);
+    const [admission] = await admitCredentials(ports())([
+      { hash: hashToken(aJwt), jwt: aJwt, accepts: PAT, counted: true, elsewhere: null },
+    ]);
     expect(admission).toMatchObject({ outcome: 'allowed', credential: { id: 'grant-1', kind: 'oauth', scopes: ['bubbles:read'] } });
   });
 
   it('[AUTH-05] the account of an access token is told before its expiry', async () => {
     give('a', aCredential({ account: anAccount({ state: 'disabled' }) }));
     accessTokens.set(aJwt, { grantId: 'grant-1', accountId: 'user-1', scopes: [], standing: 'ended' });
-    expect(await admitCredentials(ports())([{ hash: hashToken(aJwt), jwt: aJwt, accepts: PAT, counted: true }])).toEqual([
+    expect(await admitCredentials(ports())([{ hash: hashToken(aJwt), jwt: aJwt, accepts: PAT, counted: true, elsewhere: null }])).toEqual([
       { outcome: 'refused', refusal: 'account_deleted' },
     ]);
   });

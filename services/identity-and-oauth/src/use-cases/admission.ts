@@ -13,6 +13,15 @@ export interface Presented {
   readonly accepts: readonly CredentialKind[];
   /** False: of the rate window nothing is taken, and a full one does not refuse. */
   readonly counted: boolean;
+  /** What another replica had counted of it; null when nothing is known of that. */
+  readonly elsewhere: CountedElsewhere | null;
+}
+
+/** How many requests, and how long ago the first and the last of them. */
+export interface CountedElsewhere {
+  readonly requests: number;
+  readonly firstMsAgo: number;
+  readonly lastMsAgo: number;
 }
 
 interface Admitted {
@@ -53,12 +62,17 @@ export const admitCredentials =
     const credentials = await credentialsOf(ports, presented);
     const nowMs = ports.clock.monotonic();
     const at = ports.clock.now();
-    const spend = (id: string, counted: boolean) => (counted ? ports.windows.take(id, nowMs) : ports.windows.peek(id, nowMs));
-    return presented.map(({ accepts, counted }, i) => {
+    const takeOver = (id: string, { requests, firstMsAgo, lastMsAgo }: CountedElsewhere) =>
+      ports.windows.raise(id, { requests, firstMs: nowMs - firstMsAgo, lastMs: nowMs - lastMsAgo }, nowMs);
+    const spend = (id: string, { counted, elsewhere }: Presented) => {
+      if (elsewhere) takeOver(id, elsewhere);
+      return counted ? ports.windows.take(id, nowMs) : ports.windows.peek(id, nowMs);
+    };
+    return presented.map((one, i) => {
       const credential = credentials[i] ?? null;
-      const refusal = refusalOf(credential, accepts);
+      const refusal = refusalOf(credential, one.accepts);
       if (!credential || refusal) return { outcome: 'refused', refusal: refusal ?? 'unauthorized' };
-      const budget = spend(credential.id, counted);
+      const budget = spend(credential.id, one);
       if (!budget.allowed) return { outcome: 'limited', budget };
       if (credential.kind === 'pat') ports.keyUses.note(credential.id, at);
       return { outcome: 'allowed', credential, budget };

@@ -41,7 +41,7 @@ describe('identity’s own authenticator', () => {
   it('[AUTH-01] the scheme may have any case', async () => {
     const { admit, asked } = authenticator();
     await admit(['bEARER token']);
-    expect(asked).toEqual([{ hash: hashToken('token'), jwt: null, accepts: ['pat'] }]);
+    expect(asked).toEqual([{ hash: hashToken('token'), jwt: null, accepts: ['pat'], counted: true, elsewhere: null }]);
   });
 
   it('tells a JWT by its form', async () => {

@@ -21,7 +21,7 @@ export const credentialAuthenticator = (app: Pick<App, 'admitCredentials'>, acco
     const token = bearerToken(authorization);
     if (token === null) return refused('unauthorized');
     const [admission] = await app.admitCredentials([
-      { hash: hashToken(token), jwt: JWT.test(token) ? token : null, accepts, counted: true },
+      { hash: hashToken(token), jwt: JWT.test(token) ? token : null, accepts, elsewhere: null, counted: true },
     ]);
     if (!admission || admission.outcome === 'refused') return refused(admission?.refusal ?? 'unauthorized');
     const headers = rateHeaders(admission.budget);

@@ -1,12 +1,13 @@
 import { AccessRequest, AccessResponse } from '@bubbles/contracts/internal/access.ts';
 import { AccountsSnapshot } from '@bubbles/contracts/internal/accounts.ts';
 import { AdminPageQuery } from '@bubbles/contracts/internal/admin.ts';
-import { ChecksRequest, ChecksResponse } from '@bubbles/contracts/internal/checks.ts';
+import { ChecksRequest, ChecksResponse, type CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
 import { AssertionKeySet } from '@bubbles/shared/http/assertion-keys.ts';
 import { defineRoute, route } from '@bubbles/shared/http/define-route.ts';
 import type { Route } from '@bubbles/shared/http/route.ts';
 import type { App } from '../../app.ts';
 import { accountFacts } from '../../use-cases/account-events.ts';
+import type { Check } from '../../use-cases/admission.ts';
 import { nextAfter, pageOf } from './paging.ts';
 import { presentAccountAccess, presentCheck, presentTeamAccess } from './present.ts';
 
@@ -66,11 +67,24 @@ const snapshotAccounts = defineRoute({
   errors: [],
 });
 
+const checkOf = ({ h, jwt, aud, accepts, uncounted, counted_elsewhere }: CredentialCheck): Check => ({
+  hash: h,
+  jwt,
+  audience: aud,
+  accepts,
+  counted: uncounted !== true,
+  elsewhere: counted_elsewhere
+    ? {
+        requests: counted_elsewhere.requests,
+        firstMsAgo: counted_elsewhere.first_ms_ago,
+        lastMsAgo: counted_elsewhere.last_ms_ago,
+      }
+    : null,
+});
+
 export const internalRoutes = (app: App): readonly Route[] => [
   route(checkCredentials, async ({ body }) => {
-    const outcomes = await app.checkCredentials(
-      body.checks.map(({ h, jwt, aud, accepts, uncounted }) => ({ hash: h, jwt, audience: aud, accepts, counted: uncounted !== true })),
-    );
+    const outcomes = await app.checkCredentials(body.checks.map(checkOf));
     return { answers: outcomes.map((outcome, i) => presentCheck(body.checks[i]?.h ?? '', outcome)) };
   }),
   route(getAssertionKeys, async () => ({ keys: await app.publishedAssertionKeys() })),

@@ -1,6 +1,7 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Collection } from '@bubbles/shared/store/collection.ts';
 import { type Credential, SCOPES } from '../../domain/credential.ts';
+import { generations } from '../../domain/generations.ts';
 import { sessionIsLive } from '../../domain/token.ts';
 import type { CredentialStore } from '../../ports.ts';
 import { type AccountDoc, versionedAccountOf } from './accounts.ts';
@@ -71,5 +72,22 @@ export const credentialStore = ({ accounts, sessions, revokedKeys }: CredentialC
     return found;
   };
 
-  return { byHash: coalesced(byHash, READS_IN_FLIGHT), owners };
+  return { byHash: rememberingUnknown(coalesced(byHash, READS_IN_FLIGHT), clock), owners };
+};
+
+/** No token that is made meanwhile is among them: its text is drawn at random, and nobody has it before the answer that follows its being stored. */
+const UNKNOWN_MS = 5000;
+const MAX_UNKNOWN = 20_000;
+
+/** Asks the store once about a token that nobody has, however often it comes. */
+const rememberingUnknown = (read: CredentialStore['byHash'], clock: Clock): CredentialStore['byHash'] => {
+  const unknownUntil = generations<number>(UNKNOWN_MS, MAX_UNKNOWN);
+  return async (hashes) => {
+    const nowMs = clock.monotonic();
+    const asked = hashes.filter((hash) => nowMs >= (unknownUntil.get(hash, nowMs) ?? nowMs));
+    if (asked.length === 0) return new Map();
+    const found = await read(asked);
+    for (const hash of asked) if (!found.has(hash)) unknownUntil.set(hash, nowMs + UNKNOWN_MS, nowMs);
+    return found;
+  };
 };
