@@ -89,6 +89,11 @@ describe('a process', () => {
     await taken.cut();
   });
 
+  it.each(['nowhere.invalid', '192.0.2.1', 'fe80::1', 'a b'])('says in one line that %j is not a host to listen on', async (HOST) => {
+    const { code, stderr } = await run({ HOST, PORT: '0', BEHAVIOUR: 'serve' }).exited;
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^fixture: (listen|getaddrinfo) [^\n]+\n$/)]);
+  });
+
   it.each(['throw', 'throw-later'])('[GEN-10] that fails (%s) says why without a credential', async (BEHAVIOUR) => {
     const { code, stderr } = await run({ PORT: '0', BEHAVIOUR }).exited;
     expect(code).toBe(1);

@@ -69,9 +69,12 @@ export const runJobProcess = async ({ name, work }: { readonly name: string; rea
   }
 };
 
-const isMisconfigured = (error: unknown): boolean =>
-  (Error.isError(error) && TO_BE_MENDED.includes(error.name)) ||
-  ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL'].includes(String(errorCode(error)));
+/** The host or port that was configured is not one to listen on: taken, not allowed, unknown, or of another machine. */
+export const isAddressFault = (error: unknown): boolean =>
+  ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL'].includes(String(errorCode(error))) ||
+  (Error.isError(error) && 'syscall' in error && (error.syscall === 'listen' || error.syscall === 'getaddrinfo'));
+
+const isMisconfigured = (error: unknown): boolean => (Error.isError(error) && TO_BE_MENDED.includes(error.name)) || isAddressFault(error);
 
 const exitCodeOf = (error: unknown): number => (isMisconfigured(error) ? EXIT.misconfigured : EXIT.fault);
 

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { ConfigError } from './config.ts';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
@@ -14,7 +15,7 @@ export interface SealKey {
 /** Secrets at rest, AES-256-GCM; what is sealed for one name opens under that name only. */
 export interface Seal {
   close(secret: Buffer, name: string): string;
-  /** Throws when there is no such master key, or the key, the name or a byte differs. */
+  /** Throws `ConfigError` when there is no such master key, or the key, the name or a byte differs: a process that cannot start without it says so in a line. */
   open(sealed: string, name: string): Buffer;
 }
 
@@ -30,14 +31,21 @@ export function masterKeySeal(keys: readonly SealKey[], randomBytes: (length: nu
       return `${current.id}.${Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64url')}`;
     },
     open: (sealed, name) => {
-      const [id, text = ''] = sealed.split('.');
+      const [id = '', encoded = ''] = sealed.split('.');
       const key = keys.find((candidate) => candidate.id === id);
-      if (key === undefined) throw new Error('sealed with a key that is not here');
-      const bytes = Buffer.from(text, 'base64url');
+      if (key === undefined) throw new ConfigError([`SEAL_KEYS: what is stored was sealed with the key ${id}, which is not among them`]);
+      const bytes = Buffer.from(encoded, 'base64url');
       const decipher = createDecipheriv(ALGORITHM, key.key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
         .setAAD(Buffer.from(name))
         .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-      return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
+      const text = decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES));
+      try {
+        return Buffer.concat([text, decipher.final()]);
+      } catch {
+        throw new ConfigError([
+          `SEAL_KEYS: the key ${id} does not open what is stored under its name: it is another one, or the data is damaged`,
+        ]);
+      }
     },
   };
 }

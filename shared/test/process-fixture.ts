@@ -8,6 +8,7 @@ import { runProcess } from '../src/run-process.ts';
 
 /** A process whose boot, run and end the test chooses. */
 const Fixture = z.object({
+  HOST: z.string().default('127.0.0.1'),
   PORT: port(),
   BEHAVIOUR: z.enum(['serve', 'boot-for-ever', 'throw', 'throw-later', 'stop-uncleanly', 'stop-when-told-again']),
 });
@@ -18,7 +19,7 @@ await runProcess({
     const config = readConfig(Fixture, process.env);
     const server = await startServer({
       handler: (_, res) => res.end('ok'),
-      address: { host: '127.0.0.1', port: config.PORT },
+      address: { host: config.HOST, port: config.PORT },
       limits: SERVICE_LIMITS,
       ids: systemIds(),
     });

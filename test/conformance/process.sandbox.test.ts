@@ -64,6 +64,8 @@ describe('a start', () => {
     writeFileSync(join(folder, 'sandbox.sqlite'), 'this is no database, whatever its name says. '.repeat(200));
     lines.push([await refusal(['--data', folder]), 'is damaged']);
     lines.push([await refusal(['--freshly']), '--freshly']);
+    for (const HOST of ['nowhere.invalid', '192.0.2.1', 'fe80::1', 'a b'])
+      lines.push([await refusal([], { HOST }), `HOST: ${HOST} is not`]);
     lines.push([await refusal([], { PORT: 'x' }), 'PORT']);
     for (const [line = '', part = ''] of lines) {
       expect(line).toMatch(/^the sandbox ended with 2: sandbox: [^\n]+\n$/);
@@ -88,6 +90,17 @@ describe('a data folder that lost something', () => {
     expect(readdirSync(join(folder, aside))).toEqual(expect.arrayContaining(['sandbox.sqlite', 'sandbox.sqlite-commits']));
     await fresh.stop('SIGTERM');
     await start();
+  });
+});
+
+describe('a disk that is full', () => {
+  it('keeps the sandbox from starting, which says so in one line', async () => {
+    const command = `ulimit -f 100; exec "${process.execPath}" deploy/sandbox/src/main.ts --data "${folder}"`;
+    const env = { ...process.env, PORT: '0' };
+    const ended = await new Promise((resolve) =>
+      execFile('bash', ['-c', command], { env }, (error, stdout, stderr) => resolve([error?.code, stdout, stderr])),
+    );
+    expect(ended).toEqual([2, '', expect.stringMatching(/^sandbox: The data folder \S.* cannot be written: [^\n]+\.\n$/)]);
   });
 });
 

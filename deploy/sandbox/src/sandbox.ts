@@ -5,7 +5,7 @@ import { errorCode } from '@bubbles/shared/errors.ts';
 import { type HeldPort, holdPort } from '@bubbles/shared/http/held-port.ts';
 import type { Address } from '@bubbles/shared/http/listen.ts';
 import { systemIds } from '@bubbles/shared/ids.ts';
-import { StartRefused } from '@bubbles/shared/run-process.ts';
+import { isAddressFault, StartRefused } from '@bubbles/shared/run-process.ts';
 import type { EmbeddedStore } from '@bubbles/shared/store/embedded/open-embedded.ts';
 import { type SteppingClock, steppingClock } from './clock/stepping-clock.ts';
 import type { SandboxConfig } from './config.ts';
@@ -41,8 +41,7 @@ function refusedPlace(error: unknown, { host, port }: Pick<SandboxConfig, 'host'
   if (code === 'EADDRINUSE')
     return new StartRefused(`Port ${port} is in use already. PORT chooses another one, PORT=0 any that is free.`, error);
   if (code === 'EACCES') return new StartRefused(`Port ${port} may not be used. PORT chooses another one.`, error);
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return new StartRefused(`HOST: ${host} is no address of this machine.`, error);
-  return error;
+  return isAddressFault(error) ? new StartRefused(`HOST: ${host} is not a local address.`, error) : error;
 }
 
 /** The services must know where they are reached before the gateway listens there; a port that is taken is told before anything is touched. */
@@ -177,8 +176,10 @@ async function startOn({ store, place, logOf }: Ground, config: SandboxConfig): 
     async stop() {
       const drained = await gateway.stop();
       await behind.stop();
-      await store.close();
-      return drained;
+      // What was answered is kept already.
+      const unkept = await faultOf(store.close());
+      if (unkept !== null) log.error('the last changes could not be kept', { reason: fileFault(unkept) ?? String(unkept) });
+      return drained && unkept === null;
     },
   };
 }
@@ -188,10 +189,23 @@ async function startAt(place: Place, config: SandboxConfig, logOf: LogOf): Promi
   try {
     return { ...(await startOn({ store, place, logOf }, config)), setAside };
   } catch (error) {
-    await store.close();
-    throw error;
+    const fault = (await faultOf(store.close())) ?? error;
+    const reason = fileFault(fault);
+    throw reason === null ? fault : new StartRefused(`The data folder ${config.data} cannot be written: ${reason}.`, fault);
   }
 }
+
+const faultOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+/** What SQLite says of its file, such as that the disk is full; null when it is not the file's fault. */
+const fileFault = (error: unknown): string | null => {
+  if (!Error.isError(error)) return null;
+  return errorCode(error) === 'ERR_SQLITE_ERROR' ? error.message : fileFault(error.cause);
+};
 
 /** Every service and the gateway in one process, on one embedded store, with a control plane beside the public API. */
 export async function startSandbox(config: SandboxConfig, logOf: LogOf): Promise<Sandbox> {
