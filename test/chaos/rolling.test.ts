@@ -39,6 +39,7 @@ afterAll(async () => {
 const loaded = (work: () => Promise<void>) =>
   underHttpLoad({ gateways: stack.plansOf('gateway'), tokens, paths: PATHS, perSecond: PER_SECOND }, work);
 const failed = (served: readonly Served[]) => served.filter(({ status }) => status !== 200);
+const slowestOf = (served: readonly Served[]) => served.reduce((most, { tookMs }) => Math.max(most, tookMs), 0);
 const timesOf = (served: readonly Served[]) => served.map(({ tookMs }) => tookMs);
 const figures = (served: readonly Served[]) => ({
   requests: served.length,
@@ -55,7 +56,7 @@ describe('a restart of everything under load', () => {
       for (const plan of stack.plans) restarts.push(await restart(plan));
       await pause(1000);
     });
-    report('rolling restart', { ...figures(served), 'slowest end ms': Math.max(...restarts.map(({ endMs }) => endMs)) });
+    report('rolling restart', { ...figures(served), 'slowest end ms': restarts.reduce((most, { endMs }) => Math.max(most, endMs), 0) });
     expect(failed(served).slice(0, 5)).toEqual([]);
     const calm = restarts.filter(({ began, ended }) => !served.some(({ at }) => at > began && at < ended));
     expect(calm).toEqual([]);
@@ -102,13 +103,13 @@ describe('identity', () => {
     for (let n = 0; n < 30; n++) refused.push(await askOne(n));
     for (const answer of refused)
       expect(answer).toMatchObject({ status: 500, type: 'internal_error', retryAfter: expect.stringMatching(/^[1-9]\d*$/) });
-    expect(Math.max(...timesOf(refused))).toBeLessThan(RECOVERY_LIMIT_MS);
+    expect(slowestOf(refused)).toBeLessThan(RECOVERY_LIMIT_MS);
     await Promise.all(replicas.map((plan) => stack.start(plan)));
     const began = performance.now();
     let answer = await askOne(0);
     while (answer.status !== 200 && performance.now() - began < 10_000) answer = await askOne(0);
     const recoveryMs = performance.now() - began;
-    report('identity gone', { 'slowest refusal ms': Math.max(...timesOf(refused)), 'served again after ms': recoveryMs });
+    report('identity gone', { 'slowest refusal ms': slowestOf(refused), 'served again after ms': recoveryMs });
     expect(recoveryMs).toBeLessThan(RECOVERY_LIMIT_MS);
   });
 });

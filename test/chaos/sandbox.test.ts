@@ -110,7 +110,7 @@ describe('the sandbox killed at any moment', () => {
       answered: Object.values(answered).flat().length,
       bubbles: ids.size,
       deliveries: receiver.arrived.length,
-      'slowest start ms': Math.max(...starts),
+      'slowest start ms': starts.reduce((most, ms) => Math.max(most, ms), 0),
     });
     expect(answered.bubbles.length).toBeGreaterThanOrEqual(ROUNDS);
   });

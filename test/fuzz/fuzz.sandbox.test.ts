@@ -101,7 +101,7 @@ function faultsOf({ operation, headers }: FuzzRequest, { status, headers: answer
   if (token !== undefined && text.includes(token)) faults.push('says the token again');
   if (documented === null) return text === '' ? faults : [...faults, 'has a body'];
   const body = parsed(text);
-  if (operation.path !== DOCUMENT || status !== 200) faults.push(...schemaFaults(document, documented, body));
+  if (operation.path !== DOCUMENT || status !== 200) for (const one of schemaFaults(document, documented, body)) faults.push(one);
   const type = isJson(body) && isJson(body['error']) ? String(body['error']['type']) : null;
   if (status >= 400 && !(STATUS_OF[type ?? ''] ?? []).includes(status)) faults.push(`${status} with the type ${type}`);
   return faults;

@@ -27,7 +27,7 @@ it('a card whose texts a newer analyser read is a newer row, though the bubble i
   for (const analyser of [1, 2]) {
     const cards = cardStore(collection, analyser);
     await cards.put(card, { seq: analyser, at: AT });
-    for await (const rows of cards.of('ada').read(ALL)) revisions.push(...rows.map(({ rev }) => rev));
+    for await (const rows of cards.of('ada').read(ALL)) for (const one of rows.map(({ rev }) => rev)) revisions.push(one);
   }
   const [before = 0, after = 0] = revisions;
   expect(after).toBeGreaterThan(before);

@@ -64,7 +64,7 @@ describe('GET /v1/bubbles/{id}/comments', () => {
       for (let query: string | null = ''; query !== null; ) {
         const { data, has_more, next_cursor } = await list(`?limit=${limit}${query}`);
         expect(has_more).toBe(next_cursor !== null);
-        seen.push(...data.map(({ id }: { id: string }) => id));
+        for (const one of data.map(({ id }: { id: string }) => id)) seen.push(one);
         query = next_cursor && `&cursor=${next_cursor}`;
       }
       expect(seen).toEqual(all);

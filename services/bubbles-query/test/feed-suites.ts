@@ -28,7 +28,7 @@ const rowRev = (rev: number): number => rowRevision({ rev, analyser: ANALYSER_VE
 
 const all = async <T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> => {
   const rows: T[] = [];
-  for await (const batch of batches) rows.push(...batch);
+  for await (const batch of batches) for (const one of batch) rows.push(one);
   return rows;
 };
 

@@ -141,7 +141,7 @@ describe('pages', () => {
     for (let page = 0; page === 0 || cursor !== null; page += 1) {
       const { data, has_more, next_cursor } = await list(`?${query}${cursor === null ? '' : `&cursor=${cursor}`}`);
       expect(has_more).toBe(next_cursor !== null);
-      seen.push(...data.map(({ id }: { id: string }) => id));
+      for (const one of data.map(({ id }: { id: string }) => id)) seen.push(one);
       cursor = next_cursor;
       await between(page, seen.at(-1) ?? '');
     }

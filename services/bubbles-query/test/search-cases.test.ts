@@ -30,7 +30,7 @@ describe.each(AUTHORS)('search over HTTP by authors %s', (kind) => {
         const seen: string[] = [];
         for (let cursor: string | undefined, more = true; more; ) {
           const answer = await searchAs(bubbles, caller, { q, ...filters, limit: 1, cursor });
-          seen.push(...idsIn(answer));
+          for (const one of idsIn(answer)) seen.push(one);
           more = answer.body.has_more;
           cursor = answer.body.next_cursor ?? undefined;
         }

@@ -96,7 +96,7 @@ describe('the internal API', () => {
     let after: string | null = null;
     do {
       const { body } = await identity.admin('GET', `accounts?limit=2${after === null ? '' : `&after=${after}`}`);
-      ids.push(...body.accounts.map(({ user_id }: { user_id: string }) => user_id));
+      for (const one of body.accounts.map(({ user_id }: { user_id: string }) => user_id)) ids.push(one);
       after = body.next_after;
     } while (after !== null);
     expect(ids).toEqual(people.map(({ id }) => id).toSorted());

@@ -133,7 +133,7 @@ describe('the delivery log', () => {
         `/${subscriber.id}/deliveries?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`,
       );
       expect(body.has_more).toBe(body.next_cursor !== null);
-      seen.push(...body.data.map(({ id }: { id: string }) => id));
+      for (const one of body.data.map(({ id }: { id: string }) => id)) seen.push(one);
       await bubbleReady(`new-${seen.length}`);
       cursor = body.next_cursor;
     }

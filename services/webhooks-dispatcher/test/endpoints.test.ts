@@ -229,7 +229,7 @@ describe('section 4, reading and changing', () => {
     do {
       const { status, body }: Answer = await list(cursor === null ? '?limit=2' : `?limit=2&cursor=${cursor}`);
       expect([status, Object.keys(body).toSorted()]).toEqual([200, ['data', 'has_more', 'next_cursor']]);
-      seen.push(...body.data);
+      for (const one of body.data) seen.push(one);
       expect(body.has_more).toBe(body.next_cursor !== null);
       cursor = body.next_cursor;
     } while (cursor !== null);

@@ -41,7 +41,7 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
       const now = clock.now();
       const leaseUntil = new Date(now.getTime() + 3_600_000);
       await deliveries.claim({ now, leaseUntil, leaseToken: 'lease', ids: found.map(({ id }) => id) });
-      leased.push(...found);
+      for (const one of found) leased.push(one);
       return found.map(({ subscriptionId }) => subscriptionId);
     },
     /** They lead elsewhere now. */
@@ -155,7 +155,7 @@ describe('the look-out for due deliveries', () => {
     for (let n = 0; n < 4; n += 1) await queue(`wh_ada_${n}`, { ago: 60, times: 2, ownerId: 'ada' });
     const turns: string[] = [];
     for (let round = 0; round < 4; round += 1) {
-      turns.push(...[...(await take()), ...(await take())].toSorted());
+      for (const one of [...(await take()), ...(await take())].toSorted()) turns.push(one);
       await finish();
     }
     expect(turns.filter((id) => id === 'wh_bob')).toHaveLength(3);

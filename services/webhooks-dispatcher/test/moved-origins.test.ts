@@ -117,7 +117,7 @@ describe('a delivery whose origin is corrected between the look and the claim', 
       ids: systemIds(),
       limits: { ...LIMITS, perOrigin: 1 },
       prepare: (claimed, { done }) => {
-        origins.push(...claimed.map(({ origin }) => origin));
+        for (const one of claimed.map(({ origin }) => origin)) origins.push(one);
         return Promise.resolve(() => Promise.resolve(claimed.forEach(done)));
       },
       wake: () => null,

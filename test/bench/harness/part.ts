@@ -47,7 +47,7 @@ const shown = (cell: Cell): string => {
 
 const lined = (columns: readonly string[], rows: readonly (readonly Cell[])[]): string => {
   const lines = [columns, ...rows.map((row) => row.map(shown))];
-  const widths = columns.map((_, at) => Math.max(...lines.map((line) => (line[at] ?? '').length)));
+  const widths = columns.map((_, at) => lines.reduce((most, line) => Math.max(most, (line[at] ?? '').length), 0));
   return lines
     .map((line) => line.map((text, at) => (at === 0 ? text.padEnd(widths[at] ?? 0) : text.padStart(widths[at] ?? 0))).join('  '))
     .join('\n');

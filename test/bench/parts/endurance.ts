@@ -58,7 +58,12 @@ const aborted = async (scene: Scene, requests: number): Promise<Finding> => {
       ['open files more than before', left, null],
     ],
     verdicts: [
-      most('T12', `${requests} aborted requests: MB resident`, Math.max(...sizes), 200),
+      most(
+        'T12',
+        `${requests} aborted requests: MB resident`,
+        sizes.reduce((most, size) => Math.max(most, size)),
+        200,
+      ),
       most('T12', `${requests} aborted requests: open files left over`, Math.max(0, left), 5),
     ],
   };

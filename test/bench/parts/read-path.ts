@@ -186,8 +186,8 @@ export const readPath: Part = async ({ quick }) => {
       for (let round = 0; round < rounds; round += 1)
         for (const subject of all)
           measured.set(subject.name, [...(measured.get(subject.name) ?? []), await measure(load, subject, { connections, seconds })]);
-      rows.push(...rowsOf(kind, connections, measured));
-      verdicts.push(...verdictsOf(kind, connections, measured));
+      for (const one of rowsOf(kind, connections, measured)) rows.push(one);
+      for (const one of verdictsOf(kind, connections, measured)) verdicts.push(one);
     }
   }
   verdicts.push(await readsPerCheck(load, world, seconds));

@@ -107,14 +107,14 @@ const deliveriesOf = async (subscriptionId: string): Promise<Delivery[]> => {
   const found: Delivery[] = [];
   for (let position: { readonly createdAt: Date; readonly id: string } | null = null; ; ) {
     const page = await kept.deliveries.page({ subscriptionId, status: null, position, limit: DELIVERIES_A_READ });
-    found.push(...page);
+    for (const one of page) found.push(one);
     position = page.at(-1) ?? null;
     if (position === null) return found;
   }
 };
 const allDeliveries = async (): Promise<Delivery[]> => {
   const found: Delivery[] = [];
-  for (const { id } of await kept.subscriptions.listOf(OWNER, ALL)) found.push(...(await deliveriesOf(id)));
+  for (const { id } of await kept.subscriptions.listOf(OWNER, ALL)) for (const one of await deliveriesOf(id)) found.push(one);
   return found;
 };
 const look = async (): Promise<Standing> => {

@@ -90,7 +90,7 @@ export const awaitFacts = async (outside: Outside, model: ReadModel, { bubbleIds
   const began = performance.now();
   for (;;) {
     const late = [...(await missingOf(bubbleIds, (ids) => model.missing(ids, outside.stated)))];
-    late.push(...(await missingOf(commentIds, (ids) => model.missingComments(ids, outside.stated))));
+    for (const one of await missingOf(commentIds, (ids) => model.missingComments(ids, outside.stated))) late.push(one);
     if (late.length === 0) return performance.now() - began;
     if (performance.now() - began > ARRIVAL_LIMIT_MS)
       throw new Error(`${late.length} not there: ${late.slice(0, 5).join(', ')}; ${await waitingIn(outside)}`);
@@ -115,7 +115,7 @@ type Look = (ids: readonly string[]) => Promise<readonly string[]>;
 const missingOf = async (ids: readonly string[], look: Look): Promise<string[]> => {
   const late: string[] = [];
   for (let from = 0; from < ids.length && late.length === 0; from += IDS_A_LOOK)
-    late.push(...(await seen(ids.slice(from, from + IDS_A_LOOK), look)));
+    for (const one of await seen(ids.slice(from, from + IDS_A_LOOK), look)) late.push(one);
   return late;
 };
 

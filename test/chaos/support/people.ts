@@ -12,7 +12,7 @@ export const makePeople = async ({ actions }: Outside, count: number): Promise<r
   while (people.length < count) {
     const made = Array.from({ length: Math.min(AT_A_TIME, count - people.length) }, (_, n) => people.length + n);
     const users = made.map((n) => actions.createUser({ name: `Person ${n}`, email: `person-${n}@example.com` }));
-    people.push(...(await Promise.all(users)));
+    for (const one of await Promise.all(users)) people.push(one);
   }
   return people;
 };

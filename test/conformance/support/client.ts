@@ -38,7 +38,7 @@ export async function walk(baseUrl: string, path: string, as: string): Promise<{
   for (let cursor: string | null = ''; cursor !== null; ) {
     const page: Answer = await send(baseUrl, cursor === '' ? path : `${path}${path.includes('?') ? '&' : '?'}cursor=${cursor}`, { as });
     if (page.status !== 200) throw new Error(`${path}: ${page.status} ${page.text}`);
-    rows.push(...page.json.data);
+    for (const one of page.json.data) rows.push(one);
     cursor = page.json.next_cursor;
   }
   return rows;

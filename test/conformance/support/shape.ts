@@ -50,7 +50,7 @@ export function shapeFaults(name: string, value: unknown, at = name): string[] {
     const field = written.replace('?', '');
     known.add(field);
     if (Object.hasOwn(value, field))
-      faults.push(...typeFaults(type, Object.entries(value).find(([key]) => key === field)?.[1], `${at}.${field}`));
+      for (const one of typeFaults(type, Object.entries(value).find(([key]) => key === field)?.[1], `${at}.${field}`)) faults.push(one);
     else if (!written.endsWith('?')) faults.push(`${at}.${field} is missing`);
   }
   return [...faults, ...Object.keys(value).flatMap((key) => (known.has(key) ? [] : [`${at}.${key} is not in the interface`]))];

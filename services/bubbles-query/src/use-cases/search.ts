@@ -64,7 +64,7 @@ export const searchBubbles =
     while (hits.length <= limit) {
       const pulled = await pull(positions, Math.max(limit + 1 - hits.length, MIN_VERIFIED_AT_ONCE));
       if (pulled.length === 0) break;
-      hits.push(...(await verified(pulled)));
+      for (const one of await verified(pulled)) hits.push(one);
     }
     await positions.return(undefined);
     return { rows: hits.slice(0, limit).map(({ row }) => row), next: hits.length > limit ? (hits[limit - 1]?.position ?? null) : null };

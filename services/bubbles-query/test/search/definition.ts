@@ -96,7 +96,7 @@ const ends = (title: Field, words: readonly string[], from: number): number[] =>
 };
 
 const orderOf = (query: ParsedQuery, title: Field): number => {
-  const length = Math.max(-1, ...title.map((token) => token.end)) + 1;
+  const length = title.reduce((most, token) => Math.max(most, token.end + 1), 0);
   if (ends(title, query.sequence, 0).includes(length)) return 0;
   return title.some((token) => ends(title, query.sequence, token.start).length > 0) ? 1 : 2;
 };
@@ -107,7 +107,7 @@ const tupleOf = (covering: readonly (Found | null)[]): Omit<RankTuple, 'order'> 
   const found = covering.filter((item) => item !== null);
   return {
     missing: covering.length - found.length,
-    tier: Math.max(0, ...found.map(({ field }) => field)),
+    tier: found.reduce((most, { field }) => Math.max(most, field), 0),
     fields: sum(found.map(({ field, units }) => field * units)),
     edits: sum(found.map(({ quality }) => quality.edits)),
     prefixes: sum(found.map(({ quality }) => quality.prefix)),

@@ -9,7 +9,7 @@ const pages = (limit: number, ask: (after: Position | null, count: number) => Po
   const all: Position[] = [];
   for (let after: Position | null = null; ; ) {
     const page = ask(after, limit);
-    all.push(...page);
+    for (const one of page) all.push(one);
     if (page.length < limit) return all;
     after = page[page.length - 1] ?? null;
   }

@@ -78,7 +78,7 @@ const walk = (world: World, q: string): string[] => {
     const limit = 1 + random(4);
     const hits = pull(index, { q, after }, limit + 1);
     const page = hits.slice(0, limit);
-    seen.push(...page.map(({ id }) => id));
+    for (const one of page.map(({ id }) => id)) seen.push(one);
     if (hits.length <= limit) return seen;
     after = decodePosition(encodePosition(page[limit - 1] ?? { rank: 0, createdMs: 0, id: uuidOf(0) }));
     for (let changes = random(4); changes > 0; changes--) disturb(world);
@@ -116,11 +116,11 @@ describe('a walk through the pages of a search', () => {
     const later = Array.from({ length: 600 }, (_, number) => someBubble(random, 10_000 + number));
     const seen: string[] = [];
     const hits = pull(index, { q: 'sprint' }, 10);
-    seen.push(...hits.map(({ id }) => id));
+    for (const one of hits.map(({ id }) => id)) seen.push(one);
     index.apply(later.map((bubble) => cardOf(bubble, 1)));
     expect(mergeNow(index)).toBe(true);
     const rest = pull(index, { q: 'sprint', after: hits[9] ?? null });
-    seen.push(...rest.map(({ id }) => id));
+    for (const one of rest.map(({ id }) => id)) seen.push(one);
     const old = new Set(wanted.map(({ id }) => id));
     expect(seen.filter((id) => old.has(id))).toEqual(wanted.map(({ id }) => id));
     expect(pull(index, { q: 'sprint' })).toEqual(defined([...bubbles, ...later], { q: 'sprint' }));

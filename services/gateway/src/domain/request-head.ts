@@ -47,7 +47,7 @@ export const readHead = (raw: RawHeaders): RequestHead => {
         connection.push(value);
         break;
       case 'x-forwarded-for':
-        forwardedFor.push(...splitList(value));
+        for (const one of splitList(value)) forwardedFor.push(one);
         break;
       case 'content-length':
       case 'x-forwarded-host':

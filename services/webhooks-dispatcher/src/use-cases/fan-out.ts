@@ -42,7 +42,7 @@ export const fanOut = ({ subscriptions, events, deliveries, clock, wake }: Ports
   const interested = async (participants: readonly string[], bubble: ReadyBubble): Promise<Subscription[]> => {
     const found: Subscription[] = [];
     for (let n = 0; n < participants.length; n += OWNERS_A_READ)
-      found.push(...(await subscriptions.activeOf(participants.slice(n, n + OWNERS_A_READ))));
+      for (const one of await subscriptions.activeOf(participants.slice(n, n + OWNERS_A_READ))) found.push(one);
     return found.filter((subscription) => covers(subscription, bubble));
   };
   /** Each falls due at the moment it is written, however many there are. */

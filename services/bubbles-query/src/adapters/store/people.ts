@@ -42,7 +42,7 @@ export const peopleStore = (collection: Collection<PersonDoc>): PeopleStore & Pe
       const rows: PersonRow[] = [];
       for (const chunk of chunksOf(accounts)) {
         const docs = await collection.find({ _id: { $in: chunk } }, { projection: NAMES_ONLY });
-        rows.push(...docs.map(rowOf));
+        for (const doc of docs) rows.push(rowOf(doc));
       }
       return [...told, ...rows];
     },

@@ -24,8 +24,11 @@ export const packTerms = (sorted: readonly string[]): SortedTerms => {
   return { count: sorted.length, chars, offsets };
 };
 
+const textIn = ({ chars }: SortedTerms, from: number, to: number): string =>
+  Buffer.from(chars.buffer, chars.byteOffset + from * chars.BYTES_PER_ELEMENT, (to - from) * chars.BYTES_PER_ELEMENT).toString('utf16le');
+
 export const termAt = (terms: SortedTerms, index: number): string =>
-  String.fromCharCode(...terms.chars.subarray(u32(terms.offsets, index), u32(terms.offsets, index + 1)));
+  textIn(terms, u32(terms.offsets, index), u32(terms.offsets, index + 1));
 
 /** Compares the first `text.length` units of a term with the text: 0 when the term begins with it. */
 const compareBeginning = (terms: SortedTerms, index: number, text: string): number => {
@@ -160,7 +163,7 @@ const follow = (walk: Walk, terms: SortedTerms, index: number): boolean => {
 
 const blockEnd = (terms: SortedTerms, index: number, depth: number): number => {
   const start = u32(terms.offsets, index);
-  const beginning = String.fromCharCode(...terms.chars.subarray(start, start + depth));
+  const beginning = textIn(terms, start, start + depth);
   return gallop(index + 1, terms.count, (other) => compareBeginning(terms, other, beginning) !== 0);
 };
 
@@ -184,5 +187,5 @@ export const walkTypos = (terms: SortedTerms, word: string, sink: TypoSink): voi
 /** Whether the typo rule for short words admits the term. */
 export const isAdmitted = (terms: SortedTerms, index: number, word: string): boolean => {
   const start = u32(terms.offsets, index);
-  return firstLetterAgrees(word, String.fromCharCode(...terms.chars.subarray(start, Math.min(start + 2, u32(terms.offsets, index + 1)))));
+  return firstLetterAgrees(word, textIn(terms, start, Math.min(start + 2, u32(terms.offsets, index + 1))));
 };

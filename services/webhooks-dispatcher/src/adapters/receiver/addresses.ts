@@ -51,7 +51,7 @@ const familyOf = (asked: Promise<string[]>, may: (address: string) => boolean): 
   const hear = async () => {
     const [answer] = await Promise.allSettled([asked]);
     family.answer = answer;
-    if (answer.status === 'fulfilled') left.push(...answer.value.filter(may));
+    if (answer.status === 'fulfilled') for (const one of answer.value.filter(may)) left.push(one);
   };
   const family: Family = { left, heard: hear(), answer: null };
   return family;
