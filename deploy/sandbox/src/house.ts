@@ -146,7 +146,7 @@ export function house(options: HouseOptions): House {
       const place = inside()
         .slots.values()
         .find((candidate) => candidate.name === name);
-      if (place === undefined) throw new DomainError('not_found', 'No such service.');
+      if (place === undefined) throw new DomainError('not_found', `No such service. There are ${SERVICE_NAMES.join(', ')}.`);
       await place.setState(state);
     },
     actions: () => inside().actions,

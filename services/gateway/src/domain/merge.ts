@@ -120,7 +120,8 @@ const mergedComponents = (parts: readonly PublicPart[], { head, report }: Compon
     else if (!isDeepStrictEqual(merged.get(name), component)) report({ service, code: 'component', detail: `${section}/${name}` });
   }
   const inOrder = [...sections].map(([section, named]) => [section, sorted(Object.fromEntries(named))] as const);
-  return sorted({ ...Object.fromEntries(inOrder), securitySchemes: head.securitySchemes });
+  const schemes = Object.keys(head.securitySchemes).length > 0 ? { securitySchemes: head.securitySchemes } : {};
+  return sorted({ ...Object.fromEntries(inOrder), ...schemes });
 };
 
 const componentsOf = ({ service, components }: PublicPart) =>

@@ -84,13 +84,13 @@ const loadAsset = async ({ load }: Asset): Promise<LoadedAsset> => {
 const MAX_AGE_SECONDS = 300;
 
 /** The script builds its markup with inline styles; nothing is loaded from elsewhere and nobody may frame it. */
-const policyFor = (apiOrigin: string): string =>
+const policyFor = (apiOrigin: string | null): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
-    `connect-src 'self' ${apiOrigin}`,
+    apiOrigin === null ? "connect-src 'self'" : `connect-src 'self' ${apiOrigin}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -98,7 +98,8 @@ const policyFor = (apiOrigin: string): string =>
 
 export interface ReferencePages {
   readonly paths: readonly string[];
-  show(ctx: Context, path: string, apiOrigin: string): Promise<void>;
+  /** `apiOrigin` is where the API is called, null for the page's own origin. */
+  show(ctx: Context, path: string, apiOrigin: string | null): Promise<void>;
 }
 
 /** What shows a reference, from our own origin alone; `leading` are the paths that lead to it. What all references share is with the one of the API. */

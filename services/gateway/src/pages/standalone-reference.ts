@@ -19,7 +19,7 @@ export const standaloneReference = ({ reference, leading, ids, log }: Standalone
   app.on('error', (error: unknown) => log.error('page failed', { error }));
   app.use((ctx) => {
     ctx.set({ 'X-Request-Id': ids.uuid(), 'X-Content-Type-Options': 'nosniff' });
-    return show(ctx, ctx.path, "'self'");
+    return show(ctx, ctx.path, null);
   });
   const serve = app.callback();
   return (req: IncomingMessage, res: ServerResponse): boolean => {
