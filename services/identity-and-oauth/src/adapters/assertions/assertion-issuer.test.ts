@@ -62,6 +62,16 @@ describe('assertion issuer', () => {
     expect(decodeJwt(await assertions.issue(aCredential({ version: 2 }), 'bubbles-query'))['epoch']).toBe(2);
   });
 
+  it('[AUTH-05] never reuses one whose key does not sign any more', async () => {
+    let signs = true;
+    const assertions = assertionIssuer({ ring: { ...ring, signs: (kid) => signs && ring.signs(kid) }, clock });
+    const first = await assertions.issue(aCredential(), 'bubbles-query');
+    await clock.advance(1000);
+    expect(await assertions.issue(aCredential(), 'bubbles-query')).toBe(first);
+    signs = false;
+    expect(await assertions.issue(aCredential(), 'bubbles-query')).not.toBe(first);
+  });
+
   it('never hands one service what was made for another, nor one credential that of another', async () => {
     const assertions = assertionIssuer({ ring, clock });
     const made = await Promise.all([

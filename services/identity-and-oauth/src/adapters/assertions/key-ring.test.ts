@@ -4,7 +4,7 @@ import { masterKeySeal } from '@bubbles/shared/seal.ts';
 import { type FakeClock, fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { fakeAssertionKeyStore } from '../../../test/fakes.ts';
-import type { AssertionKeyStore } from '../../ports.ts';
+import type { AssertionKeyStore, SealedKey } from '../../ports.ts';
 import { keyRing } from './key-ring.ts';
 
 const DAY_MS = 86_400_000;
@@ -71,6 +71,46 @@ describe('key ring', () => {
     const next = await ring.current();
     expect(next.kid).not.toBe(first.kid);
     expect(await kids()).toContain(next.kid);
+  });
+
+  /** What a restored backup does to the store. */
+  const restore = async (backup: readonly SealedKey[]) => {
+    await keys.dropDue(new Date(clock.now().getTime() + 100 * DAY_MS));
+    for (const key of backup) await keys.insert(key);
+  };
+
+  it('[AUTH-05] a key that a restored store does not have signs for ten seconds at most, and at once no more when the keys are asked for', async () => {
+    const [ring, other] = [replica(), replica()];
+    const first = await ring.current();
+    const backup = await keys.all();
+    await clock.advance(29 * DAY_MS);
+    await ring.rotate();
+    await clock.advance(DAY_MS);
+    const second = await ring.current();
+    expect([(await other.current()).kid, second.kid === first.kid]).toEqual([second.kid, false]);
+    await restore(
+      backup.map((key) => ({
+        ...key,
+        signUntil: new Date(clock.now().getTime() + DAY_MS),
+        dropAt: new Date(clock.now().getTime() + 2 * DAY_MS),
+      })),
+    );
+    await ring.published();
+    expect([ring.signs(second.kid), (await ring.current()).kid, (await other.current()).kid]).toEqual([false, first.kid, second.kid]);
+    await clock.advance(10_000);
+    expect((await other.current()).kid).toBe(first.kid);
+  });
+
+  it('signs on while the store is away', async () => {
+    let away = false;
+    const faltering: AssertionKeyStore = { ...keys, all: () => (away ? Promise.reject(new Error('away')) : keys.all()) };
+    const ring = keyRing({ keys: faltering, seal: masterKeySeal([masterKey], randomBytes), clock, ids: systemIds() });
+    const { kid } = await ring.current();
+    away = true;
+    await clock.advance(60_000);
+    expect((await ring.current()).kid).toBe(kid);
+    await clock.advance(30 * DAY_MS);
+    await expect(ring.current()).rejects.toThrow('away');
   });
 
   it('publishes public members only, and keeps no private one in the clear', async () => {

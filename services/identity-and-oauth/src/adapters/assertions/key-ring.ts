@@ -7,6 +7,8 @@ import { hasNotEnded, isShownAt, type KeyTimeLine, nextTimeLine, signingKeyOf } 
 import type { AssertionKeyStore, AssertionKeys, PublicKey, SealedKey } from '../../ports.ts';
 
 const SEED_BYTES = 32;
+/** A store that was restored has other keys: how long one that it lost may go on signing. */
+const CONFIRMED_FOR_MS = 10_000;
 
 export interface SigningKey {
   readonly kid: string;
@@ -16,6 +18,8 @@ export interface SigningKey {
 export interface KeyRing extends AssertionKeys {
   /** The key that signs now; made on the spot when there is none. */
   current(): Promise<SigningKey>;
+  /** Does it still sign, as far as is known without asking the store? */
+  signs(kid: string): boolean;
 }
 
 interface RingOptions {
@@ -28,6 +32,7 @@ interface RingOptions {
 /** Ed25519 keys of all replicas: the store holds them, the clock says which one signs. */
 export function keyRing({ keys, seal, clock, ids }: RingOptions): KeyRing {
   let signing: (SigningKey & KeyTimeLine) | null = null;
+  let confirmedUntilMs = 0;
   let loading: Promise<SigningKey> | null = null;
 
   const makeDue = async (existing: readonly SealedKey[]): Promise<readonly SealedKey[]> => {
@@ -38,23 +43,36 @@ export function keyRing({ keys, seal, clock, ids }: RingOptions): KeyRing {
   };
 
   const load = async (): Promise<SigningKey> => {
-    const due = signingKeyOf(await makeDue(await keys.all()), clock.now());
+    const due = signingKeyOf(await makeDue(await kept()), clock.now());
     if (!due) throw new Error('no assertion key signs now, though one was made');
-    signing = { ...due, key: ed25519(seal.open(due.sealed, due.kid)) };
+    if (signing?.kid !== due.kid) signing = { ...due, key: ed25519(seal.open(due.sealed, due.kid)) };
+    confirmedUntilMs = clock.monotonic() + CONFIRMED_FOR_MS;
     return signing;
+  };
+  /** The keys of the store; one that it does not have must not sign any more, since nobody could verify it. */
+  const kept = async (): Promise<readonly SealedKey[]> => {
+    const keysNow = await keys.all();
+    if (!keysNow.some(({ kid }) => kid === signing?.kid)) signing = null;
+    return keysNow;
   };
 
   return {
     current: () => {
-      if (signing && hasNotEnded(signing, clock.now())) return Promise.resolve(signing);
-      loading ??= load().finally(() => {
-        loading = null;
-      });
+      if (signing && hasNotEnded(signing, clock.now()) && clock.monotonic() < confirmedUntilMs) return Promise.resolve(signing);
+      loading ??= load()
+        .catch((error: unknown) => {
+          if (signing && hasNotEnded(signing, clock.now())) return signing;
+          throw error;
+        })
+        .finally(() => {
+          loading = null;
+        });
       return loading;
     },
+    signs: (kid) => signing?.kid === kid,
     published: async () => {
       const now = clock.now();
-      return (await keys.all()).filter((key) => isShownAt(key, now)).map(({ kid, publicKey }) => ({ ...publicKey, kid }));
+      return (await kept()).filter((key) => isShownAt(key, now)).map(({ kid, publicKey }) => ({ ...publicKey, kid }));
     },
     rotate: async () => {
       await makeDue(await keys.all());
