@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { examplesOf } from './examples.ts';
 import { ApiKeyId } from './ids.ts';
-import { hasAtMost, isPrintable } from './text.ts';
+import { hasAtMost, isPrintable, isVisible } from './text.ts';
 import { Timestamp } from './timestamp.ts';
 
 const NAME_MAX_CHARACTERS = 100;
@@ -13,10 +13,11 @@ export const CreateApiKeyRequest = z
       .trim()
       .refine((name) => name.length > 0 && hasAtMost(name, NAME_MAX_CHARACTERS), `must have 1 to ${NAME_MAX_CHARACTERS} characters`)
       .refine((name) => isPrintable(name), 'must not hold control characters')
+      .refine((name) => isVisible(name), 'must have a visible character')
       .meta({
         minLength: 1,
         maxLength: NAME_MAX_CHARACTERS,
-        description: 'Counted in Unicode code points once trimmed, stored trimmed; no control characters',
+        description: 'Counted in Unicode code points once trimmed, stored trimmed; no control characters, and at least one that is visible',
       }),
   })
   .meta({ id: 'CreateApiKeyRequest', examples: examplesOf('CreateApiKeyRequest') });

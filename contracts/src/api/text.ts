@@ -7,5 +7,10 @@ export const hasAtMost = (text: string, characters: number): boolean => text.len
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 export const isPrintable = (text: string): boolean => !UNPRINTABLE.test(text);
 
+// Spaces, marks, control and format characters, and the letters that are drawn as nothing (Hangul fillers, blank Braille).
+const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
+/** Whether a reader sees anything of it. */
+export const isVisible = (text: string): boolean => VISIBLE.test(text);
+
 /** An id that a caller sends. Whether there is such a thing is not the schema's to say. */
 export const CallerId = z.string().min(1, 'must not be empty');

@@ -15,6 +15,8 @@ export const UserAccess = z.object({
   state: z.enum(['active', 'disabled', 'deleted', 'unknown']),
   /** Admin or member of an unarchived team on plan pro. */
   paid_features: z.boolean(),
+  /** Rises when a deleted account is opened again: what belonged to an earlier life has ended. Absent from identity of an older release. */
+  life: z.int().positive().optional(),
   memberships: z.array(Membership),
 });
 export const TeamAccess = z.object({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApiKeyCreated, ApiKeySummary, CreateApiKeyRequest } from '../api/api-key.ts';
-import { CallerId, isPrintable } from '../api/text.ts';
+import { CallerId, isPrintable, isVisible } from '../api/text.ts';
 import { Timestamp } from '../api/timestamp.ts';
 import { AccountFacts } from './accounts.ts';
 
@@ -19,7 +19,8 @@ const Text = z
   .trim()
   .min(1, 'must not be empty')
   .max(320, 'must have at most 320 characters')
-  .refine((text) => isPrintable(text), 'must not hold control characters');
+  .refine((text) => isPrintable(text), 'must not hold control characters')
+  .refine((text) => isVisible(text), 'must have a visible character');
 const Url = z.url().max(2048);
 const Plan = z.enum(['free', 'pro']);
 const Role = z.enum(['admin', 'member', 'guest']);

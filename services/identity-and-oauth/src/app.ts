@@ -15,7 +15,7 @@ import type {
 import { readAccess } from './use-cases/access.ts';
 import { changeProfile, createAccount, getAccount, listAccounts, setAccountState } from './use-cases/accounts.ts';
 import { admitCredentials, checkCredentials } from './use-cases/admission.ts';
-import { createKey, grantKey, listKeys, revokeKey } from './use-cases/keys.ts';
+import { createKey, grantKey, listKeys, revokeKey, sweepRevokedKeys } from './use-cases/keys.ts';
 import { endSession, startSession, sweepSessions } from './use-cases/sessions.ts';
 import { addChannel, changeTeam, createTeam, endMembership, getTeam, listTeams, setMembership } from './use-cases/teams.ts';
 import { teamsOfCaller } from './use-cases/teams-of-caller.ts';
@@ -46,6 +46,7 @@ export const createApp = (ports: AppPorts) => ({
   createKey: createKey(ports),
   listKeys: listKeys(ports),
   revokeKey: revokeKey(ports),
+  sweepRevokedKeys: sweepRevokedKeys(ports),
 
   readAccess: readAccess(ports),
   getAccount: getAccount(ports),

@@ -54,6 +54,10 @@ export interface RevokedKey {
 export interface RevokedKeyStore {
   /** Written before the hash leaves the account, so that a revoked token is never an unknown one; found there already changes nothing. */
   put(key: RevokedKey): Promise<void>;
+  /** At most `limit` of those that were revoked before. */
+  revokedBefore(at: Date, limit: number): Promise<RevokedKey[]>;
+  /** By their hashes. */
+  forget(hashes: readonly string[]): Promise<void>;
 }
 
 /** When keys were last used, kept aside so that use never touches the account. */
@@ -61,6 +65,8 @@ export interface KeyUses {
   /** Remembered at once, stored within a minute. */
   note(keyId: string, at: Date): void;
   lastUsed(keyIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;
+  /** Of keys that can be used no more. */
+  forget(keyIds: readonly string[]): Promise<void>;
 }
 
 /** Every kind of opaque token by its hash, with the live state of its owner. */

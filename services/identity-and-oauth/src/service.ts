@@ -94,4 +94,5 @@ const startLoops = ({ relayed, keyUses }: Stores, infra: Infra & { readonly rele
 const jobs = (app: App): readonly Job[] => [
   { name: 'rotate-assertion-keys', cron: '17 * * * *', run: app.rotateAssertionKeys },
   { name: 'sweep-sessions', cron: '43 3 * * *', run: app.sweepSessions },
+  { name: 'sweep-revoked-keys', cron: '53 3 * * *', run: app.sweepRevokedKeys },
 ];

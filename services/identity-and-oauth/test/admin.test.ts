@@ -58,7 +58,8 @@ describe('the internal API', () => {
     expect(JSON.stringify(await identity.database.collection('accounts').find({}, { projection: { outbox: 0 } }))).not.toContain('ada');
     expect((await identity.admin('PATCH', `accounts/${ada.id}`, { name: 'Ada' })).status).toBe(400);
     await identity.admin('PUT', `accounts/${ada.id}/state`, { state: 'active' });
-    expect((await identity.as(ada.pat)('GET', '/v1/me')).body).toEqual({ id: ada.id, name: null, email: null, picture_url: null });
+    const { body: key } = await identity.admin('POST', `accounts/${ada.id}/keys`, { name: 'new' });
+    expect((await identity.as(key.token)('GET', '/v1/me')).body).toEqual({ id: ada.id, name: null, email: null, picture_url: null });
   });
 
   it('[KEY-05] the cap holds for operators too', async () => {
@@ -132,13 +133,15 @@ describe('the internal API', () => {
           id: gus.id,
           state: 'disabled',
           paid_features: false,
+          life: 1,
           memberships: [{ team_id: team, role: 'guest', hidden: true, visible_channel_ids: [] }],
         },
-        { id: 'nobody', state: 'unknown', paid_features: false, memberships: [] },
+        { id: 'nobody', state: 'unknown', paid_features: false, life: 1, memberships: [] },
         {
           id: ada.id,
           state: 'active',
           paid_features: true,
+          life: 1,
           memberships: [{ team_id: team, role: 'member', hidden: false, visible_channel_ids: [general] }],
         },
       ],

@@ -101,6 +101,25 @@ describe('admission', () => {
     expect(refusal(await me(ada.pat))).toEqual([401, 'token_revoked']);
   });
 
+  it('[AUTH-05] an account that was deleted and is opened again has nothing of before: keys are revoked, sessions and memberships ended', async () => {
+    const team = await identity.team();
+    await identity.join(team, ada.id);
+    await setState('deleted');
+    expect([refusal(await me(ada.pat)), refusal(await keys(ada.session))]).toEqual(Array(2).fill([401, 'account_deleted']));
+    const granted = await identity.admin('POST', `accounts/${ada.id}/keys`, { name: 'granted while it was deleted' });
+    await setState('active');
+    expect(refusal(await me(ada.pat))).toEqual([401, 'token_revoked']);
+    expect(refusal(await me(granted.body.token))).toEqual([401, 'token_revoked']);
+    expect(refusal(await keys(ada.session))).toEqual([401, 'unauthorized']);
+    const { body } = await identity.admin('POST', `accounts/${ada.id}/sessions`);
+    expect((await keys(body.session_token)).body).toEqual({ data: [] });
+    const access = await identity.service('webhooks-dispatcher')('POST', '/internal/v1/access', { user_ids: [ada.id], team_ids: [] });
+    expect(access.body.users).toEqual([{ id: ada.id, state: 'active', paid_features: false, life: 2, memberships: [] }]);
+    await setState('deleted');
+    await setState('active');
+    expect(refusal(await keys(body.session_token))).toEqual([401, 'unauthorized']);
+  });
+
   it('[RATE-01] [RATE-02] [RATE-03] the 121st request waits as long as it is told', async () => {
     for (let i = 0; i < 119; i += 1) await me(ada.pat);
     const last = await me(ada.pat);
@@ -239,6 +258,20 @@ describe('admission', () => {
     await identity.clock.advance(29 * DAY_MS + 1000);
     await identity.runJob('rotate-assertion-keys');
     expect(await shown()).toHaveLength(2);
+  });
+
+  it('[AUTH-04] a revoked key is known as that for a year; then it is forgotten with its uses', async () => {
+    await me(ada.pat);
+    await identity.settle();
+    await identity.as(ada.session)('DELETE', `/v1/api-keys/${ada.patId}`);
+    await identity.clock.advance(365 * DAY_MS);
+    await identity.runJob('sweep-revoked-keys');
+    expect(refusal(await me(ada.pat))).toEqual([401, 'token_revoked']);
+    await identity.clock.advance(1);
+    await identity.runJob('sweep-revoked-keys');
+    expect(refusal(await me(ada.pat))).toEqual([401, 'unauthorized']);
+    const left = ['revoked_keys', 'key_uses'].map((name) => identity.database.collection(name).count({}));
+    expect(await Promise.all(left)).toEqual([0, 0]);
   });
 
   it('the sweep forgets sessions two weeks after they expired', async () => {

@@ -106,6 +106,24 @@ describe('dying between any two steps of the store', () => {
     expect(deaths).toBeGreaterThan(2);
   });
 
+  it('[AUTH-05] opening a deleted account again: a key is of a closed account or revoked, never unknown and never works', async () => {
+    const setState = ({ admin }: Pick<TestIdentity, 'admin'>, id: string, state: string) => admin('PUT', `accounts/${id}/state`, { state });
+    const deaths = await dieEverywhere(
+      async ({ doomed, survivor, ada }) => {
+        await setState(survivor, ada.id, 'deleted');
+        return setState(doomed, ada.id, 'active');
+      },
+      async (here, answer) => {
+        const before = await use(here, here.ada.pat);
+        expect(['account_deleted', 'token_revoked']).toContain(before);
+        if (answer) expect(before).toBe('token_revoked');
+        expect((await setState(here.survivor, here.ada.id, 'active')).status).toBe(200);
+        expect(await use(here, here.ada.pat)).toBe('token_revoked');
+      },
+    );
+    expect(deaths).toBeGreaterThan(2);
+  });
+
   it('changing an account: the change and its event are both there or neither, and a repeat is known as one', async () => {
     const deaths = await dieEverywhere(
       async ({ doomed, ada }) => {

@@ -37,6 +37,8 @@ describe('personal access tokens', () => {
     ['100 emoji', '🔑'.repeat(100), 201],
     ['none', '', 400],
     ['only blanks', '   ', 400],
+    ['nothing that is seen', '\u200b\u200d\u3164\u2800\u0301', 400],
+    ['a letter among what is not seen', '\u200bа\u0301', 201],
     ['101 characters', 'a'.repeat(101), 400],
     ['a line break', 'a\nb', 400],
     ['NUL', 'a\0b', 400],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { aKey, anAccount } from '../../test/builders.ts';
-import { inState, withMembership, withoutMembership, withProfile } from './account.ts';
+import { inState, keysEndedBy, withMembership, withoutMembership, withProfile } from './account.ts';
 
 describe('account', () => {
   it('deleting forgets name, e-mail and picture, and keeps the keys', () => {
@@ -18,6 +18,18 @@ describe('account', () => {
     const account = anAccount();
     expect(withProfile(account, { name: null })?.revision).toBe(2);
     expect(inState(account, 'disabled')?.revision).toBe(2);
+  });
+
+  it('one that was deleted and is opened again, or disabled first, has nothing of before; one that was disabled has all', () => {
+    const account = anAccount({ keys: [aKey()], memberships: [{ teamId: 'a', role: 'admin', hidden: false }] });
+    const deleted = anAccount({ ...account, ...inState(account, 'deleted') });
+    for (const state of ['active', 'disabled'] as const) {
+      expect(inState(deleted, state)).toMatchObject({ state, life: 2, revision: 3, keys: [], memberships: [], name: null });
+      expect(keysEndedBy(deleted, state)).toEqual(account.keys);
+    }
+    const disabled = anAccount({ ...account, ...inState(account, 'disabled') });
+    expect(inState(disabled, 'active')).toMatchObject({ life: 1, keys: account.keys, memberships: account.memberships });
+    expect(keysEndedBy(disabled, 'active')).toEqual([]);
   });
 
   it('a deleted account takes no profile', () => {

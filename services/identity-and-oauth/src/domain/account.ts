@@ -37,7 +37,13 @@ export interface Account extends Profile {
   readonly createdAt: Date;
   readonly memberships: readonly Membership[];
   readonly keys: readonly ActiveKey[];
+  /** Rises when it is opened again after it was deleted: nothing of an earlier life counts. Absent in accounts from before it was kept. */
+  readonly life?: number;
 }
+
+const FIRST_LIFE = 1;
+/** Of an account, or of what belongs to one. */
+export const lifeOf = ({ life = FIRST_LIFE }: { readonly life?: number }): number => life;
 
 /** An account with the version of its document, which rises with every change of state, profile, keys or memberships. */
 export interface VersionedAccount {
@@ -62,11 +68,12 @@ export const newAccount = ({ id, profile, keys, createdAt }: NewAccount): Accoun
   createdAt,
   memberships: [],
   keys,
+  life: FIRST_LIFE,
 });
 
 const ANONYMOUS: Profile = { name: null, email: null, pictureUrl: null };
 
-const revised = (account: Account, change: Partial<Profile & Pick<Account, 'state'>>): Account | null => {
+const revised = (account: Account, change: Partial<Profile & Pick<Account, 'state' | 'life' | 'keys' | 'memberships'>>): Account | null => {
   const next = { ...account, ...change, revision: account.revision + 1 };
   const same = (['state', 'name', 'email', 'pictureUrl'] as const).every((field) => next[field] === account[field]);
   return same ? null : next;
@@ -78,9 +85,20 @@ export const withProfile = (account: Account, profile: Partial<Profile>): Accoun
   return revised(account, profile);
 };
 
-/** Null when the account is in that state already. Deleting forgets who it was; the keys stay, so that their use is told from an unknown token. */
-export const inState = (account: Account, state: AccountState): Account | null =>
-  revised(account, state === 'deleted' ? { state, ...ANONYMOUS } : { state });
+/** Does this state bring a deleted account back? */
+const reopens = (account: Account, state: AccountState): boolean => account.state === 'deleted' && state !== 'deleted';
+
+/** The keys that end with the change to this state. */
+export const keysEndedBy = (account: Account, state: AccountState): readonly ActiveKey[] => (reopens(account, state) ? account.keys : []);
+
+/**
+ * Null when the account is in that state already. Deleting forgets who it was; keys and memberships stay until it is opened again, so that the use of a
+ * key is told from that of an unknown token.
+ */
+export const inState = (account: Account, state: AccountState): Account | null => {
+  if (reopens(account, state)) return revised(account, { state, life: lifeOf(account) + 1, keys: [], memberships: [] });
+  return revised(account, state === 'deleted' ? { state, ...ANONYMOUS } : { state });
+};
 
 /** In place when there is one already, so that the order of joining stays. Null when nothing differs. */
 export const withMembership = (account: Account, membership: Membership): Account | null => {

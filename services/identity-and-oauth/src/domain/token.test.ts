@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { AT, aSession } from '../../test/builders.ts';
+import { AT, anAccount, aSession } from '../../test/builders.ts';
 import { hashToken, issueKey, issueSession, sessionIsLive, TOKEN_BYTES } from './token.ts';
 
 const random = randomBytes(TOKEN_BYTES);
@@ -25,15 +25,21 @@ describe('tokens', () => {
   });
 
   it('a session token never has the form of a JWT', () => {
-    expect(issueSession('user-1', { id: 'session-1', random, at: AT }).token).toMatch(/^svc_session_[\w-]{43}$/);
+    expect(issueSession(anAccount(), { id: 'session-1', random, at: AT }).token).toMatch(/^svc_session_[\w-]{43}$/);
   });
 
   it('[AUTH-10] a session lives for 14 days and not at their end, and ends at sign-out', () => {
-    const { session } = issueSession('user-1', { id: 'session-1', random, at: AT });
+    const { session } = issueSession(anAccount(), { id: 'session-1', random, at: AT });
     const end = new Date('2026-03-15T10:00:00.000Z');
     expect(session.expiresAt).toEqual(end);
-    expect(sessionIsLive(session, new Date(end.getTime() - 1))).toBe(true);
-    expect(sessionIsLive(session, end)).toBe(false);
-    expect(sessionIsLive(aSession({ endedAt: AT }), AT)).toBe(false);
+    expect(sessionIsLive(session, anAccount(), new Date(end.getTime() - 1))).toBe(true);
+    expect(sessionIsLive(session, anAccount(), end)).toBe(false);
+    expect(sessionIsLive(aSession({ endedAt: AT }), anAccount(), AT)).toBe(false);
+  });
+
+  it('[AUTH-10] a session of an earlier life of its account has ended; one from before lives were kept is of the first', () => {
+    expect([1, 2].map((life) => sessionIsLive(aSession(), anAccount({ life }), AT))).toEqual([true, false]);
+    const { session } = issueSession(anAccount({ life: 2 }), { id: 'session-1', random, at: AT });
+    expect([1, 2, 3].map((life) => sessionIsLive(session, anAccount({ life }), AT))).toEqual([false, true, false]);
   });
 });

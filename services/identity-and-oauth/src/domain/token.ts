@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ActiveKey } from './account.ts';
+import { type Account, type ActiveKey, lifeOf } from './account.ts';
 
 const KEY_PREFIX = 'svc_pat_';
 const SESSION_PREFIX = 'svc_session_';
@@ -41,6 +41,8 @@ export interface Session {
   readonly expiresAt: Date;
   /** Set by signing out. */
   readonly endedAt: Date | null;
+  /** That of the account when it was made; absent in sessions from before it was kept. */
+  readonly life?: number;
 }
 
 export interface IssuedSession {
@@ -49,11 +51,15 @@ export interface IssuedSession {
   readonly token: string;
 }
 
-export const issueSession = (accountId: string, { id, random, at }: TokenSeed): IssuedSession => {
+export const issueSession = (account: Account, { id, random, at }: TokenSeed): IssuedSession => {
   const token = `${SESSION_PREFIX}${random.toString('base64url')}`;
   const expiresAt = new Date(at.getTime() + SESSION_MS);
-  return { token, session: { id, hash: hashToken(token), accountId, createdAt: at, expiresAt, endedAt: null } };
+  return {
+    token,
+    session: { id, hash: hashToken(token), accountId: account.id, createdAt: at, expiresAt, endedAt: null, life: lifeOf(account) },
+  };
 };
 
-export const sessionIsLive = ({ endedAt, expiresAt }: Pick<Session, 'endedAt' | 'expiresAt'>, now: Date): boolean =>
-  endedAt === null && expiresAt > now;
+/** One that was made in an earlier life of its account has ended with that. */
+export const sessionIsLive = (session: Pick<Session, 'endedAt' | 'expiresAt' | 'life'>, owner: Account, now: Date): boolean =>
+  session.endedAt === null && session.expiresAt > now && lifeOf(session) === lifeOf(owner);

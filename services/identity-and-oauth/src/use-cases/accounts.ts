@@ -1,9 +1,18 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import { DomainError } from '@bubbles/shared/errors.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
-import { type Account, type AccountState, inState, newAccount, type Profile, withProfile } from '../domain/account.ts';
+import {
+  type Account,
+  type AccountState,
+  type ActiveKey,
+  inState,
+  keysEndedBy,
+  newAccount,
+  type Profile,
+  withProfile,
+} from '../domain/account.ts';
 import { type IssuedKey, type IssuedSession, issueKey, issueSession, TOKEN_BYTES } from '../domain/token.ts';
-import type { AccountStore, Page, SessionStore } from '../ports.ts';
+import type { AccountStore, Page, RevokedKeyStore, SessionStore } from '../ports.ts';
 import { announced } from './account-events.ts';
 
 export interface AccountToCreate {
@@ -29,7 +38,7 @@ export const createAccount =
     const seed = () => ({ id: ids.uuid(), random: ids.bytes(TOKEN_BYTES), at });
     const key = keyName === null ? null : issueKey(keyName, seed());
     const account = newAccount({ id: ids.uuid(), profile, keys: key ? [key.key] : [], createdAt: at });
-    const session = issueSession(account.id, seed());
+    const session = issueSession(account, seed());
     await accounts.insert(announced(account));
     await sessions.insert(session.session);
     return { account, session, key };
@@ -41,9 +50,19 @@ export const changeProfile =
     known(await accounts.update(accountId, (account) => announcedIfAny(withProfile(account, profile))));
 
 export const setAccountState =
-  ({ accounts }: AccountPorts) =>
-  async ({ accountId, state }: { accountId: string; state: AccountState }): Promise<Account> =>
-    known(await accounts.update(accountId, (account) => announcedIfAny(inState(account, state))));
+  ({ accounts, revokedKeys, clock }: AccountPorts & { revokedKeys: RevokedKeyStore; clock: Clock }) =>
+  async ({ accountId, state }: { accountId: string; state: AccountState }): Promise<Account> => {
+    for (;;) {
+      const ended = keysEndedBy(known(await accounts.get(accountId)), state);
+      for (const { id, hash } of ended) await revokedKeys.put({ hash, keyId: id, accountId, revokedAt: clock.now() });
+      const isRevoked = ({ id }: ActiveKey) => ended.some((key) => key.id === id);
+      const after = await accounts.update(accountId, (account) =>
+        keysEndedBy(account, state).every(isRevoked) ? announcedIfAny(inState(account, state)) : null,
+      );
+      // Otherwise another key came in between, which has to be revoked before it leaves the account.
+      if (known(after).state === state) return known(after);
+    }
+  };
 
 export const getAccount =
   ({ accounts }: AccountPorts) =>

@@ -28,7 +28,7 @@ describe('admission', () => {
     clock,
     windows: rateWindows(),
     accessTokens: { verify: (jwt: string) => Promise.resolve(accessTokens.get(jwt) ?? null) },
-    keyUses: { note: (id: string, at: Date) => uses.push([id, at]), lastUsed: () => Promise.resolve(new Map()) } satisfies KeyUses,
+    keyUses: { note: (id: string, at: Date) => uses.push([id, at]) } satisfies Pick<KeyUses, 'note'>,
     credentials: {
       byHash: (hashes: readonly string[]) => {
         reads.push(hashes);

@@ -36,7 +36,7 @@ interface AdmissionPorts {
   readonly credentials: CredentialStore;
   readonly accessTokens: AccessTokenVerifier;
   readonly windows: RateWindows;
-  readonly keyUses: KeyUses;
+  readonly keyUses: Pick<KeyUses, 'note'>;
   readonly clock: Clock;
 }
 

@@ -63,4 +63,20 @@ export const revokeKey =
     if (!(await accounts.removeKey(owner.id, keyId))) throw noSuchKey();
   };
 
+/** How long a revoked key is told from an unknown token: as long as somebody may wonder why it stopped working. */
+const REVOKED_KNOWN_MS = 365 * 24 * 60 * 60 * 1000;
+const SWEPT_AT_ONCE = 500;
+
+export const sweepRevokedKeys =
+  ({ revokedKeys, keyUses, clock }: { revokedKeys: RevokedKeyStore; keyUses: KeyUses; clock: Clock }) =>
+  async (): Promise<void> => {
+    const before = new Date(clock.now().getTime() - REVOKED_KNOWN_MS);
+    for (;;) {
+      const swept = await revokedKeys.revokedBefore(before, SWEPT_AT_ONCE);
+      if (swept.length === 0) return;
+      await keyUses.forget(swept.map(({ keyId }) => keyId));
+      await revokedKeys.forget(swept.map(({ hash }) => hash));
+    }
+  };
+
 const noSuchKey = () => new DomainError('not_found', 'No such API key.');

@@ -10,8 +10,9 @@ const KEPT_AFTER_EXPIRY_MS = 14 * 24 * 60 * 60 * 1000;
 export const startSession =
   ({ accounts, sessions, clock, ids }: { accounts: AccountStore; sessions: SessionStore; clock: Clock; ids: Ids }) =>
   async (accountId: string): Promise<IssuedSession> => {
-    if (!(await accounts.get(accountId))) throw new DomainError('not_found', 'No such account.');
-    const issued = issueSession(accountId, { id: ids.uuid(), random: ids.bytes(TOKEN_BYTES), at: clock.now() });
+    const account = await accounts.get(accountId);
+    if (!account) throw new DomainError('not_found', 'No such account.');
+    const issued = issueSession(account, { id: ids.uuid(), random: ids.bytes(TOKEN_BYTES), at: clock.now() });
     await sessions.insert(issued.session);
     return issued;
   };

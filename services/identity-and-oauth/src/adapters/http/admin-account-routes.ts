@@ -74,7 +74,8 @@ const setAccountState = defineRoute({
   path: '/internal/v1/admin/accounts/{id}/state',
   operationId: 'adminSetAccountState',
   summary: 'Open, disable or delete an account',
-  description: 'Deleting forgets name, e-mail and picture for good; opening it again does not bring them back.',
+  description:
+    'Deleting forgets name, e-mail and picture for good; opening it again brings back neither them nor its keys, sessions, memberships and webhooks.',
   params: ById,
   body: SetAccountState,
   success: { status: 200, schema: AdminAccount },

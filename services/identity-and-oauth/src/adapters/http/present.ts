@@ -3,7 +3,7 @@ import type { Team as ApiTeam } from '@bubbles/contracts/api/team.ts';
 import type { User } from '@bubbles/contracts/api/user.ts';
 import type { TeamAccess as TeamAccessAnswer, UserAccess } from '@bubbles/contracts/internal/access.ts';
 import type { CheckAnswer } from '@bubbles/contracts/internal/checks.ts';
-import type { Account } from '../../domain/account.ts';
+import { type Account, lifeOf } from '../../domain/account.ts';
 import { type Budget, RATE_LIMIT } from '../../domain/rate-window.ts';
 import type { IssuedKey } from '../../domain/token.ts';
 import type { AccountAccess, TeamAccess } from '../../use-cases/access.ts';
@@ -54,6 +54,7 @@ export const presentAccountAccess = ({ id, account, paidFeatures, memberships }:
   id,
   state: account?.state ?? 'unknown',
   paid_features: paidFeatures,
+  life: account ? lifeOf(account) : 1,
   memberships: memberships.map(({ teamId, role, hidden, visibleChannelIds }) => ({
     team_id: teamId,
     role,

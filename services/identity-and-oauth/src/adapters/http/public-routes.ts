@@ -65,7 +65,7 @@ const revokeApiKey = defineRoute({
   path: '/v1/api-keys/{id}',
   operationId: 'revokeApiKey',
   summary: 'Revoke a personal access token',
-  description: 'At once: its next use answers 401 `token_revoked`.',
+  description: 'At once: its next use answers 401 `token_revoked`. After a year the key is forgotten, and its use answers `unauthorized`.',
   tag: 'API keys',
   auth: { kind: 'session' },
   params: z.object({ id: CallerId.meta({ description: 'Of the key', examples: [EXAMPLE_IDS.key] }) }),

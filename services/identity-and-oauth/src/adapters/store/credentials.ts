@@ -1,6 +1,7 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Collection } from '@bubbles/shared/store/collection.ts';
-import { type Credential, SCOPES } from '../../domain/credential.ts';
+import type { Account, VersionedAccount } from '../../domain/account.ts';
+import { type Credential, SCOPES, type Standing } from '../../domain/credential.ts';
 import { generations } from '../../domain/generations.ts';
 import { sessionIsLive } from '../../domain/token.ts';
 import type { CredentialStore } from '../../ports.ts';
@@ -19,7 +20,11 @@ interface CredentialCollections {
   readonly revokedKeys: Collection<RevokedKeyDoc>;
 }
 
-type Owned = Omit<Credential, 'account' | 'version'> & { readonly hash: string; readonly accountId: string };
+type Owned = Omit<Credential, keyof VersionedAccount | 'standing'> & {
+  readonly hash: string;
+  readonly accountId: string;
+  readonly standing: (owner: Account) => Standing;
+};
 
 export const credentialStore = ({ accounts, sessions, revokedKeys }: CredentialCollections, clock: Clock): CredentialStore => {
   const { byIds: owners } = readsOf(accounts, versionedAccountOf);
@@ -45,7 +50,7 @@ export const credentialStore = ({ accounts, sessions, revokedKeys }: CredentialC
         id: session.sessionId,
         kind: 'session' as const,
         scopes: SCOPES,
-        standing: sessionIsLive(session, now) ? ('live' as const) : ('ended' as const),
+        standing: (owner: Account) => (sessionIsLive(session, owner, now) ? 'live' : 'ended'),
       })),
       ...revoked.map(({ _id, accountId, keyId }) => ({
         hash: _id,
@@ -53,7 +58,7 @@ export const credentialStore = ({ accounts, sessions, revokedKeys }: CredentialC
         id: keyId,
         kind: 'pat' as const,
         scopes: SCOPES,
-        standing: 'revoked' as const,
+        standing: () => 'revoked' as const,
       })),
     ];
   };
@@ -65,9 +70,9 @@ export const credentialStore = ({ accounts, sessions, revokedKeys }: CredentialC
     const owned = await others(missing);
     if (owned.length === 0) return found;
     const accountsById = await owners(owned.map(({ accountId }) => accountId));
-    for (const { hash, accountId, ...credential } of owned) {
+    for (const { hash, accountId, standing, ...credential } of owned) {
       const owner = accountsById.get(accountId);
-      if (owner) found.set(hash, { ...credential, ...owner });
+      if (owner) found.set(hash, { ...credential, ...owner, standing: standing(owner.account) });
     }
     return found;
   };

@@ -46,6 +46,9 @@ export function keyUses(collection: Collection<KeyUseDoc>): BufferedKeyUses {
       const uses = await collection.find({ _id: { $in: [...keyIds] } });
       return new Map(uses.map(({ _id, lastUsedAt }) => [_id, lastUsedAt]));
     },
+    forget: async (keyIds) => {
+      await collection.deleteMany({ _id: { $in: [...keyIds] } });
+    },
     flush: async () => {
       const uses = noted;
       noted = new Map();

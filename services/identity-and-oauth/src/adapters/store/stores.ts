@@ -6,7 +6,7 @@ import { ACCOUNT_INDEXES, type AccountDoc, accountStore } from './accounts.ts';
 import { ASSERTION_KEY_INDEXES, type AssertionKeyDoc, assertionKeyStore } from './assertion-keys.ts';
 import { credentialStore } from './credentials.ts';
 import { type KeyUseDoc, keyUses } from './key-uses.ts';
-import { type RevokedKeyDoc, revokedKeyStore } from './revoked-keys.ts';
+import { REVOKED_KEY_INDEXES, type RevokedKeyDoc, revokedKeyStore } from './revoked-keys.ts';
 import { SESSION_INDEXES, type SessionDoc, sessionStore } from './sessions.ts';
 import { teamStore } from './teams.ts';
 
@@ -38,6 +38,7 @@ export const openStores = ({ database, ...aggregate }: StoreOptions) => {
       await Promise.all([
         accounts.ensureIndexes(ACCOUNT_INDEXES),
         sessions.ensureIndexes(SESSION_INDEXES),
+        revokedKeys.ensureIndexes(REVOKED_KEY_INDEXES),
         assertionKeys.ensureIndexes(ASSERTION_KEY_INDEXES),
       ]);
     },
