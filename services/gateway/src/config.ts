@@ -52,6 +52,10 @@ export interface GatewayLimits {
   readonly placeWaitMs: number;
   /** For a body from when it is asked for. */
   readonly bodyTimeoutMs: number;
+  /** So long a client may take for 64 KiB of an answer. */
+  readonly readerStallMs: number;
+  /** Of answers that have not been read. */
+  readonly unreadMemory: MemoryLimits;
   /** Of bodies that have not come whole. */
   readonly bodyMemory: MemoryLimits;
   readonly maxInFlight: number;
@@ -68,6 +72,8 @@ export const GATEWAY_LIMITS: GatewayLimits = {
   connectionsPerAddress: 64,
   placeWaitMs: 5000,
   bodyTimeoutMs: 15_000,
+  readerStallMs: 10_000,
+  unreadMemory: { totalBytes: 128 * 1024 * 1024, shareBytes: 16 * 1024 * 1024 },
   bodyMemory: { totalBytes: 64 * 1024 * 1024, shareBytes: 4 * 1024 * 1024 },
   maxInFlight: 2048,
 };

@@ -13,6 +13,7 @@ import { memoryShares } from './domain/memory-shares.ts';
 import { forwarding } from './edge/forward.ts';
 import { type Before, requestHandler } from './edge/handler.ts';
 import { requestRouting } from './edge/route-request.ts';
+import { type SlowReaders, slowReaders } from './edge/slow-readers.ts';
 import { countTraffic, type Traffic } from './edge/traffic.ts';
 import { readBakedFragments } from './fragments/baked.ts';
 import { fragmentClient } from './fragments/fetch-fragment.ts';
@@ -89,6 +90,7 @@ interface Parts {
   readonly document: PublicDocument;
   readonly checks: IdentityChecks;
   readonly traffic: Traffic;
+  readonly readers: SlowReaders;
   readonly metrics: GatewayMetrics;
   readonly close: () => Promise<void>;
 }
@@ -184,6 +186,7 @@ const assemble = (config: GatewayConfig, { clock, ids, log, metrics }: Infra): P
     document,
     checks,
     traffic: countTraffic(),
+    readers: slowReaders({ unread: memoryShares(limits.unreadMemory), stallMs: limits.readerStallMs }),
     metrics: measured,
     close: async () => {
       await Promise.all([upstreams.stop(), checks.close(), client.close()]);
@@ -191,7 +194,7 @@ const assemble = (config: GatewayConfig, { clock, ids, log, metrics }: Infra): P
   };
 };
 
-const forwarderOf = ({ limits }: GatewayConfig, { clock, ids }: Infra, { checks, upstreams, metrics }: Parts) =>
+const forwarderOf = ({ limits }: GatewayConfig, { clock, ids }: Infra, { checks, upstreams, readers, metrics }: Parts) =>
   forwarding({
     admit: admission({ checks, upstreams }),
     onIdentityAnswer: ({ credential }, head) => {
@@ -199,6 +202,7 @@ const forwarderOf = ({ limits }: GatewayConfig, { clock, ids }: Infra, { checks,
     },
     upstreams,
     bodies: memoryShares(limits.bodyMemory),
+    readers,
     limits,
     clock,
     ids,

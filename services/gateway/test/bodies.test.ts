@@ -123,6 +123,18 @@ describe('answers', () => {
     expect(text.endsWith('0\r\n\r\n')).toBe(true);
   });
 
+  it('[GEN-14] a client that reads nothing is cut, and lets go of the connection to the service', async () => {
+    const other = await startWorld({ limits: { readerStallMs: 200, connectionsPerAddress: 1 } });
+    other.bubbles.handle = (req, res) => void res.end(Buffer.alloc(req.url === '/v1/bubbles/open' ? 48 * 1024 * 1024 : 10, 'z'));
+    const idler = rawConnection(other.url);
+    idler.socket.pause();
+    idler.write(`GET /v1/bubbles/open HTTP/1.1\r\n${HEAD}\r\n`);
+    await until(() => other.bubbles.seen.length === 1);
+    expect((await other.fetch('/v1/bubbles/42', { headers: AUTHORIZATION })).status).toBe(200);
+    idler.socket.destroy();
+    await other.stop();
+  });
+
   it('[ERR-05] a client that reads too slowly for too long is cut', async () => {
     hasty.bubbles.handle = (_, res) => {
       res.on('error', () => undefined);

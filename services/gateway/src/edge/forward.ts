@@ -14,6 +14,7 @@ import type { Upstreams } from '../upstream/upstreams.ts';
 import { fail } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { type BodyTimes, bodyReceiver } from './receive-body.ts';
+import type { SlowReaders } from './slow-readers.ts';
 
 export interface ForwardLimits extends BodyTimes {
   /** The time that the answer of a service may take to begin. */
@@ -28,6 +29,7 @@ export interface ForwardOptions {
   readonly onIdentityAnswer: (exchange: Exchange, head: AnswerHead) => void;
   readonly upstreams: Upstreams;
   readonly bodies: MemoryShares;
+  readonly readers: SlowReaders;
   readonly limits: ForwardLimits;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -64,7 +66,6 @@ export const forwarding = (options: ForwardOptions): ((exchange: Exchange, opera
     if (entered === null || res.destroyed) return;
     const { admitted, body } = entered;
     const deadline = setTimeout(expire, limits.exchangeTimeoutMs, exchange);
-    res.once('close', () => clearTimeout(deadline));
     const startedAt = clock.monotonic();
     const plan = {
       candidates: upstreams.candidates(service, service === IDENTITY ? affinity(exchange) : null),
@@ -74,8 +75,10 @@ export const forwarding = (options: ForwardOptions): ((exchange: Exchange, opera
       body,
       timeoutMs: operation.timeoutMs ?? limits.answerTimeoutMs,
       answerHeaders: admitted.answerHeaders,
+      readers: options.readers,
     };
     await relay(exchange, plan, budget);
+    clearTimeout(deadline);
     options.onServed(service, (clock.monotonic() - startedAt) / 1000);
   };
 };

@@ -17,6 +17,7 @@ import { fail, refuse } from './answer.ts';
 import type { Exchange, Peer } from './exchange.ts';
 import { type OriginRules, requestOrigin } from './origin.ts';
 import type { RouteRequest } from './route-request.ts';
+import type { SlowReaders } from './slow-readers.ts';
 import type { Traffic } from './traffic.ts';
 
 /** May take a request before it is routed; true when it has. At once: who has left meanwhile would never be counted as gone. */
@@ -32,6 +33,7 @@ export interface HandlerOptions {
   readonly proxies: TrustedProxies;
   readonly origins: OriginRules;
   readonly traffic: Traffic;
+  readonly readers: SlowReaders;
   readonly shedder: LoadShedder;
   readonly maxInFlight: number;
   readonly metrics: HttpMetrics;
@@ -102,6 +104,7 @@ const serve = async (exchange: Exchange, options: HandlerOptions): Promise<void>
   if (operation === null) return;
   exchange.operation = operation;
   await (operation.service === GATEWAY ? options.showPage(exchange) : options.forward(exchange, operation));
+  if (res.writableEnded && res.writableLength > 0) options.readers.watch(exchange);
 };
 
 const UNMATCHED = 'unmatched';

@@ -5,6 +5,7 @@ import { isObject, parsedJson } from '../domain/json.ts';
 import { commonHeaders, fail, isOAuth } from '../edge/answer.ts';
 import { CROSS_ORIGIN_NAMES, isOpen } from '../edge/cross-origin.ts';
 import type { Exchange } from '../edge/exchange.ts';
+import type { SlowAnswer, SlowReaders } from '../edge/slow-readers.ts';
 import { failureOf, type Outcome, type Place } from './address.ts';
 
 /** How an attempt ended, for the one who decides what comes next. */
@@ -26,9 +27,10 @@ export interface AttemptOptions {
   /** Header lines of ours for the client. */
   readonly answerHeaders: readonly string[];
   readonly onHead: (status: number, headers: ResponseHeaders) => void;
+  readonly readers: SlowReaders;
 }
 
-/** Sends a request to the replica where a place has been taken, and streams the answer to the client as fast as it reads. */
+/** Sends a request to the replica where a place has been taken, and streams the answer to the client: as fast as it comes up to a bound, then as fast as it is read. */
 export const attempt = (exchange: Exchange, options: AttemptOptions): Promise<AttemptEnd> => {
   const { promise, resolve } = Promise.withResolvers<AttemptEnd>();
   options.place.dispatch(options.request, new Attempt(exchange, options, resolve));
@@ -57,8 +59,9 @@ class Attempt implements Dispatcher.DispatchHandler {
   #settled = false;
   #outcome: Outcome = 'abandoned';
   #held: HeldAnswer | null = null;
-  #drains = false;
   #answering = false;
+  /** When the client reads more slowly than the service writes. */
+  #slow: SlowAnswer | null = null;
 
   constructor(exchange: Exchange, options: AttemptOptions, resolve: (end: AttemptEnd) => void) {
     this.#exchange = exchange;
@@ -87,7 +90,8 @@ class Attempt implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return;
     if (this.#held) this.#hold(this.#held, chunk);
-    else if (!this.#exchange.res.write(chunk)) this.#pause(controller);
+    else if (this.#slow) this.#queue(this.#slow, chunk, controller);
+    else if (!this.#exchange.res.write(chunk)) this.#slow = this.#options.readers.queue(this.#exchange, this.#onRoom);
   }
 
   onResponseEnd(): void {
@@ -95,7 +99,7 @@ class Attempt implements Dispatcher.DispatchHandler {
     if (!this.#settled) {
       this.#settle(OVER);
       if (this.#held) this.#finishHeld(this.#held);
-      else this.#exchange.res.end();
+      else (this.#slow ?? this.#exchange.res).end();
     }
     this.#options.place.release(this.#outcome);
   }
@@ -115,10 +119,9 @@ class Attempt implements Dispatcher.DispatchHandler {
     this.#exchange.res.writeHead(status, [...lines, ...this.#options.answerHeaders, ...commonHeaders(this.#exchange)]);
   }
 
-  #pause(controller: Dispatcher.DispatchController): void {
-    controller.pause();
-    if (!this.#drains) this.#exchange.res.on('drain', this.#onDrain);
-    this.#drains = true;
+  #queue(slow: SlowAnswer, chunk: Buffer, controller: Dispatcher.DispatchController): void {
+    slow.write(chunk);
+    if (slow.isFull()) controller.pause();
   }
 
   #hold(held: HeldAnswer, chunk: Buffer): void {
@@ -173,7 +176,9 @@ class Attempt implements Dispatcher.DispatchHandler {
     this.#abort();
   };
 
-  readonly #onDrain = (): void => this.#controller?.resume();
+  readonly #onRoom = (): void => {
+    if (!this.#settled) this.#controller?.resume();
+  };
 
   /** While it waits for a connection there is nothing to abort yet: `onRequestStart` does it then. */
   #abort(): void {
@@ -183,7 +188,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   #settle(end: AttemptEnd): void {
     this.#settled = true;
     clearTimeout(this.#timer);
-    this.#exchange.res.off('close', this.#onClose).off('drain', this.#onDrain);
+    this.#exchange.res.off('close', this.#onClose);
     this.#resolve(end);
   }
 }

@@ -3,6 +3,7 @@ import type { ResponseHeaders } from '../domain/header-rules.ts';
 import type { RetryBudget } from '../domain/retry-budget.ts';
 import { fail } from '../edge/answer.ts';
 import type { Exchange, GatewayReason } from '../edge/exchange.ts';
+import type { SlowReaders } from '../edge/slow-readers.ts';
 import { type Address, breakerBypass } from './address.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import { wasCut, wasRefused } from './transport-errors.ts';
@@ -19,6 +20,7 @@ export interface RelayPlan {
   /** Header lines of ours for the client. */
   readonly answerHeaders: readonly string[];
   readonly onAnswer: ((head: AnswerHead) => void) | null;
+  readonly readers: SlowReaders;
 }
 
 /** The head of an answer, and which replica gave it. */
@@ -60,14 +62,14 @@ export const relay = async (exchange: Exchange, plan: RelayPlan, budget: RetryBu
 
 /** Takes a place of a replica and sends the request there; or tells why there is none. */
 const asking = (exchange: Exchange, plan: RelayPlan) => {
-  const { timeoutMs, answerHeaders, caller, onAnswer } = plan;
+  const { timeoutMs, answerHeaders, readers, caller, onAnswer } = plan;
   const request = requestOf(exchange, plan);
   return async (address: Address, insists: boolean, others: boolean): Promise<GatewayReason | AttemptEnd> => {
     const place = await address.enter({ caller, insists, leaving: exchange.res });
     if (typeof place === 'string') return place;
     const patienceMs = others && IDEMPOTENT.has(exchange.method) ? PATIENCE_MS : null;
     const onHead = (status: number, headers: ResponseHeaders) => onAnswer?.({ origin: address.origin, status, headers });
-    return attempt(exchange, { place, request, timeoutMs, patienceMs, answerHeaders, onHead });
+    return attempt(exchange, { place, request, timeoutMs, patienceMs, answerHeaders, readers, onHead });
   };
 };
 
