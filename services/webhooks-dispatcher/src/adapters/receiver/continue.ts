@@ -1,29 +1,72 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
-/** The start of an answer's head, up to the last digit of its status. */
-const CONTINUE = Buffer.from('HTTP/1.1 10');
-const LAST_DIGIT = CONTINUE.length;
-const [ZERO = 0, TWO = 0] = Buffer.from('02');
-const END_OF_HEAD = '\r\n\r\n';
+/** The status line of an interim answer up to the last digit of its status; `d` is any digit. */
+const INTERIM = 'HTTP/1.d 1dd';
+const FIRST_DIGIT = INTERIM.length - 3;
+const [CR, LF, ZERO = 0, TWO = 0] = Buffer.from('\r\n02');
 
-/** Whether a head may begin there: where the chunk does, or after another head. */
-const mayBegin = (chunk: Buffer, at: number): boolean =>
-  at === 0 || chunk.toString('latin1', Math.max(0, at - END_OF_HEAD.length), at) === END_OF_HEAD;
+const fits = (byte: number, at: number): boolean => {
+  const text = String.fromCharCode(byte);
+  return INTERIM[at] === 'd' ? /\d/.test(text) : INTERIM[at] === text;
+};
 
-function renumber(chunk: Buffer): void {
-  for (let at = chunk.indexOf(CONTINUE); at >= 0; at = chunk.indexOf(CONTINUE, at + 1))
-    if (chunk[at + LAST_DIGIT] === ZERO && mayBegin(chunk, at)) chunk[at + LAST_DIGIT] = TWO;
+/**
+ * Where an answer stands: at so many bytes of a status line, in the rest of the head of an interim answer, or past all interim answers, where nothing is
+ * looked at any more. The bytes may come in any pieces.
+ */
+function interimAnswers() {
+  let state: 'status line' | 'interim head' | 'past' = 'past';
+  let at = 0;
+  let isContinue = true;
+  let lineLength = 0;
+
+  /** Answers the byte that takes its place. */
+  const ofStatusLine = (byte: number): number => {
+    if (at === 0 && (byte === CR || byte === LF)) return byte;
+    if (!fits(byte, at)) state = 'past';
+    if (at > FIRST_DIGIT) isContinue &&= byte === ZERO;
+    at += 1;
+    if (state === 'past' || at < INTERIM.length) return byte;
+    state = 'interim head';
+    lineLength = at;
+    return isContinue ? TWO : byte;
+  };
+  const ofInterimHead = (byte: number): void => {
+    if (byte === LF && lineLength === 0) begin();
+    else if (byte === LF) lineLength = 0;
+    else if (byte !== CR) lineLength += 1;
+  };
+  const begin = () => {
+    state = 'status line';
+    at = 0;
+    isContinue = true;
+  };
+  return {
+    begin,
+    renumber(chunk: Buffer) {
+      for (let n = 0; n < chunk.length && state !== 'past'; n += 1) {
+        const byte = chunk[n] ?? 0;
+        if (state === 'status line') chunk[n] = ofStatusLine(byte);
+        else ofInterimHead(byte);
+      }
+    },
+  };
 }
 
 /**
  * A client passes over every interim answer, also one that it did not ask for (RFC 9110, 15.2). undici does, but for 100 Continue, at which it ends the
- * connection: it is given 102 Processing instead. A status line that comes in two pieces is not seen; whoever sends one so is tried again.
+ * connection: it is given 102 Processing instead. What is written begins a request, and so a new answer: one request is on a connection at a time.
  */
-export function passOverContinue(socket: Socket): void {
-  const read = socket.read.bind(socket);
+export function passOverContinue(socket: Duplex): void {
+  const answers = interimAnswers();
+  const [read, write] = [socket.read.bind(socket), socket.write.bind(socket)];
+  socket.write = (...written: unknown[]): boolean => {
+    answers.begin();
+    return Reflect.apply(write, socket, written);
+  };
   socket.read = (size?: number): unknown => {
     const chunk: unknown = read(size);
-    if (Buffer.isBuffer(chunk)) renumber(chunk);
+    if (Buffer.isBuffer(chunk)) answers.renumber(chunk);
     return chunk;
   };
 }

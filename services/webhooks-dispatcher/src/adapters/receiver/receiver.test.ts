@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { addressPolicy } from '../../domain/public-address.ts';
@@ -128,10 +129,13 @@ describe('section 6, how an attempt ends', () => {
   });
 
   it.each([['103 Early Hints'], ['100 Continue'], ['100 Continue', '102 Processing', '100 Continue', '103 Early Hints']])(
-    '[DLV-04] %s before 200 is success',
+    '[DLV-04] %s before 200 is success, in however many packets',
     async (...interim) => {
       const heads = interim.map((status) => `HTTP/1.1 ${status}\nLink: </x>\n\n`).join('');
-      const port = await tcpServer((socket) => answer(socket, `${heads}HTTP/1.1 200 OK\nContent-Length: 0\n\n`));
+      const packets = `${heads}HTTP/1.1 200 OK\nContent-Length: 0\n\n`.match(/.{1,10}/gs) ?? [];
+      const port = await tcpServer(async (socket) => {
+        for (const packet of packets) await pause(5, answer(socket, packet));
+      });
       expect(await post(aReceiver(), `http://127.0.0.1:${port}/`)).toMatchObject({ outcome: '2xx', status: 200 });
     },
   );
