@@ -21,7 +21,13 @@ export const wholeNumber = (min: number, max: number) =>
 
 export const port = () => wholeNumber(0, 65_535);
 
-export const flag = () => parsedText('must be true or false', (text) => (text === 'true' ? true : text === 'false' ? false : null));
+const SWITCH: ReadonlyMap<string, boolean> = new Map([
+  ['1', true],
+  ['true', true],
+  ['0', false],
+  ['false', false],
+]);
+export const flag = () => parsedText('must be 1, true, 0 or false', (text) => SWITCH.get(text) ?? null);
 
 export const commaList = () =>
   parsedText('must be a comma-separated list', (text) =>

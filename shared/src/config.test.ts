@@ -80,8 +80,8 @@ describe('values of variables', () => {
   });
 
   it('switches', () => {
-    expect(['true', 'false'].map(read(flag()))).toEqual([true, false]);
-    refusedAll(flag(), '1', 'yes', 'TRUE', '');
+    expect(['1', 'true', '0', 'false'].map(read(flag()))).toEqual([true, true, false, false]);
+    refusedAll(flag(), 'yes', 'TRUE', '2', '01', ' 1', '');
   });
 
   it('lists', () => {

@@ -31,19 +31,13 @@ const hostNames = () =>
     )
     .default([]);
 
-const oneOrTrue = () =>
-  z
-    .string()
-    .transform((text) => (text === '1' ? 'true' : text === '0' ? 'false' : text))
-    .pipe(flag());
-
 const Variables = z.object({
   HOST: z.string().default('localhost'),
   PORT: port().default(DEFAULT_PORT),
   SANDBOX_DATA: z.string().default(DEFAULT_FOLDER),
   SANDBOX_ALLOWED_HOSTS: hostNames(),
-  SANDBOX_REMOTE_CONTROL: oneOrTrue().default(false),
-  SANDBOX_STRICT_RECEIVERS: oneOrTrue().default(false),
+  SANDBOX_REMOTE_CONTROL: flag().default(false),
+  SANDBOX_STRICT_RECEIVERS: flag().default(false),
   ...RECEIVER_VARIABLES,
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('error'),
 });
