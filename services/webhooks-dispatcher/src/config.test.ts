@@ -52,6 +52,24 @@ describe('the configuration', () => {
     expect(readWebhooksConfig({ ...env, WEBHOOK_HEADER_NAME: 'Acme-Notes' }).webhooks.headerName).toBe('Acme-Notes');
   });
 
+  it.each([
+    ['WEBHOOK_USER_AGENT', ['café/1', 'a\r\nX-Evil: 1', 'a\n', ' a', 'a ', 'a\tb', '🎈', 'a\u0000', 'a'.repeat(257)]],
+    ['WEBHOOK_HEADER_NAME', ['a b', 'Ünï', 'a:', 'a\n', 'a_b', '-a', 'a--b', 'a'.repeat(65)]],
+  ])('[DLV-02] %s with what HTTP refuses ends the start', (name, values) => {
+    for (const value of values) expect(() => readWebhooksConfig({ ...env, [name]: value })).toThrow(name);
+  });
+
+  it('[DLV-02] the user agent is configuration', () => {
+    const agent = 'Acme Notes/1.0 (+https://acme.example/hooks; ~"x")';
+    expect(readWebhooksConfig({ ...env, WEBHOOK_USER_AGENT: agent }).webhooks.userAgent).toBe(agent);
+  });
+
+  it('a switch is 1, true, 0 or false, and nothing else', () => {
+    const http = (text: string) => readWebhooksConfig({ ...env, WEBHOOK_ALLOW_HTTP: text }).webhooks.receivers.http;
+    expect(['1', 'true', '0', 'false'].map(http)).toEqual([true, true, false, false]);
+    for (const text of ['yes', 'TRUE', 'on', '2']) expect(() => http(text)).toThrow('WEBHOOK_ALLOW_HTTP: must be 1, true, 0 or false');
+  });
+
   it('tells every fault at once', () => {
     const read = () =>
       readWebhooksConfig({

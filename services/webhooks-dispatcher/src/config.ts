@@ -79,6 +79,10 @@ export function checkTiming({ timing, limits }: Pick<Config, 'timing' | 'limits'
 }
 
 const KEY_BYTES = 32;
+const MAX_HEADER_NAME = 64;
+const MAX_USER_AGENT = 256;
+/** What every server takes as the value of a header (RFC 9110, 5.5). */
+const FIELD_VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
 const networks = () => commaList().refine(areNetworks, 'must be a comma-separated list of networks such as 10.0.0.0/8').default([]);
 
@@ -103,9 +107,14 @@ const isCertificate = (text: string): boolean => {
 export const RECEIVER_VARIABLES = {
   WEBHOOK_HEADER_NAME: z
     .string()
+    .max(MAX_HEADER_NAME, `must have at most ${MAX_HEADER_NAME} characters`)
     .regex(/^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$/, 'must be a part of a header name')
     .default('Service'),
-  WEBHOOK_USER_AGENT: z.string().default('recordings-webhooks/1'),
+  WEBHOOK_USER_AGENT: z
+    .string()
+    .max(MAX_USER_AGENT, `must have at most ${MAX_USER_AGENT} characters`)
+    .regex(FIELD_VALUE, 'must be printable ASCII without a blank at either end')
+    .default('recordings-webhooks/1'),
   WEBHOOK_ALLOW_CIDRS: networks(),
   WEBHOOK_DENY_CIDRS: networks(),
   WEBHOOK_ALLOW_HTTP: flag().default(false),
