@@ -156,17 +156,28 @@ export interface Post {
 }
 /** Where deliveries go. */
 export interface Receiver {
-  /** Whatever happens is an outcome; when our name servers are away, or it is cut, there is none, and it rejects with `unavailable`. Ends within the deadline. */
+  /**
+   * Whatever a receiver does is an outcome. Rejects when something of ours fails before the request is sent, or it is cut: with `unavailable` when no other
+   * request would fare better now, as without name servers. Ends within the deadline.
+   */
   post(post: Post): Promise<AttemptResult>;
   /** Ends every POST that is in flight, with the answer whose head is there or without an outcome. */
   cut(): void;
   close(): Promise<void>;
 }
 
+/**
+ * Why an attempt waits: a service of ours is away, something of ours failed at it, its lease would not last, or it leads elsewhere now and waits for its
+ * turn there.
+ */
+export type PostponeReason = 'service_away' | 'our_fault' | 'lease_too_short' | 'moved';
+
 /** What an operator watches. */
 export interface DispatchMetrics {
   attempted(attempt: Pick<Attempt, 'outcome' | 'tookMs'> & { readonly first: boolean; readonly lateMs: number }): void;
   cancelled(reason: CancelReason, count: number): void;
+  /** An attempt that was due is not made now, and nobody is charged. */
+  postponed(reason: PostponeReason): void;
   exhausted(count: number): void;
   disabled(): void;
   leasesLost(count: number): void;

@@ -33,6 +33,20 @@ describe('what an operator watches', () => {
       expect(lines).toContain(line);
   });
 
+  it('[DLV-04] attempts that failed on our side, which charge nobody and wait', async () => {
+    scene = await openScene({ config: { userAgent: 'caf\u00e9 \u{1f388}' } });
+    const subscriber = await scene.subscriber();
+    await scene.dispatcher.ready();
+    await scene.dispatcher.settle();
+    expect(await figures()).toContain('webhook_postponed_total{reason="our_fault"} 1');
+    expect(await subscriber.shown()).toMatchObject({ status: 'active', last_failure_at: null });
+    expect(await subscriber.log()).toMatchObject([{ status: 'pending', attempts: [], next_attempt_at: expect.any(String) }]);
+    expect(scene.dispatcher.log.lines.map(({ message }) => message)).toContain('an attempt failed on our side');
+    await scene.restart({ config: {} });
+    await scene.dispatcher.pass(5);
+    expect(subscriber.receiver.received).toHaveLength(1);
+  });
+
   it('what was given up, and what was disabled', async () => {
     scene = await openScene();
     await scene.subscriber({}, 500);

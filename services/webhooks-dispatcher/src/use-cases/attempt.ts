@@ -15,7 +15,7 @@ import {
 import { subscriptionRefusal } from '../domain/gate.ts';
 import type { AttemptResult } from '../domain/outcome.ts';
 import { failureKey, type Subscription } from '../domain/subscription.ts';
-import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, SubscriptionStore } from '../ports.ts';
+import type { Access, DeliveryStore, DispatchMetrics, EventStore, PostponeReason, Readability, SubscriptionStore } from '../ports.ts';
 import { askLive, type Cleared } from './ask-live.ts';
 import { grouped } from './grouped.ts';
 import { inTurn } from './in-turn.ts';
@@ -69,8 +69,11 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
   };
 
   return {
-    putOff: (delivery: Delivery, forMs = PUT_OFF_MS): Promise<void> =>
-      end(delivery, { kind: 'put off', until: new Date(clock.now().getTime() + forMs) }),
+    async putOff(delivery: Delivery, reason: PostponeReason): Promise<void> {
+      metrics.postponed(reason);
+      const forMs = reason === 'moved' ? 0 : PUT_OFF_MS;
+      await end(delivery, { kind: 'put off', until: new Date(clock.now().getTime() + forMs) });
+    },
 
     cancelled: (delivery: Delivery, reason: CancelReason): Promise<void> =>
       whileLeased(delivery, () => end(delivery, { kind: 'cancelled', reason, at: clock.now() })),
@@ -128,7 +131,7 @@ export const prepareAttempts = (ports: Ports) => {
     } catch (error) {
       log[isUnavailable(error) ? 'warn' : 'error']('an attempt failed on our side', { delivery_id: delivery.id, error });
       await recording
-        .putOff(delivery)
+        .putOff(delivery, isUnavailable(error) ? 'service_away' : 'our_fault')
         .catch((cause) => log.warn('a delivery waits for the end of its lease', { delivery_id: delivery.id, error: cause }));
     }
   };
@@ -151,7 +154,7 @@ export const prepareAttempts = (ports: Ports) => {
 
     const attempt = async (delivery: Delivery, subscription: Subscription | undefined, { body, bubble }: Cleared): Promise<void> => {
       const startedAt = clock.now();
-      if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return recording.putOff(delivery);
+      if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return recording.putOff(delivery, 'lease_too_short');
       if (subscription === undefined) return recording.cancelled(delivery, 'subscription_deleted');
       const reason = subscriptionRefusal(delivery, bubble, subscription);
       if (reason !== null) return recording.cancelled(delivery, reason);
@@ -159,10 +162,10 @@ export const prepareAttempts = (ports: Ports) => {
       if (origin !== delivery.origin) {
         // It has no room at the origin to which it leads now: it is due again at once, and looks for it there like others.
         await redirect(delivery.subscriptionId, origin);
-        return recording.putOff(delivery, 0);
+        return recording.putOff(delivery, 'moved');
       }
       const result = await send(delivery, subscription, body).catch((error: unknown) => {
-        away();
+        if (isUnavailable(error)) away();
         throw error;
       });
       ended(delivery, result);
@@ -171,7 +174,7 @@ export const prepareAttempts = (ports: Ports) => {
     const work = (delivery: Delivery): Promise<void> => {
       const asked = answers.get(delivery.id);
       if (wasLostTooOften(delivery)) return recording.attempted(delivery, LOST, clock.now());
-      if (asked === undefined || found === null) return recording.putOff(delivery);
+      if (asked === undefined || found === null) return recording.putOff(delivery, 'service_away');
       if (asked.refusal !== null) return recording.cancelled(delivery, asked.refusal);
       return attempt(delivery, found.get(delivery.subscriptionId), asked);
     };

@@ -14,6 +14,7 @@ const counting = () => {
     attempted: () => undefined,
     exhausted: () => undefined,
     disabled: () => undefined,
+    postponed: () => undefined,
     cancelled: (_: string, count: number) => {
       counted.cancelled += count;
     },

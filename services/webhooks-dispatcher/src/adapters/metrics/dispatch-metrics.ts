@@ -36,6 +36,12 @@ export function dispatchMetrics({ registry }: Pick<Watched, 'registry'>): Dispat
     labelNames: ['reason'],
     registers,
   });
+  const postponed = new Counter({
+    name: 'webhook_postponed_total',
+    help: 'Attempts that were due and not made, without charge, by reason',
+    labelNames: ['reason'],
+    registers,
+  });
   const exhausted = new Counter({ name: 'webhook_exhausted_total', help: 'Deliveries whose attempts all failed', registers });
   const disabled = new Counter({ name: 'webhook_subscriptions_disabled_total', help: 'Subscriptions disabled by failures', registers });
   const leasesLost = new Counter({ name: 'webhook_leases_lost_total', help: 'Outcomes that came after the lease had ended', registers });
@@ -46,6 +52,7 @@ export function dispatchMetrics({ registry }: Pick<Watched, 'registry'>): Dispat
       (first ? firstLag : late).observe(Math.max(0, lateMs) / MS);
     },
     cancelled: (reason, count) => cancelled.inc({ reason }, count),
+    postponed: (reason) => postponed.inc({ reason }),
     exhausted: (count) => exhausted.inc(count),
     disabled: () => disabled.inc(),
     leasesLost: (count) => leasesLost.inc(count),

@@ -13,6 +13,8 @@ export interface ExchangeOptions {
   readonly maxBytes: number;
   /** Ends the exchange wherever it is. */
   readonly signal: AbortSignal;
+  /** From now on the request is written to a connection. */
+  readonly onSend: () => void;
 }
 
 const FINAL_STATUS = 200;
@@ -21,7 +23,7 @@ const FINAL_STATUS = 200;
  * One POST on undici's own interface to handlers, without the streams that nobody would read. Rejects with what went wrong before the head of the answer;
  * what is wrong with a body, and where it is cut off, changes nothing.
  */
-export function exchange(agent: Agent, { url, headers, body, maxBytes, signal }: ExchangeOptions): Promise<Exchanged> {
+export function exchange(agent: Agent, { url, headers, body, maxBytes, signal, onSend }: ExchangeOptions): Promise<Exchanged> {
   const { promise, resolve, reject } = Promise.withResolvers<Exchanged>();
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -41,6 +43,7 @@ export function exchange(agent: Agent, { url, headers, body, maxBytes, signal }:
       onRequestStart(started) {
         controller = started;
         if (ended !== null) started.abort(ended);
+        else onSend();
       },
       onResponseStart(_controller, code) {
         if (code >= FINAL_STATUS) status = code;

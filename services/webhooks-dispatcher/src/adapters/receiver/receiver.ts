@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { DomainError, isDomainError } from '@bubbles/shared/errors.ts';
 import { Agent } from 'undici';
 import { type AttemptResult, type Outcome, outcomeOf } from '../../domain/outcome.ts';
@@ -21,32 +22,41 @@ export interface ReceiverOptions extends GuardedConnectOptions {
   readonly connections: number;
 }
 
-const CONNECT_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ETIMEDOUT']);
+const CONNECT_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'ETIMEDOUT']);
+/** This machine has no more of something, or the dispatcher is stopping. */
+const EXHAUSTED_CODES = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EAGAIN', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 const DNS_CODES = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED', 'ECANCELLED', 'EBADRESP', 'EBADNAME', 'EFORMERR', 'EAI_AGAIN']);
-const RESET_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+const RESET_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'ECONNABORTED', 'EPIPE']);
 const TIMEOUT_CODES = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'ETIMEOUT', 'UND_ERR_ABORTED', 'ABORT_ERR']);
 /** Certificates and handshakes: node's own codes, and OpenSSL's verification results, which are code words like CERT_HAS_EXPIRED. */
 const TLS_CODE =
-  /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERROR_IN_|CRL_)/;
+  /^(ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO$|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERROR_IN_|CRL_|UNSPECIFIED$)/;
 
 interface Fault {
   readonly code?: unknown;
   readonly name?: unknown;
-  readonly errors?: readonly unknown[];
+  readonly address?: unknown;
 }
 // Whatever a socket throws is an object with these fields or without them.
 const fault = (error: unknown): Fault => (typeof error === 'object' && error !== null ? (error as Fault) : {});
 
-function outcomeOfFault(error: unknown): Outcome {
-  const { code, name, errors } = fault(error);
-  if (Array.isArray(errors) && errors.length > 0) return outcomeOfFault(errors[0]);
+/** No port of ours is free to dial an IPv4 address from; of an IPv6 address it says that there is no IPv6 here. */
+const isOutOfPorts = ({ code, address }: Fault): boolean => code === 'EADDRNOTAVAIL' && isIPv4(String(address));
+
+const isExhausted = (error: unknown): boolean => EXHAUSTED_CODES.has(String(fault(error).code)) || isOutOfPorts(fault(error));
+
+/** Null for what only we can be blamed for: whatever it is that went wrong before anything was sent. */
+function outcomeOfFault(error: unknown, isSent: boolean): Outcome | null {
+  const { code, name } = fault(error);
   const text = String(code);
+  if (isExhausted(error)) return null;
   if (text === 'BLOCKED_ADDRESS') return 'blocked_address';
   if (TIMEOUT_CODES.has(text) || name === 'TimeoutError' || name === 'AbortError') return 'timeout';
   if (DNS_CODES.has(text)) return 'dns';
   if (CONNECT_CODES.has(text)) return 'connect';
   if (TLS_CODE.test(text)) return 'tls';
-  return RESET_CODES.has(text) ? 'reset' : 'protocol';
+  if (RESET_CODES.has(text)) return 'reset';
+  return isSent ? 'protocol' : null;
 }
 
 /** Whether the receiver may not have seen the request: a deadline that ran out says nothing of that. */
@@ -82,7 +92,14 @@ export function receiver({ deadlineMs, elapsed, connections, ...guard }: Receive
       const deadline = new AbortController();
       inFlight.add(deadline);
       const timer = setTimeout(() => deadline.abort(), deadlineMs);
-      const send = (agent: Agent) => exchange(agent, { url, headers, body, maxBytes: MAX_ANSWER_BYTES, signal: deadline.signal });
+      let isSent = false;
+      const onSend = () => {
+        isSent = true;
+      };
+      const send = (agent: Agent) => {
+        isSent = false;
+        return exchange(agent, { url, headers, body, maxBytes: MAX_ANSWER_BYTES, signal: deadline.signal, onSend });
+      };
       const answer = (outcome: Outcome, status: number | null, preview: string | null) => ({
         outcome,
         status,
@@ -96,7 +113,9 @@ export function receiver({ deadlineMs, elapsed, connections, ...guard }: Receive
         return answer(outcomeOf(status), status, previewOf(text));
       } catch (error) {
         if (isDomainError(error)) throw error;
-        return answer(outcomeOfFault(error), null, null);
+        const outcome = outcomeOfFault(error, isSent);
+        if (outcome !== null) return answer(outcome, null, null);
+        throw isExhausted(error) ? new DomainError('unavailable', 'This process cannot connect now.', { cause: error }) : error;
       } finally {
         clearTimeout(timer);
         inFlight.delete(deadline);
