@@ -58,8 +58,8 @@ export function controlRoutes(stage: Stage): Route[] {
     });
   const shownWorld = () => ({ base_url: stage.baseUrl(), now: stage.now().toISOString(), ...stage.world() });
   const routes = [...peopleRoutes(act), ...bubbleRoutes(act), ...stageRoutes(stage, shownWorld)];
-  const document: Route = route(SPECS.document, () => Promise.resolve(described));
-  const described = controlDocument([document, ...routes]);
+  const described = lazily(() => controlDocument([document, ...routes]));
+  const document: Route = route(SPECS.document, () => Promise.resolve(described()));
   return [document, ...routes];
 }
 
@@ -67,6 +67,15 @@ export function controlRoutes(stage: Stage): Route[] {
 const tellDone = (error: unknown): never => {
   if (!isDomainError(error)) throw error;
   throw new DomainError(error.kind, `The change was made, but it has not arrived everywhere. ${error.message}`, { cause: error });
+};
+
+/** Most runs never ask for it. */
+const lazily = <T extends object>(make: () => T): (() => T) => {
+  let made: T | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
 };
 
 type Act = <T>(work: (actions: Actions) => Promise<T>) => Promise<T>;
