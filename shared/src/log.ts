@@ -29,8 +29,8 @@ export interface LogOptions {
   /** The service's name. */
   readonly name: string;
   readonly level: LogLevel;
-  /** Where the lines go; standard output when absent. */
-  readonly destination?: DestinationStream;
+  /** Where the lines go. */
+  readonly destination: DestinationStream;
   /** A monotonic clock; the system's when absent. */
   readonly nowMs?: () => number;
 }
@@ -122,7 +122,7 @@ export const createLog = ({ name, level, destination, nowMs = () => performance.
     mixin: () => ({ ...context.getStore() }),
     messageKey: 'message',
   };
-  return adapt(destination ? pino(options, destination) : pino(options), createFieldWriter(nowMs));
+  return adapt(pino(options, destination), createFieldWriter(nowMs));
 };
 
 type PinoLogger = ReturnType<typeof pino>;

@@ -41,6 +41,8 @@ export const runProcess = async ({ name, main }: ProcessOptions): Promise<void> 
     told.resolve();
     setTimeout(() => process.exit(EXIT.fault), HARD_STOP_MS).unref();
   };
+  // What a full disk or a reader that is gone does to a line is no fault of the process.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   const fail = (error: unknown) => {
     process.stderr.write(`${name}: ${explain(error)}\n`);

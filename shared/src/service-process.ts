@@ -7,6 +7,7 @@ import { systemIds } from './ids.ts';
 import { cronScheduler } from './jobs/cron-scheduler.ts';
 import { runJobs } from './jobs/run-jobs.ts';
 import { createLog } from './log.ts';
+import { logOutput } from './log-output.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { type Running, runProcess } from './run-process.ts';
 import type { Infra, Service } from './service.ts';
@@ -36,12 +37,13 @@ export const runServiceProcess = <C extends ServiceSettings>(options: ServicePro
 
 const start = async <C extends ServiceSettings>({ name, readConfig, compose, ...options }: ServiceProcessOptions<C>): Promise<Running> => {
   const config = readConfig();
-  const log = createLog({ name, level: config.logLevel });
+  const output = logOutput(process.stdout);
+  const log = createLog({ name, level: config.logLevel, destination: output });
   const clock = systemClock();
   const database = openMongo({ url: config.mongoUrl, name: config.mongoDatabase ?? options.database, log, clock });
   const bus = amqpBus({ url: config.amqpUrl, service: name, clock, log });
   const infra = { clock, ids: systemIds(), log, database, bus };
-  const metrics = createMetrics();
+  const metrics = createMetrics(output);
   const parts = compose(config, infra, metrics);
   const host = await hostService({
     ...config,

@@ -1,4 +1,5 @@
 import { createLog } from '@bubbles/shared/log.ts';
+import { logOutput } from '@bubbles/shared/log-output.ts';
 import { runProcess } from '@bubbles/shared/run-process.ts';
 import { readSandboxConfig } from './config.ts';
 import { startSandbox } from './sandbox.ts';
@@ -10,7 +11,8 @@ await runProcess({
   name: NAME,
   main: async () => {
     const config = readSandboxConfig(process.argv.slice(2), process.env);
-    const logOf = (name: string) => createLog({ name, level: config.logLevel, destination: process.stderr });
+    const destination = logOutput(process.stderr);
+    const logOf = (name: string) => createLog({ name, level: config.logLevel, destination });
     const sandbox = await startSandbox(config, logOf);
     const warning = exposureWarning(config);
     if (warning !== null) process.stderr.write(`${NAME}: ${warning}\n`);

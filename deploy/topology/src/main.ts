@@ -4,6 +4,7 @@ import { systemClock } from '@bubbles/shared/clock.ts';
 import { readConfig } from '@bubbles/shared/config.ts';
 import { connectionUrl } from '@bubbles/shared/config-values.ts';
 import { createLog } from '@bubbles/shared/log.ts';
+import { logOutput } from '@bubbles/shared/log-output.ts';
 import { runJobProcess } from '@bubbles/shared/run-process.ts';
 import { z } from 'zod';
 
@@ -16,6 +17,6 @@ await runJobProcess({
   work: async () => {
     const { AMQP_URL } = readConfig(Variables, process.env);
     await declareTopology({ url: AMQP_URL, definitions: EVENTS, clock: systemClock() });
-    createLog({ name: NAME, level: 'info' }).info('declared', { events: EVENTS.length });
+    createLog({ name: NAME, level: 'info', destination: logOutput(process.stdout) }).info('declared', { events: EVENTS.length });
   },
 });

@@ -1,0 +1,113 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { errorCode } from '@bubbles/shared/errors.ts';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { send } from '../conformance/support/client.ts';
+import { control } from '../conformance/support/sandbox-world.ts';
+import { untilSo } from './support/within.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const REQUESTS = 50;
+/** A small disk is mounted, which takes the rights to; elsewhere the spoilt outputs of shared's own tests must do. */
+const mayMount = process.platform === 'linux' && process.getuid?.() === 0;
+
+let disk: string;
+let child: ChildProcess | null = null;
+beforeEach(() => {
+  disk = mkdtempSync(join(tmpdir(), 'disk-'));
+});
+afterEach(() => {
+  child?.kill('SIGKILL');
+  child = null;
+  rmSync(disk, { recursive: true });
+});
+
+const logText = () => readFileSync(join(disk, 'log'), 'utf8');
+
+/** Until not one byte more goes on it. */
+const fill = () => {
+  const file = openSync(join(disk, 'filler'), 'w');
+  try {
+    for (const chunk of [Buffer.alloc(65_536), Buffer.alloc(1)]) {
+      for (let room = true; room; ) room = takes(file, chunk);
+    }
+  } finally {
+    closeSync(file);
+  }
+};
+const takes = (file: number, chunk: Buffer): boolean => {
+  try {
+    return writeSync(file, chunk) > 0;
+  } catch (error) {
+    if (errorCode(error) === 'ENOSPC') return false;
+    throw error;
+  }
+};
+
+/** The sandbox with its log and its data on the disk. */
+const start = (): Promise<string> => {
+  const log = openSync(join(disk, 'log'), 'a');
+  const started = spawn(process.execPath, ['deploy/sandbox/src/main.ts', '--data', join(disk, 'data')], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] ?? '', PORT: '0', LOG_LEVEL: 'debug' },
+    stdio: ['ignore', 'pipe', log],
+  });
+  closeSync(log);
+  child = started;
+  const { stdout } = started;
+  if (stdout === null) throw new Error('the sandbox has no standard output');
+  return new Promise((resolve, reject) => {
+    createInterface({ input: stdout }).on('line', (line) => {
+      if (line.startsWith('Listening on ')) resolve(line.slice('Listening on '.length));
+    });
+    started.once('exit', (code) => reject(new Error(`the sandbox ended with ${code}: ${logText().slice(-1000)}`)));
+  });
+};
+
+if (mayMount)
+  describe('a disk that is full', () => {
+    beforeEach(() => {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk]);
+    });
+    afterEach(async () => {
+      if (child?.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+      execFileSync('umount', [disk]);
+    });
+
+    it('costs lines of the log and refuses writes, ends nothing, and all goes on when there is room again', async () => {
+      const url = await start();
+      const { ada } = (await control(url, 'GET /world')).users;
+      const tokens: string[] = [];
+      const isMade = async () => {
+        const person: { readonly pat: string } | null = await control(url, 'POST /users', {}).catch(() => null);
+        if (person !== null) tokens.push(person.pat);
+        return person !== null;
+      };
+      expect(await isMade()).toBe(true);
+      fill();
+      for (let n = 0; n < REQUESTS; n += 1) expect((await send(url, '/v1/bubbles?limit=1', { as: ada.pat })).status).toBe(200);
+      // What there is room for in the files that are there is still kept.
+      await untilSo({ what: 'a write is refused' }, async () => !(await isMade()));
+      expect((await send(url, '/docs')).status).toBe(200);
+
+      rmSync(join(disk, 'filler'));
+      await untilSo({ what: 'people are made again', state: () => [logText().slice(-500)] }, isMade);
+      await untilSo({ what: 'the log tells of its gap' }, async () => {
+        await send(url, '/v1/me', { as: ada.pat });
+        return logText().includes('"message":"log lines dropped"');
+      });
+      child?.kill('SIGTERM');
+      expect(child && (await once(child, 'exit'))).toEqual([0, null]);
+
+      const again = await start();
+      for (const as of tokens) expect((await send(again, '/v1/me', { as })).status).toBe(200);
+    });
+  });
