@@ -115,6 +115,20 @@ export const describeFeeds = (engine: string, make: MakeStores) => {
       expect(rows.map(({ seq }) => seq)).toEqual(rows.map(({ seq }) => seq).toSorted((a, b) => a - b));
     });
 
+    it('gives every card, however long their texts are', async () => {
+      const notes = 'long '.repeat(50_000);
+      const ids = Array.from({ length: 130 }, (_, n) => bubbleId(n + 1));
+      for (const [n, id] of ids.entries()) await put({ id, notes }, n + 1);
+      const pages: number[] = [];
+      const seen = new Set<string>();
+      for await (const rows of cards.of('ada').read({ after: 0, upTo: null })) {
+        pages.push(rows.length);
+        for (const { id } of rows) seen.add(id);
+      }
+      expect([...seen]).toEqual(ids);
+      expect(pages.slice(1).every((rows) => rows <= 17)).toBe(true);
+    });
+
     it('drops what was removed before a time, and nothing that is there', async () => {
       const removed = { removed: true, readers: [], title: '', notes: '' };
       await put({ id: bubbleId(1) }, 1);

@@ -65,7 +65,13 @@ export const cardStore = (collection: Collection<CardDoc>, analyser: number = AN
       seq,
     });
   },
-  of: (userId) => feedSource(collection, { filter: { ever: userId }, projection: { ever: 0 }, rowOf: rowFor(userId) }),
+  of: (userId) =>
+    feedSource(collection, {
+      filter: { ever: userId },
+      projection: { ever: 0 },
+      lengthOf: ({ title, notes }) => title.length + notes.length,
+      rowOf: rowFor(userId),
+    }),
   async idsAnalysedBefore(limit) {
     const docs = await collection.find({ analyser: { $lt: analyser } }, { limit, projection: { _id: 1 } });
     return docs.map(({ _id }) => _id);

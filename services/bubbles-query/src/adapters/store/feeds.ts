@@ -7,12 +7,19 @@ export interface FedDoc extends Doc {
   readonly seq: number;
 }
 
-const DOCS_A_PAGE = 500;
+/** The first page is small, since nothing is known of its documents yet; the next ones hold as many as are expected to have so much text. */
+const DOCS_PER_PAGE = { first: 64, least: 16, most: 500 } as const;
+const CHARACTERS_PER_PAGE = 2 ** 22;
+
+const nextLimit = (docs: number, characters: number): number =>
+  Math.min(Math.max(Math.floor((docs * CHARACTERS_PER_PAGE) / Math.max(characters, 1)), DOCS_PER_PAGE.least), DOCS_PER_PAGE.most);
 
 interface SpanQuery<T extends FedDoc> {
   readonly filter: Filter<T>;
   readonly span: Span;
   readonly projection: NonNullable<FindOptions['projection']>;
+  /** How long the texts of a document are. */
+  readonly lengthOf: (doc: T) => number;
 }
 
 const within = <T extends FedDoc>(
@@ -28,14 +35,18 @@ const within = <T extends FedDoc>(
 /** The documents of a span in the order of their numbers. Those at the border of two pages come twice: two writers may have drawn one number. */
 export async function* seqPages<T extends FedDoc>(
   collection: Collection<T>,
-  { filter, span, projection }: SpanQuery<T>,
+  { filter, span, projection, lengthOf }: SpanQuery<T>,
 ): AsyncGenerator<readonly T[]> {
   let lower: { readonly $gt: number } | { readonly $gte: number } = { $gt: span.after };
-  for (;;) {
-    const docs = await collection.find(within(filter, lower, span), { sort: { seq: 1 }, limit: DOCS_A_PAGE, projection });
+  for (let limit: number = DOCS_PER_PAGE.first; ; ) {
+    const docs = await collection.find(within(filter, lower, span), { sort: { seq: 1 }, limit, projection });
     if (docs.length > 0) yield docs;
     const last = docs.at(-1);
-    if (last === undefined || docs.length < DOCS_A_PAGE) return;
+    if (last === undefined || docs.length < limit) return;
+    limit = nextLimit(
+      docs.length,
+      docs.reduce((total, doc) => total + lengthOf(doc), 0),
+    );
     lower = docs[0]?.seq === last.seq ? { $gt: last.seq } : { $gte: last.seq };
   }
 }
@@ -43,12 +54,12 @@ export async function* seqPages<T extends FedDoc>(
 /** A feed of documents as rows. */
 export const feedSource = <T extends FedDoc, R>(
   collection: Collection<T>,
-  { filter, projection, rowOf }: Omit<SpanQuery<T>, 'span'> & { readonly rowOf: (doc: T) => R },
+  { rowOf, ...query }: Omit<SpanQuery<T>, 'span'> & { readonly rowOf: (doc: T) => R },
 ): FeedSource<R> => ({
   async *read(span) {
-    for await (const docs of seqPages(collection, { filter, span, projection })) yield docs.map(rowOf);
+    for await (const docs of seqPages(collection, { ...query, span })) yield docs.map(rowOf);
   },
-  count: (span) => collection.count(within(filter, { $gt: span.after }, span)),
+  count: (span) => collection.count(within(query.filter, { $gt: span.after }, span)),
 });
 
 interface FeedWrite<T extends FedDoc> {

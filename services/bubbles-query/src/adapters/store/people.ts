@@ -46,6 +46,6 @@ export const peopleStore = (collection: Collection<PersonDoc>): PeopleStore & Pe
       }
       return [...told, ...rows];
     },
-    all: feedSource(collection, { filter: {}, projection: NAMES_ONLY, rowOf }),
+    all: feedSource(collection, { filter: {}, projection: NAMES_ONLY, lengthOf: ({ name }) => name?.length ?? 0, rowOf }),
   };
 };
