@@ -4,6 +4,7 @@ import { BUBBLE_INDEXES } from '../src/adapters/store/bubbles.ts';
 import { CARD_INDEXES } from '../src/adapters/store/cards.ts';
 import { COMMENT_INDEXES, THREAD_INDEXES } from '../src/adapters/store/comments.ts';
 import { PERSON_INDEXES } from '../src/adapters/store/people.ts';
+import { TRANSCRIPT_PART_INDEXES } from '../src/adapters/store/transcripts.ts';
 import { startBubbles } from './bubbles-query.ts';
 import { account, BUBBLE, bubbleId, changed, created, day, posted, readyFacts, removed, threaded } from './builders.ts';
 import { idsIn, searchAs } from './search-scene.ts';
@@ -17,6 +18,7 @@ const INDEXES = {
   threads: THREAD_INDEXES,
   people: PERSON_INDEXES,
   transcripts: [],
+  transcript_parts: TRANSCRIPT_PART_INDEXES,
   fills: [],
 };
 
@@ -47,6 +49,7 @@ const SERVED: Readonly<Record<string, string>> = {
   'threads: bubbleId': 'bubble',
   'transcripts: _id': '_id',
   'transcripts: _id, revision': '_id',
+  'transcript_parts: bubbleId': 'bubble',
   'people: _id': '_id',
   'people: _id, revision': '_id',
   'people: _id, revision, seq': '_id',

@@ -144,6 +144,44 @@ export const describeStores = (engine: string, make: MakeStores) => {
       expect(await transcripts.get(BUBBLE)).toEqual(aTranscript(9));
     });
 
+    const aLongOne = (revision: number, count: number) => ({
+      bubbleId: BUBBLE,
+      revision,
+      segments: Array.from({ length: count }, (_, n) => ({
+        speaker: { id: null, name: `Speaker ${n % 7}` },
+        text: `${revision} ${n} ${'字'.repeat(60)}`,
+        startTimeSeconds: n,
+        endTimeSeconds: n + 0.5,
+      })),
+    });
+
+    it('[TRN-02] one of more than a document is whole, the newest stays, and purge takes all of it away', async () => {
+      const [long, longer] = [aLongOne(2, 25_000), aLongOne(4, 100_000)];
+      await transcripts.put(longer);
+      await transcripts.put(long);
+      expect(await transcripts.get(BUBBLE)).toEqual(longer);
+      await transcripts.put(aTranscript(5));
+      expect(await transcripts.get(BUBBLE)).toEqual(aTranscript(5));
+      await transcripts.put(aLongOne(6, 25_000));
+      await Promise.all([transcripts.put(aLongOne(8, 30_000)), transcripts.put(aLongOne(7, 40_000))]);
+      expect(await transcripts.get(BUBBLE)).toEqual(aLongOne(8, 30_000));
+      await transcripts.purge(BUBBLE);
+      expect(await transcripts.get(BUBBLE)).toBeNull();
+      await transcripts.put(aTranscript(1));
+      expect(await transcripts.get(BUBBLE)).toEqual(aTranscript(1));
+    });
+
+    it('[TRN-02] is whole to whoever reads while it is replaced', async () => {
+      await transcripts.put(aLongOne(1, 20_000));
+      const replaced = transcripts.put(aLongOne(2, 20_000));
+      for (let read = 0; read < 5; read += 1) {
+        const { revision = 0, segments = [] } = (await transcripts.get(BUBBLE)) ?? {};
+        expect([segments.length, new Set(segments.map(({ text }) => text.split(' ')[0]))]).toEqual([20_000, new Set([`${revision}`])]);
+      }
+      await replaced;
+      expect((await transcripts.get(BUBBLE))?.revision).toBe(2);
+    });
+
     it('purge takes it away, and may be repeated', async () => {
       await transcripts.put(aTranscript(1));
       for (let again = 0; again < 2; again += 1) await transcripts.purge(BUBBLE);

@@ -10,6 +10,7 @@ const WRONG_OPERATION = {
   failedToParse: 9,
   typeMismatch: 14,
   overflow: 15,
+  invalidBson: 22,
   pathNotViable: 28,
   conflictingUpdateOperators: 40,
   dollarPrefixedFieldName: 52,
@@ -30,7 +31,9 @@ export const isDuplicateKey = (error: unknown): boolean => error instanceof Mong
 
 const isWrong = (error: unknown): boolean => {
   if (error instanceof MongoServerError) return wrongCodes.has(errorCode(error)) || errorCode(error) === DUPLICATE_KEY;
-  return error instanceof MongoInvalidArgumentError || (Error.isError(error) && error.name === 'BSONError');
+  // The driver's encoder ends with a RangeError beyond 17 MiB.
+  const cannotBeEncoded = Error.isError(error) && (error.name === 'BSONError' || error.name === 'RangeError');
+  return error instanceof MongoInvalidArgumentError || cannotBeEncoded;
 };
 
 /** The store's error for one of the driver; the driver's text stays in the cause. */

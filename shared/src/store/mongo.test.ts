@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import type { MongoClient } from 'mongodb';
+import { BSON, type MongoClient } from 'mongodb';
 import { systemClock } from '../clock.ts';
 import { holdPort } from '../http/held-port.ts';
 import { expectEventually } from '../testing/bus-events.ts';
 import { describeCollection } from '../testing/collection-contract.ts';
 import { memoryLog } from '../testing/memory-log.ts';
 import { mongoDatabase, openMongo } from './mongo.ts';
+import { storeError } from './mongo-errors.ts';
 
 const open = (url: string) => openMongo({ url, name: 'bubbles_contract', log: memoryLog(), clock: systemClock() });
 
@@ -57,6 +58,21 @@ describe('openMongo', () => {
       cause: expect.anything(),
     });
     await database.close();
+  });
+});
+
+describe('what is too large for the driver', () => {
+  it('is refused for good, so that nobody tries it for ever', () => {
+    const segments = Array.from({ length: 100_000 }, (_, n) => ({ text: `${n} `.repeat(40) }));
+    const encode = (): Error => {
+      try {
+        BSON.serialize({ segments });
+      } catch (error) {
+        return storeError(error);
+      }
+      throw new Error('it was not too large');
+    };
+    expect(encode()).toMatchObject({ kind: 'internal' });
   });
 });
 

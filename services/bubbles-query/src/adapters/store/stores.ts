@@ -6,7 +6,7 @@ import { CARD_INDEXES, type CardDoc, cardStore } from './cards.ts';
 import { COMMENT_INDEXES, type CommentDoc, commentStore, THREAD_INDEXES, type ThreadDoc } from './comments.ts';
 import { type FillDoc, fillStore } from './fills.ts';
 import { PERSON_INDEXES, type PersonDoc, peopleStore } from './people.ts';
-import { type TranscriptDoc, transcriptStore } from './transcripts.ts';
+import { TRANSCRIPT_PART_INDEXES, type TranscriptDoc, type TranscriptPartDoc, transcriptStore } from './transcripts.ts';
 
 export interface StoreOptions extends Pick<Infra, 'database' | 'clock' | 'ids'> {
   /** The name under which events are published. */
@@ -21,10 +21,11 @@ export const openStores = ({ database, ...aggregate }: StoreOptions) => {
   const comments = database.collection<CommentDoc>('comments');
   const threads = database.collection<ThreadDoc>('threads');
   const people = database.collection<PersonDoc>('people');
+  const transcriptParts = database.collection<TranscriptPartDoc>('transcript_parts');
   const cards = database.collection<CardDoc>('bubble_cards');
   return {
     bubbles: bubbleStore(aggregateStore<Bubble>(bubbles, aggregate), bubbles),
-    transcripts: transcriptStore(database.collection<TranscriptDoc>('transcripts')),
+    transcripts: transcriptStore(database.collection<TranscriptDoc>('transcripts'), transcriptParts),
     comments: commentStore(comments, threads),
     people: peopleStore(people),
     cards: cardStore(cards),
@@ -37,6 +38,7 @@ export const openStores = ({ database, ...aggregate }: StoreOptions) => {
         comments.ensureIndexes(COMMENT_INDEXES),
         threads.ensureIndexes(THREAD_INDEXES),
         people.ensureIndexes(PERSON_INDEXES),
+        transcriptParts.ensureIndexes(TRANSCRIPT_PART_INDEXES),
         cards.ensureIndexes(CARD_INDEXES),
       ]);
     },
