@@ -30,7 +30,10 @@ const ReceiverUrl = z
   .string()
   .min(1, 'must not be empty')
   .refine((url) => hasAtMost(url, URL_MAX_CHARACTERS), `must have at most ${URL_MAX_CHARACTERS} characters`)
-  .meta({ maxLength: URL_MAX_CHARACTERS, description: 'https receiver on a public address' });
+  .meta({
+    maxLength: URL_MAX_CHARACTERS,
+    description: 'https receiver on a public address; its length counts percent-encoded, as it is sent',
+  });
 const RequestedEvents = z
   .array(WebhookEventType)
   .min(1, 'must name at least one')

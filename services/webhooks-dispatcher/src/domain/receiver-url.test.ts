@@ -62,10 +62,55 @@ describe('HOOK-10 receiver addresses that are literal', () => {
     'https://example.com:0443/',
   ])('[HOOK-10] %s is one', (url) => expect(accepts(url)).toBe(true));
 
-  it('[HOOK-10] has at most 2048 characters, however many units they take', () => {
-    const sized = (characters: number) => `https://example.com/${'🎈'.repeat(characters - 20)}`;
-    expect(accepts(sized(2048))).toBe(true);
-    expect(() => receiverUrl(sized(2049), strict)).toThrow('url: must have at most 2048 characters.');
+  it.each([
+    'localhost.localdomain',
+    'localhost6.localdomain6.',
+    'nas.home',
+    'intra.corp',
+    'db.CORP.',
+    'printer.lan',
+    'app.private',
+    'x.intra',
+    'web.service.consul',
+    'smtp.mail',
+    '4.3.2.1.in-addr.arpa',
+    '1.0.0.ip6.arpa',
+    'ipv4only.arpa',
+    'x.alt',
+    'x.i2p',
+    'redis.docker',
+    'web.default.svc',
+    'fritz.localnet',
+  ])('[HOOK-10] %s exists inside networks only', (host) => {
+    expect(accepts(`https://${host}/in`)).toBe(false);
+    expect(accepts(`https://${host.replace(/\.$/, '')}.example.com/in`)).toBe(true);
+  });
+
+  it.each(['hook.test', 'hook.example', 'hook.invalid', 'corp.com', 'my-home.net', 'arpa.dev', 'home.mail.ru'])(
+    '[HOOK-10] %s is a name of the public DNS, or of none',
+    (host) => expect(accepts(`https://${host}/in`)).toBe(true),
+  );
+
+  it('[HOOK-10] has at most 2048 characters as it is sent', () => {
+    const sized = (text: string, encoded: number, count: number) => {
+      const start = 'https://example.com/';
+      const whole = Math.floor((count - start.length) / encoded);
+      return `${start}${text.repeat(whole)}${'x'.repeat(count - start.length - whole * encoded)}`;
+    };
+    for (const [text, encoded] of [
+      ['x', 1],
+      ['%20', 3],
+      ['ü', 6],
+      ['🎈', 12],
+    ] as const) {
+      expect(accepts(sized(text, encoded, 2048))).toBe(true);
+      expect(receiverUrl(sized(text, encoded, 2048), strict).href).toHaveLength(2048);
+      expect(() => receiverUrl(sized(text, encoded, 2049), strict)).toThrow(
+        'url: must have at most 2048 characters, counted percent-encoded.',
+      );
+    }
+    expect(accepts(`${sized('x', 1, 2048)}#fragment`)).toBe(true);
+    expect(accepts(`https://${'ü'.repeat(40)}.example.com/${'x'.repeat(1990)}`)).toBe(false);
   });
 
   it('[HOOK-10] says one thing whatever the fault of the host', () => {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { DomainError } from '@bubbles/shared/errors.ts';
+import { isPrivateName } from './private-names.ts';
 import { type AddressPolicy, isLoopbackAddress } from './public-address.ts';
 
 /** What a receiver's URL may be, beside public https. */
@@ -13,17 +14,16 @@ export interface ReceiverPolicy {
   readonly ownPorts?: (() => ReadonlySet<number>) | undefined;
 }
 
-/** Unicode code points, as every length of the interface. */
+/** Of the URL as it is sent: without its fragment, percent-encoded, its name in ASCII. */
 const MAX_URL_CHARACTERS = 2048;
 const MAX_NAME_CHARACTERS = 253;
-const TOO_LONG = `url: must have at most ${MAX_URL_CHARACTERS} characters.`;
+const TOO_LONG = `url: must have at most ${MAX_URL_CHARACTERS} characters, counted percent-encoded.`;
 const REFUSAL = 'url: must be an absolute https URL of a public host.';
 const OWN = 'url: must not be an address of this service itself.';
 
 /** Controls, format characters, separators, unassigned and lone surrogates: nothing a person sees, everything a parser stumbles over. */
 const INVISIBLE = /[\p{C}\p{Z}]/u;
 const ABSOLUTE = /^(https?):\/\/([^/?#\\]+)([/?#][^\\]*)?$/i;
-const INTERNAL_NAMES = ['localhost', 'local', 'internal', 'intranet', 'lan', 'home.arpa', 'onion', 'svc', 'cluster.local'];
 /** Of a name in its ASCII form. The underscore is no host's by the book and used in the wild; what else a parser lets through is nobody's. */
 const LABEL = /^[a-z0-9_-]{1,63}$/;
 /** Ports of other protocols, from the Fetch standard, "port blocking"; and 0. */
@@ -54,12 +54,7 @@ export const bare = (host: string): string => (host.startsWith('[') ? host.slice
 const isPublicName = (host: string): boolean => {
   const labels = host.replace(/\.$/, '').split('.');
   const plain = labels.join('.');
-  return (
-    labels.length > 1 &&
-    plain.length <= MAX_NAME_CHARACTERS &&
-    labels.every((label) => LABEL.test(label)) &&
-    !INTERNAL_NAMES.some((name) => `.${plain}`.endsWith(`.${name}`))
-  );
+  return labels.length > 1 && plain.length <= MAX_NAME_CHARACTERS && labels.every((label) => LABEL.test(label)) && !isPrivateName(plain);
 };
 
 /** The host as it was written: a literal in any other spelling than the plain one hides something. */
@@ -75,10 +70,10 @@ function mayBeHost(written: string, host: string, addresses: AddressPolicy): boo
  * connect.
  */
 export function receiverUrl(text: string, policy: ReceiverPolicy): URL {
-  if ([...text].length > MAX_URL_CHARACTERS) throw new DomainError('invalid', TOO_LONG);
   const [, scheme = '', authority = ''] = (!INVISIBLE.test(text) && ABSOLUTE.exec(text)) || refuse();
   if (/[@%]/.test(authority) || !URL.canParse(text)) refuse();
   const url = new URL(text);
+  if (url.href.length - url.hash.length > MAX_URL_CHARACTERS) throw new DomainError('invalid', TOO_LONG);
   if (url.port !== '' && BAD_PORTS.has(Number(url.port))) refuse();
   const written = authority.replace(/:\d*$/, '');
   const exempt = policy.loopback && isLoopbackHost(written) && !policy.addresses.denies(bare(written));
