@@ -8,6 +8,8 @@ export interface SubscriptionStore {
   insert(subscription: Subscription, quota: SubscriptionQuota): Promise<'inserted' | 'user_full' | 'team_full' | 'id_taken'>;
   /** Those that there are, by id. */
   byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Subscription>>;
+  /** Whichever there is; null when there is none. */
+  any(): Promise<Subscription | null>;
   ownedBy(ownerId: string, id: string): Promise<Subscription | null>;
   /** Newest first, from after `position`; all of them when `limit` is null. */
   listOf(ownerId: string, page: ListPage): Promise<Subscription[]>;

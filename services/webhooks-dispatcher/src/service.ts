@@ -105,6 +105,9 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
     jobs: [{ name: 'sweep-deliveries', cron: '17 3 * * *', run: app.sweepDeliveries }],
     async start() {
       await kept.ensureIndexes();
+      // With other keys no delivery could be signed: that is said now, not at each of them.
+      const known = await kept.subscriptions.any();
+      if (known !== null) seal.open(known.secretSealed, known.id);
       if (config.releaseLeasesAtStart) await kept.deliveries.releaseLeases(clock.now());
       loop = startLoop({ name: 'deliveries', clock, log, run: app.dispatcher.run, pollMs: config.timing.pollMs });
     },

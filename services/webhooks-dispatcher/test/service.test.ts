@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { aBubble } from './builders.ts';
-import { startDispatcher, type TestDispatcher } from './dispatcher.ts';
+import { CONFIG, startDispatcher, type TestDispatcher } from './dispatcher.ts';
 import { deliveryIdOf, startReceiver, type TestReceiver } from './receivers.ts';
 
 const BACKLOG = 60;
@@ -41,6 +41,39 @@ describe('the service', () => {
     held.resolve();
     expect(await settled).toBe('settled');
     expect((await dispatcher.deliveries(id))[0].status).toBe('succeeded');
+  });
+
+  it('does not start with keys that open nothing of what is stored, and says which', async () => {
+    await start();
+    await dispatcher.subscribe({ url: receiver.url });
+    const starting = (id: string) => startDispatcher({ ...dispatcher, config: { sealKeys: [{ id, key: Buffer.alloc(32, 9) }] } });
+    const [{ id: known = '' } = {}] = CONFIG.sealKeys;
+    await expect(starting(known)).rejects.toMatchObject({
+      name: 'ConfigError',
+      message: expect.stringContaining(`SEAL_KEYS: the key ${known} `),
+    });
+    await expect(starting('other')).rejects.toMatchObject({
+      name: 'ConfigError',
+      message: expect.stringContaining('SEAL_KEYS: what is stored'),
+    });
+  });
+
+  it('[DLV-05] [HOOK-08] ends without the attempts that are still on the wire after its time, and holds nothing against their receiver', async () => {
+    await start();
+    receiver.answer(() => undefined);
+    const { id } = await dispatcher.subscribe({ url: receiver.url });
+    await dispatcher.ready();
+    await receiver.reached(1);
+    await dispatcher.service.stop(1);
+    expect(dispatcher.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
+    const next = await startDispatcher(dispatcher);
+    expect(await next.deliveries(id)).toMatchObject([{ status: 'pending', attempts: [] }]);
+    expect((await next.call('GET', `/${id}`)).body.last_failure_at).toBeNull();
+    receiver.answer(200);
+    await next.pass(60);
+    expect(new Set(receiver.received.map(deliveryIdOf)).size).toBe(1);
+    expect(await next.deliveries(id)).toMatchObject([{ status: 'succeeded', attempts: [{ number: 1, status: 200 }] }]);
+    await next.stop();
   });
 
   it('[DLV-05] ends when the attempts on the wire have been recorded', async () => {
