@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # A broker and a MongoDB-compatible engine of this checkout's own, for tests.
-#   up       starts what is not running, waits until it answers, prints AMQP_URL=… and MONGODB_URL=…
-#   down     stops both          status   prints what runs; fails when something does not
+#   up [--yes]  starts what is not running, waits until it answers, prints AMQP_URL=… and MONGODB_URL=…; asks before it installs packages,
+#               unless --yes is given, CI=true is set or nobody is at the terminal
+#   down     stops both, says what is lost          status   prints what runs; fails when something does not
 #   signal broker|mongo SIGNAL   sends a signal (TERM, KILL, STOP, CONT); `up` starts what has ended
 #   ctl …    the broker's rabbitmqctl
 # An AMQP_URL or MONGODB_URL in the environment is used as it is. ENGINES_HOME names another folder, for engines beside these; with MONGO_KEEPS=1 what
@@ -18,16 +19,42 @@ say() { echo "$*" >&2; }
 
 # --- packages
 
-apt_updated=
-# install <program> <packages…>: only when the program is not there. A package's daemon is not started.
+has() { [ -x "$(command -v "$1")" ]; }
+
+missing_packages() {
+  [ "${AMQP_URL:-}" ] || is_running broker || has "$rabbit_bin/rabbitmq-server" || echo rabbitmq-server
+  [ "${MONGODB_URL:-}" ] || is_running mongo || has mongod || {
+    has java && { is_built || has javac; } || echo default-jdk-headless
+    is_built || has mvn || echo maven
+  }
+}
+
+is_interactive() { [ "${CI:-}" != true ] && [ -t 0 ] && [ -t 2 ]; }
+
+refuse() { say "engines: $*" && exit 2; }
+
+install_missing() {
+  local packages answer
+  mapfile -t packages < <(missing_packages)
+  [ ${#packages[@]} -gt 0 ] || return 0
+  has apt-get || refuse "${packages[*]}: not installed, and there is no apt-get here; install them yourself, or set AMQP_URL and MONGODB_URL"
+  [ "$(id -u)" = 0 ] || refuse "${packages[*]}: not installed; as root: apt-get install --no-install-recommends ${packages[*]}"
+  if [ "$assume_yes" ] || ! is_interactive; then
+    say "engines: installs ${packages[*]} with apt-get, without asking (--yes, CI=true, or nobody at the terminal)"
+  else
+    read -r -p "engines: install ${packages[*]} with apt-get? [y/N] " answer
+    [[ "$answer" = [yY]* ]] || refuse "${packages[*]}: not installed, nothing was started"
+  fi
+  install "${packages[@]}"
+}
+
+# install <packages…>: a package's daemon is not started.
 install() {
-  [ -x "$(command -v "$1")" ] && return
-  local policy=/usr/sbin/policy-rc.d own_policy=
+  local policy=/usr/sbin/policy-rc.d own_policy= status=0
   [ -e "$policy" ] || { printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod +x "$policy" && own_policy=1; }
-  say "installing ${*:2}"
-  [ "$apt_updated" ] || { apt-get update -qq >&2 && apt_updated=1; }
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${@:2}" >&2
+  { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends -o Dpkg::Use-Pty=0 "$@"; } </dev/null >&2 || status=$?
   [ -z "$own_policy" ] || rm "$policy"
+  [ $status = 0 ] || refuse "apt-get ended with $status, see above"
 }
 
 # --- ports and processes
@@ -117,13 +144,15 @@ broker_answers() {
 }
 
 broker_start() {
-  is_running broker || (broker_environment && launch broker "$rabbit_bin/rabbitmq-server")
+  if ! is_running broker; then
+    say 'engines: starting the broker'
+    (broker_environment && launch broker "$rabbit_bin/rabbitmq-server")
+  fi
   await broker broker_answers
 }
 
 # A node that was killed may hold its name for a moment, and the next one ends over that: then once more.
 broker_up() {
-  is_running broker || install "$rabbit_bin/rabbitmq-server" rabbitmq-server
   broker_start || { stop broker && broker_start; }
 }
 
@@ -136,22 +165,31 @@ broker_down() {
 # --- the MongoDB-compatible engine
 
 # Once for all engines of this checkout.
-build_mongo() {
+is_built() {
   local class="$own/mongo/MongoEngine.class"
-  [ "$class" -nt "$here/mongo/MongoEngine.java" ] && [ "$class" -nt "$here/mongo/pom.xml" ] && return
-  install javac default-jdk-headless
-  install mvn maven
+  [ "$class" -nt "$here/mongo/MongoEngine.java" ] && [ "$class" -nt "$here/mongo/pom.xml" ]
+}
+
+build_mongo() {
+  is_built && return
+  say 'engines: building the MongoDB-compatible engine'
   mvn -q -B -f "$here/mongo/pom.xml" dependency:copy-dependencies "-DoutputDirectory=$own/mongo/lib" >&2
   javac -cp "$own/mongo/lib/*" -d "$own/mongo" "$here/mongo/MongoEngine.java" >&2
 }
 
 mongo_up() {
   if ! is_running mongo; then
-    if command -v mongod >/dev/null; then
+    if has mongod; then
+      say 'engines: starting mongod'
+      echo file >"$state/mongo.storage"
       mkdir -p "$state/mongo/data"
       launch mongo mongod --quiet --bind_ip 127.0.0.1 --port "$mongo_port" --dbpath "$state/mongo/data"
     else
       build_mongo
+      local storage=memory
+      [ -z "${MONGO_KEEPS:-}" ] || storage=file
+      echo $storage >"$state/mongo.storage"
+      say "engines: starting the MongoDB-compatible engine; its data is in $([ $storage = file ] && echo "$state/mongo.h2" || echo 'memory, and lost when it ends')"
       # One thread reads, changes and answers: with more of them this engine shows documents that are half changed.
       launch mongo java -Xmx512m -Dio.netty.eventLoopThreads=1 -cp "$own/mongo:$own/mongo/lib/*" MongoEngine "$mongo_port" ${MONGO_KEEPS:+"$state/mongo.h2"}
     fi
@@ -162,10 +200,18 @@ mongo_up() {
 # --- commands
 
 up() {
+  install_missing
   [ "${AMQP_URL:-}" ] || broker_up
   [ "${MONGODB_URL:-}" ] || mongo_up
   echo "AMQP_URL=${AMQP_URL:-amqp://127.0.0.1:$amqp_port}"
   echo "MONGODB_URL=${MONGODB_URL:-mongodb://127.0.0.1:$mongo_port/?directConnection=true}"
+}
+
+down() {
+  local was=
+  ! is_running mongo || was="$(cat "$state/mongo.storage" 2>/dev/null || true)"
+  stop mongo && broker_down
+  [ "$was" != memory ] || echo 'What the store held is lost: the MongoDB-compatible engine kept it in memory. The queues are kept.'
 }
 
 status() {
@@ -176,6 +222,8 @@ status() {
   return $missing
 }
 
+assume_yes=
+[ "${2:-}" != --yes ] || assume_yes=1
 choose_ports
 case "${1:-}" in
   up)
@@ -183,12 +231,12 @@ case "${1:-}" in
     flock 9
     up
     ;;
-  down) stop mongo && broker_down ;;
+  down) down ;;
   status) status ;;
   signal)
     send "${2:?broker or mongo}" "${3:?a signal}"
     while [[ "$3" = KILL || "$3" = TERM ]] && is_running "$2"; do sleep 0.05; done
     ;;
   ctl) broker_environment && exec "$rabbit_bin/rabbitmqctl" "${@:2}" ;;
-  *) say 'usage: engines.sh up | down | status | signal broker|mongo SIGNAL | ctl …' && exit 2 ;;
+  *) say 'usage: engines.sh up [--yes] | down | status | signal broker|mongo SIGNAL | ctl …' && exit 2 ;;
 esac

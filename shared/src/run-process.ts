@@ -21,7 +21,7 @@ export class StartRefused extends Error {
   }
 }
 
-const TO_BE_MENDED = ['ConfigError', 'StartRefused'];
+const TO_BE_MENDED = ['ConfigError', 'StartRefused', 'BusUnavailable'];
 const EXIT = { clean: 0, fault: 1, misconfigured: 2 } as const;
 /** Below the grace period that Kubernetes gives after SIGTERM. */
 const HARD_STOP_MS = 35_000;

@@ -28,6 +28,7 @@ const plans = planProcesses(
     replicas: USUAL_REPLICAS,
     drainNotice: '1s',
     shedding: true,
+    webhooks: { WEBHOOK_ALLOW_HTTP: 'true' },
   },
   openKeys(home),
 );
@@ -39,6 +40,15 @@ describe('the stack', () => {
 
   it.each(plans)('$name gets an environment that it takes', ({ service, environment }) => {
     expect(() => READERS[service](environment)).not.toThrow();
+  });
+
+  it('passes the settings of webhooks on to each dispatcher, and to nobody else', () => {
+    const told = plans.filter(({ environment }) => environment['WEBHOOK_ALLOW_HTTP'] === 'true');
+    expect(told.map(({ name }) => name)).toEqual(['webhooks-dispatcher-1', 'webhooks-dispatcher-2']);
+  });
+
+  it('runs two of each service', () => {
+    for (const service of SERVICES) expect(plans.filter((plan) => plan.service === service)).toHaveLength(2);
   });
 
   it('gives each process ports of its own', () => {

@@ -26,6 +26,9 @@ export const stackCommand = (word: string): Command | null => {
 
 const DRAIN_NOTICE = '1s';
 
+const webhooksOf = (environment: Environment): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(environment).flatMap(([name, value]) => (name.startsWith('WEBHOOK_') && value ? [[name, value]] : [])));
+
 const runningOf = (stack: Stack) => stack.plans.filter((plan) => stack.processes.isRunning(plan));
 
 const up: Command = (options) =>
@@ -34,17 +37,27 @@ const up: Command = (options) =>
     const isUp = known !== null && runningOf(openStack({ ...options, ...known })).length > 0;
     if (isUp && known.layout.port !== options.port)
       throw new StartRefused(`a stack is up on port ${known.layout.port} already; \`npm run stack -- down\` ends it`);
-    const state = isUp ? known : await prepare(options);
+    const changed = isUp
+      ? Object.entries(webhooksOf(options.environment)).filter(([name, value]) => known.layout.webhooks[name] !== value)
+      : [];
+    if (changed.length > 0)
+      throw new StartRefused(`a stack is up with another ${changed.map(([name]) => name).join(', ')}; \`npm run stack -- down\` ends it`);
+    const state = isUp ? known : await prepare(options, known);
     keepState(options.home, state);
     const stack = openStack({ ...options, ...state });
-    await stack.up();
+    await stack.up().catch((error: unknown) => {
+      if (!state.ownEngines || !Error.isError(error)) throw error;
+      throw new StartRefused(`${error.message}\nThe engines run on; \`npm run stack -- down\` ends them.`, error);
+    });
     return welcome(options.home, state, stack);
   });
 
-const prepare = async ({ environment, port }: CommandOptions): Promise<StackState> => {
-  const ownEngines = !(await enginesRun(environment));
+const prepare = async ({ environment, port }: CommandOptions, known: StackState | null): Promise<StackState> => {
+  // An `up` that failed has left the engines that it started.
+  const ownEngines = known?.ownEngines || !(await enginesRun(environment));
   const layout = { port, databasePrefix: '', replicas: USUAL_REPLICAS, drainNotice: DRAIN_NOTICE, shedding: true };
-  return { layout: { ...layout, ...(await enginesUp(environment)) }, ownEngines };
+  const engines = await enginesUp(environment, { terminal: true });
+  return { layout: { ...layout, ...engines, webhooks: webhooksOf(environment) }, ownEngines };
 };
 
 const down: Command = (options) =>
@@ -54,9 +67,9 @@ const down: Command = (options) =>
     const stack = openStack({ ...options, ...state });
     const ended = runningOf(stack).length;
     await stack.down();
-    if (state.ownEngines) await enginesDown(options.environment);
+    const lost = state.ownEngines ? await enginesDown(options.environment) : 'The engines run on, with all data.\n';
     forgetState(options.home);
-    return `${ended} processes have ended${state.ownEngines ? ', and so have the engines' : ''}.\n`;
+    return `${ended} processes have ended${state.ownEngines ? ', and so have the engines' : ''}.\n${lost}`;
   });
 
 const status: Command = async (options) => {

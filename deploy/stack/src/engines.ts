@@ -7,12 +7,12 @@ export interface Engines {
   readonly mongoUrl: string;
 }
 
-const engines = (command: string, environment: Environment): Promise<string> =>
-  runScript({ command: 'bash', args: ['deploy/engines/engines.sh', command], environment });
+const engines = (command: string, environment: Environment, terminal = false): Promise<string> =>
+  runScript({ command: 'bash', args: ['deploy/engines/engines.sh', command], environment, terminal });
 
 /** Starts those that do not run; what `AMQP_URL` and `MONGODB_URL` name is used as it is. */
-export const enginesUp = async (environment: Environment): Promise<Engines> => {
-  const lines = (await engines('up', environment)).split('\n').map((line) => /^(\w+)=(.+)$/.exec(line));
+export const enginesUp = async (environment: Environment, { terminal = false } = {}): Promise<Engines> => {
+  const lines = (await engines('up', environment, terminal)).split('\n').map((line) => /^(\w+)=(.+)$/.exec(line));
   const urlNamed = (name: string): string => {
     const value = lines.find((match) => match?.[1] === name)?.[2];
     if (value === undefined) throw new StartRefused(`the engines do not say their ${name}`);
@@ -21,9 +21,8 @@ export const enginesUp = async (environment: Environment): Promise<Engines> => {
   return { amqpUrl: urlNamed('AMQP_URL'), mongoUrl: urlNamed('MONGODB_URL') };
 };
 
-export const enginesDown = async (environment: Environment): Promise<void> => {
-  await engines('down', environment);
-};
+/** Answers what is lost with them, in words. */
+export const enginesDown = (environment: Environment): Promise<string> => engines('down', environment);
 
 /** Whether both of this checkout's own run. */
 export const enginesRun = (environment: Environment): Promise<boolean> =>

@@ -17,12 +17,14 @@ export const StackLayout = z.object({
   drainNotice: z.string(),
   /** Whether a process that cannot keep up refuses. */
   shedding: z.boolean(),
+  /** The dispatcher's `WEBHOOK_*` variables. */
+  webhooks: z.record(z.string(), z.string()),
 });
 export type StackLayout = z.infer<typeof StackLayout>;
 
 export const USUAL_REPLICAS: StackLayout['replicas'] = {
   'identity-and-oauth': 2,
-  'bubbles-query': 1,
+  'bubbles-query': 2,
   'webhooks-dispatcher': 2,
   gateway: 2,
 };

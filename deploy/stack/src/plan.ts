@@ -92,6 +92,7 @@ const ENVIRONMENTS: Readonly<Record<ServiceName, Environment>> = {
     PERSON_KEY: keys.secret('person'),
   }),
   'webhooks-dispatcher': (layout, keys) => ({
+    ...layout.webhooks,
     ...onStores(layout, 'bubbles_webhooks'),
     APP_BASE_URL,
     IDENTITY_URLS: urlsOf(layout, 'identity-and-oauth'),

@@ -28,14 +28,19 @@ export const awaitReady = async (plan: ProcessPlan, processes: Processes): Promi
   const deadline = performance.now() + READY_LIMIT_MS;
   for (let why = await whyNotReady(plan); why !== null; why = await whyNotReady(plan)) {
     const file = processes.logFile(plan);
-    if (!processes.isRunning(plan)) throw new StartRefused(`${plan.name} ended: ${lastLine(file)}`);
+    if (!processes.isRunning(plan)) throw new StartRefused(`${plan.name} ended: ${lastWords(file, plan)} (all of it is in ${file})`);
     if (performance.now() > deadline)
-      throw new StartRefused(`${plan.name} is not ready after a minute (${why}); see ${file}, which ends with ${lastLine(file)}`);
+      throw new StartRefused(`${plan.name} is not ready after a minute (${why}): ${lastWords(file, plan)} (all of it is in ${file})`);
     await pause(LOOK_EVERY_MS);
   }
 };
 
-const lastLine = (path: string): string => readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? '';
+/** What a process says of its own end, else its last line that is no frame of a stack. */
+const lastWords = (path: string, { service }: ProcessPlan): string => {
+  const lines = readFileSync(path, 'utf8').split('\n').reverse();
+  const isFrame = (line: string) => /^\s|^$/.test(line);
+  return lines.find((line) => line.startsWith(`${service}: `)) ?? lines.find((line) => !isFrame(line)) ?? 'it has said nothing';
+};
 
 /** Refuses when somebody else listens where this process should. */
 export const checkPorts = async ({ name, url, opsUrl }: ProcessPlan): Promise<void> => {

@@ -25,8 +25,8 @@ const DRAIN_NOTICE = '1s';
 /** Two of each service, but for the dispatcher: what it would be told is for the test to read. That a slow machine refuses some is another matter. */
 export const chaosStack = async ({ amqpUrl, mongoUrl }: FrailEngines): Promise<ChaosStack> => {
   const home = mkdtempSync(join(tmpdir(), 'stack-'));
-  const replicas = { ...USUAL_REPLICAS, 'bubbles-query': 2, 'webhooks-dispatcher': 0 };
-  const layout = { port: PORT, amqpUrl, mongoUrl, databasePrefix: '', replicas, drainNotice: DRAIN_NOTICE, shedding: false };
+  const replicas = { ...USUAL_REPLICAS, 'webhooks-dispatcher': 0 };
+  const layout = { port: PORT, amqpUrl, mongoUrl, databasePrefix: '', replicas, drainNotice: DRAIN_NOTICE, shedding: false, webhooks: {} };
   const stack = openStack({ home, layout });
   await stack.up();
   return {
