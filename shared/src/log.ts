@@ -41,7 +41,7 @@ const HIDDEN = '[redacted]';
 const MAX_DEPTH = 6;
 
 /** The frames of one fault are written this often; its lines in between are short, and counted. */
-const FRAMES_EVERY_MS = 10_000;
+const FRAMES_EVERY_MS = 60_000;
 const MOST_FAULTS = 256;
 
 /** The faults of a process, by where they were thrown. */

@@ -114,7 +114,7 @@ describe('startLoop', () => {
     await loop.stop();
   });
 
-  it('a run that throws is logged and tried again, later each time, and never ends the loop', async () => {
+  it('a run that throws is tried again, later each time, and never ends the loop', async () => {
     let runs = 0;
     const { clock, log, loop } = start(() => {
       runs += 1;
@@ -130,11 +130,15 @@ describe('startLoop', () => {
     expect(runs).toBe(3);
     await clock.advance(400);
     expect(runs).toBe(4);
-    expect(log.lines.map((line) => [line.level, line.fields['failures']])).toEqual([
-      ['warn', 1],
-      ['warn', 2],
-      ['warn', 3],
-    ]);
+    expect(log.lines.at(-1)).toMatchObject({ level: 'info', fields: { failures: 3 } });
+    await loop.stop();
+  });
+
+  it('tells of a run that goes on failing ever more rarely, with the number of failures', async () => {
+    const { clock, log, loop } = start(() => Promise.reject(new Error('the store is away')));
+    for (let run = 0; run < 40; run += 1) await clock.advance(5000);
+    const told = log.lines.map(({ level, fields }) => [level, fields['failures']]);
+    expect(told).toEqual([1, 2, 4, 8, 16, 32].map((failures) => ['warn', failures]));
     await loop.stop();
   });
 

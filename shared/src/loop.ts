@@ -36,11 +36,13 @@ const attempts = ({ name, log, run, jitter = Math.random }: LoopOptions) => {
   return async (): Promise<Attempt> => {
     try {
       const next = await run();
+      if (failures > 0) log.info('background run succeeded again', { loop: name, failures });
       failures = 0;
       return { failed: false, next };
     } catch (error) {
       failures += 1;
-      log.warn('A background run failed and will be tried again.', { loop: name, failures, error });
+      // The first, the second, the fourth, …: what goes on failing does not fill the log.
+      if (Number.isInteger(Math.log2(failures))) log.warn('background run failed, retrying', { loop: name, failures, error });
       const ceiling = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
       return { failed: true, retryAfterMs: ceiling * (0.5 + jitter() / 2) };
     }

@@ -116,8 +116,9 @@ describe('overload', () => {
     expect(answer.headers.get('retry-after')).toMatch(/^[123]$/);
     expect(await answer.json()).toMatchObject({ error: { type: 'internal_error' } });
     expect(log.lines.filter(({ level }) => level === 'warn').map(({ fields }) => fields)).toEqual([
-      { route: 'unmatched', reason: 'overload' },
+      { method: 'GET', route: 'unmatched', status: 500, ms: expect.any(Number), reason: 'overload' },
     ]);
+    expect(log.lines.filter(({ message }) => message === 'request')).toEqual([]);
     await http.stop();
   });
 });

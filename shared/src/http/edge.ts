@@ -24,12 +24,15 @@ export const edge =
     return withLogFields({ request_id: requestId }, async () => {
       const began = options.clock.monotonic();
       ctx.set({ 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
+      let fault: DomainError | null = null;
       try {
         await admitted(ctx, next, options);
       } catch (error) {
-        await answerError(ctx, asDomainError(error), options);
+        const refusal = asDomainError(error);
+        if (!ctx.req.destroyed || ctx.req.complete) fault = refusal;
+        await answerError(ctx, refusal, options);
       }
-      record(ctx, options.clock.monotonic() - began, options);
+      record(ctx, { ms: options.clock.monotonic() - began, fault }, options);
     });
   };
 
@@ -54,7 +57,6 @@ const admitted = (ctx: Context, next: Next, options: HttpAppOptions): Promise<vo
 };
 
 const answerError = async (ctx: Context, error: DomainError, options: HttpAppOptions): Promise<void> => {
-  report(ctx, error, options);
   const { status, headers, body } = answerOf(error, options.publicBaseUrl, options.tellsFaults);
   // What the refused handler or a check before it has set stays (a WWW-Authenticate that names the scope, RateLimit, Allow).
   for (const [name, value] of Object.entries(headers)) if (!ctx.res.hasHeader(name)) ctx.set(name, value);
@@ -70,19 +72,22 @@ const answerError = async (ctx: Context, error: DomainError, options: HttpAppOpt
   await linger(ctx.req, ctx.res, body);
 };
 
-const report = (ctx: Context, error: DomainError, { log }: HttpAppOptions): void => {
-  if (ctx.req.destroyed && !ctx.req.complete) return;
-  // Where there is too much to do already, a stack is not written out for every refusal.
-  const fields = { route: routeOf(ctx), ...(error instanceof Overloaded ? { reason: 'overload' } : { error }) };
-  if (error.kind === 'internal') log.error('request failed', fields);
-  if (error.kind === 'unavailable') log.warn('request could not be served', fields);
-};
-
 const routeOf = (ctx: Context): string => ctx.state['route'] ?? UNMATCHED;
 
-/** The template, never the path: ids, queries and tokens stay out of logs and metrics. */
-const record = (ctx: Context, ms: number, { name, log, metrics }: HttpAppOptions): void => {
+interface Served {
+  readonly ms: number;
+  /** Why it was refused; null when it was answered, or nobody was left to answer. */
+  readonly fault: DomainError | null;
+}
+
+/** One line. The template, never the path: ids, queries and tokens stay out of logs and metrics. */
+const record = (ctx: Context, { ms, fault }: Served, { name, log, metrics }: HttpAppOptions): void => {
   const served = { method: ctx.method, route: routeOf(ctx), status: ctx.status };
   metrics.served({ service: name, ...served, seconds: ms / 1000 });
-  log.info('request', { ...served, ms: Math.round(ms * 10) / 10, ...(ctx.res.destroyed && { aborted: true }) });
+  const fields = { ...served, ms: Math.round(ms * 10) / 10, ...(ctx.res.destroyed && { aborted: true }) };
+  // Where there is too much to do already, an error is not written out for every refusal.
+  const why = fault instanceof Overloaded ? { reason: 'overload' } : { error: fault };
+  if (fault?.kind === 'internal') log.error('request failed', { ...fields, ...why });
+  else if (fault?.kind === 'unavailable') log.warn('request could not be served', { ...fields, ...why });
+  else log.info('request', fields);
 };

@@ -43,13 +43,14 @@ const performer = (collection: string, client: SteadyClient<MongoClient>, { log,
   return async (operation, work, withinMs = OPERATION_MS) => {
     const begin = clock.monotonic();
     try {
-      return await work({ signal: AbortSignal.timeout(withinMs) });
+      const result = await work({ signal: AbortSignal.timeout(withinMs) });
+      // A failure is told by whoever asked.
+      const tookMs = Math.round(clock.monotonic() - begin);
+      if (tookMs >= SLOW_MS) log.warn('store was slow', { collection, operation, tookMs });
+      return result;
     } catch (error) {
       client.mend();
       throw storeError(error);
-    } finally {
-      const tookMs = Math.round(clock.monotonic() - begin);
-      if (tookMs >= SLOW_MS) log.warn('The store was slow.', { collection, operation, took_ms: tookMs });
     }
   };
 };

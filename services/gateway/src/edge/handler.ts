@@ -114,8 +114,8 @@ const record = (exchange: Exchange, { metrics, clock, log }: HandlerOptions): vo
   const { requestId, method, operation, res, startedAt, reason, cause } = exchange;
   const ms = clock.monotonic() - startedAt;
   const served = { method, route: operation?.template ?? UNMATCHED, status: res.statusCode };
-  const fields = { request_id: requestId, ...served };
+  const fields = { request_id: requestId, ...served, ms: Math.round(ms * 10) / 10, ...(!res.writableFinished && { aborted: true }) };
   metrics.served({ service: GATEWAY, ...served, seconds: ms / 1000 });
-  if (reason !== null) log.warn('request could not be served', { ...fields, upstream: operation?.service ?? null, reason, error: cause });
-  log.info('request', { ...fields, ms: Math.round(ms * 10) / 10, ...(!res.writableFinished && { aborted: true }) });
+  if (reason === null) log.info('request', fields);
+  else log.warn('request could not be served', { ...fields, upstream: operation?.service ?? null, reason, error: cause });
 };
