@@ -155,7 +155,13 @@ const startGateway = async (config: GatewayConfig, infra: Infra): Promise<Runnin
 };
 
 /** Kept connections outlive the idle time of a balancer before us, so that it never sends into one that is just closing. */
-const SERVER_LIMITS = { keepAliveTimeoutMs: 75_000, idleTimeoutMs: 60_000, maxConnections: 20_000, answersHalfClosed: true };
+const SERVER_LIMITS = {
+  keepAliveTimeoutMs: 75_000,
+  idleTimeoutMs: 60_000,
+  maxConnections: 20_000,
+  maxHeaderBytes: 16 * 1024,
+  answersHalfClosed: true,
+};
 
 const variesBy = ({ publicBaseUrl }: GatewayConfig): readonly string[] =>
   publicBaseUrl === null ? ['Host', 'X-Forwarded-Host', 'X-Forwarded-Proto'] : [];

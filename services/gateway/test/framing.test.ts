@@ -1,3 +1,4 @@
+import { MAX_HEADER_FIELDS } from '@bubbles/shared/http/framing.ts';
 import { rawConnection, rawExchange } from '@bubbles/shared/testing/raw-http.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startWorld, TOKEN, type World } from './start.ts';
@@ -69,6 +70,18 @@ describe('framing that cannot be trusted', () => {
     ['raw UTF-8 in the target', `GET /v1/bubbles/\xc3\xa9 HTTP/1.1\r\n${HOST}${CLOSE}\r\n`],
   ])('[GEN-08] refuses %s', async (_, bytes) => {
     expectRefusal(await rawExchange(world.url, Buffer.from(bytes, 'latin1')));
+  });
+});
+
+describe('headers', () => {
+  const linesOf = (count: number) => `GET /v1/bubbles/42 HTTP/1.1\r\n${HOST}${AUTH}${CLOSE}${'X-A: b\r\n'.repeat(count - 3)}\r\n`;
+
+  it('[GEN-08] up to a hundred go on to the service with those that the gateway adds, and one more is refused by its own limit', async () => {
+    expect(statusOf(await rawExchange(world.url, linesOf(100)))).toBe(200);
+    expect((world.bubbles.seen.at(-1)?.rawHeaders.length ?? 0) / 2).toBeGreaterThan(100);
+    expect((world.bubbles.seen.at(-1)?.rawHeaders.length ?? 0) / 2).toBeLessThanOrEqual(MAX_HEADER_FIELDS);
+    const refused = await rawExchange(world.url, linesOf(101));
+    expect([statusOf(refused), refused]).toEqual([400, expect.stringContaining('at most 100 headers')]);
   });
 });
 

@@ -38,8 +38,8 @@ describe('requests on the bare wire', () => {
     ['a negative Content-Length', `${POST}Content-Length: -1\r\n${END}`],
     ['a chunk extension of 20 kB', `${POST}Transfer-Encoding: chunked\r\n${END}1;${'x'.repeat(20_000)}\r\na\r\n0\r\n\r\n`],
     ['a malformed chunk', `${POST}Transfer-Encoding: chunked\r\n${END}zz\r\n`],
-    ['a target of 20 kB', `GET /v1/things?q=${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a.test\r\n${END}`],
-    ['a token of 20 kB', `${GET}Host: a.test\r\nAuthorization: Bearer ${'x'.repeat(20_000)}\r\n${END}`],
+    ['a target of 40 kB', `GET /v1/things?q=${'x'.repeat(40_000)} HTTP/1.1\r\nHost: a.test\r\n${END}`],
+    ['a token of 40 kB', `${GET}Host: a.test\r\nAuthorization: Bearer ${'x'.repeat(40_000)}\r\n${END}`],
     ['garbage', '\x16\x03\x01\x02\r\n\r\n'],
     ['CONNECT', 'CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n'],
   ])('[GEN-08] %s is refused with the envelope, and the connection ends', async (_, bytes) => {

@@ -5,7 +5,8 @@ import { headerValues } from './headers.ts';
 /** Behind two slashes the framework's parser looks for a host, with a user before it, as soon as something is there that belongs in no path. */
 const PATH = /^\/(?!\/.*[#\s])/s;
 
-export const MAX_HEADER_FIELDS = 100;
+/** More than the gateway takes of a client, since it adds some. */
+export const MAX_HEADER_FIELDS = 120;
 
 /** What node's parser lets through and we do not; null when the request is well framed. */
 export const framingFault = (req: IncomingMessage): string | null => {

@@ -17,6 +17,8 @@ export interface Limits {
   readonly keepAliveTimeoutMs: number;
   readonly idleTimeoutMs: number;
   readonly maxConnections: number;
+  /** Of the target and all headers. */
+  readonly maxHeaderBytes: number;
   /** Who sends a request and then FIN is answered (RFC 9112, 9.6), at the price that a client which has closed is told by its reset only. False: it has left. */
   readonly answersHalfClosed: boolean;
 }
@@ -27,11 +29,12 @@ export const SERVICE_LIMITS: Limits = {
   keepAliveTimeoutMs: 75_000,
   idleTimeoutMs: 60_000,
   maxConnections: 10_000,
+  // Twice what the gateway takes of a client, since it adds some.
+  maxHeaderBytes: 32 * 1024,
   answersHalfClosed: false,
 };
 
 const CHECKING_INTERVAL_MS = 1000;
-const MAX_HEADER_BYTES = 16 * 1024;
 const CLOSE_IDLE_EVERY_MS = 250;
 
 export interface HttpServerOptions {
@@ -67,7 +70,7 @@ export const startServer = async (options: HttpServerOptions): Promise<HttpServe
     return options.handler(req, res);
   });
   const server = bareServer(options.limits, turns.listener);
-  refuseByHand(server, turns, options.ids);
+  refuseByHand(server, turns, options);
   const { host } = options.address;
   const held: HeldPort | null = options.offTheWire === true ? await holdPort(options.address) : null;
   const port = held?.port ?? (await listen(server, options.address));
@@ -96,7 +99,7 @@ const bareServer = (limits: Limits, handler: RequestListener): Server => {
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: CHECKING_INTERVAL_MS,
-    maxHeaderSize: MAX_HEADER_BYTES,
+    maxHeaderSize: limits.maxHeaderBytes,
     noDelay: true,
     // Node would answer a missing Host without our envelope; `framingFault` refuses it.
     requireHostHeader: false,
@@ -115,7 +118,8 @@ const bareServer = (limits: Limits, handler: RequestListener): Server => {
 };
 
 /** What fails before there is a request is answered on the bare socket, after the answers that are due before it. */
-const refuseByHand = (server: Server, turns: ConnectionTurns, ids: Ids): void => {
+const refuseByHand = (server: Server, turns: ConnectionTurns, { ids, limits }: HttpServerOptions): void => {
+  const reasons = clientErrors(limits);
   const refuse = (socket: Duplex, reason: string) => {
     if (!socket.writable) return socket.destroy();
     const body = envelope('invalid_request', `request: ${reason}`);
@@ -126,7 +130,7 @@ const refuseByHand = (server: Server, turns: ConnectionTurns, ids: Ids): void =>
   };
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET') return socket.destroy();
-    turns.afterAnswers(socket, () => refuse(socket, CLIENT_ERRORS[error.code ?? ''] ?? 'malformed HTTP'));
+    turns.afterAnswers(socket, () => refuse(socket, reasons[error.code ?? ''] ?? 'malformed HTTP'));
   });
   server.on('connect', ({ socket }) => {
     // Node has taken its own listeners away with the parser: an error of the socket would end the process.
@@ -137,10 +141,10 @@ const refuseByHand = (server: Server, turns: ConnectionTurns, ids: Ids): void =>
   });
 };
 
-const CLIENT_ERRORS: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: `target and headers may have at most ${MAX_HEADER_BYTES} bytes`,
+const clientErrors = ({ maxHeaderBytes }: Limits): Readonly<Record<string, string>> => ({
+  HPE_HEADER_OVERFLOW: `target and headers may have at most ${maxHeaderBytes} bytes`,
   ERR_HTTP_REQUEST_TIMEOUT: 'not received in time',
-};
+});
 
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -1,6 +1,6 @@
 import type { RequestHead } from './request-head.ts';
 
-export const MAX_HEADERS = 100;
+const MAX_HEADERS = 100;
 const SPOKEN_VERSIONS: ReadonlySet<string> = new Set(['1.0', '1.1']);
 
 interface Message {
@@ -12,7 +12,7 @@ interface Message {
 /** Why the framing of a message cannot be trusted, or null. Stricter than the parser, which lets some of these through. */
 export const messageFault = ({ httpVersion, headerCount, head }: Message): string | null => {
   if (!SPOKEN_VERSIONS.has(httpVersion)) return 'The HTTP version is not supported.';
-  if (headerCount > MAX_HEADERS) return 'The request has too many headers.';
+  if (headerCount > MAX_HEADERS) return `The request may have at most ${MAX_HEADERS} headers.`;
   if (head.hosts.length !== 1) return 'The request must have exactly one Host header.';
   return head.transferEncoding.length === 0 ? null : transferEncodingFault(httpVersion, head);
 };
