@@ -3,7 +3,17 @@ import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Bubble } from './domain/bubble.ts';
 import type { Directory } from './domain/person.ts';
 import type { Turns } from './domain/search/turns.ts';
-import type { Accounts, BubbleStore, CardStore, CommentStore, FillStore, PeopleStore, SearchIndex, TranscriptStore } from './ports.ts';
+import type {
+  Accounts,
+  BubbleStore,
+  CardStore,
+  CommentStore,
+  FillStore,
+  Memberships,
+  PeopleStore,
+  SearchIndex,
+  TranscriptStore,
+} from './ports.ts';
 import { analyseCardsAgain, dropRemovedCards } from './use-cases/cards.ts';
 import { recordComment, recordThread } from './use-cases/comments.ts';
 import type { Feed } from './use-cases/feed.ts';
@@ -21,6 +31,7 @@ export interface AppPorts {
   readonly cards: CardStore;
   readonly fills: FillStore;
   readonly accounts: Accounts;
+  readonly memberships: Memberships;
   readonly index: SearchIndex;
   readonly feed: Feed;
   readonly turns: Turns;

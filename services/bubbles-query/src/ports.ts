@@ -98,6 +98,12 @@ export interface FillStore {
   put(progress: FillProgress): Promise<void>;
 }
 
+/** Identity's live word on who belongs where. */
+export interface Memberships {
+  /** A hidden guest does not belong to the team. Rejects with `unavailable`. */
+  belongs(userId: string, teamId: string): Promise<boolean>;
+}
+
 /** Identity's snapshot of all accounts, page by page. */
 export interface Accounts {
   /** In the order of their ids, after `after`; rejects with `unavailable`. */

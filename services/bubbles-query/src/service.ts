@@ -12,6 +12,7 @@ import { cursors } from './adapters/http/cursors.ts';
 import { presenter } from './adapters/http/present.ts';
 import { routes } from './adapters/http/routes.ts';
 import { accounts } from './adapters/services/accounts.ts';
+import { memberships } from './adapters/services/memberships.ts';
 import { openStores, type Stores } from './adapters/store/stores.ts';
 import { openThread } from './adapters/threads/open-thread.ts';
 import { turnsInOrder } from './adapters/threads/turns.ts';
@@ -44,6 +45,7 @@ export function createBubblesQuery(config: Config, infra: Infra, { identity }: P
     clock,
     turns,
     accounts: accounts(identity),
+    memberships: memberships(identity),
     index: searchIndex({ stores, builder, turns, budgetBytes: config.search.memoryBytes, clock, log }),
     feed: createFeed(clock),
     bubbleReady: readyEvent(present.bubble),

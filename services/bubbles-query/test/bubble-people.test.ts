@@ -1,12 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { startBubbles, type TestBubbles } from './bubbles-query.ts';
+import { identityKnowing, type MembershipsOf, startBubbles, type TestBubbles } from './bubbles-query.ts';
 import { account, anOutsider, aPerson, BUBBLE, changed, created } from './builders.ts';
 
 const PATH = `/v1/bubbles/${BUBBLE}`;
 
+/** Of whoever is asked for; null when identity cannot be asked. */
+let memberships: ReturnType<MembershipsOf> = [];
+const identity = identityKnowing(() => memberships);
+
 let bubbles: TestBubbles;
 beforeEach(async () => {
-  bubbles = await startBubbles();
+  memberships = [];
+  bubbles = await startBubbles({ identity });
 });
 afterEach(() => bubbles.stop());
 
@@ -15,8 +20,9 @@ describe('people of a bubble', () => {
 
   it('[BUB-05] addresses are for those who take part or belong to the team', async () => {
     await bubbles.tell(created({ is_public: true, author: anOutsider(), participants: guests }));
-    const seen = async (userId: string, teams: { id: string; role: 'guest' | 'member'; hidden: boolean }[]) => {
-      const { body } = await bubbles.read(userId, PATH, { teams });
+    const seen = async (userId: string, teams: ReturnType<MembershipsOf>) => {
+      memberships = teams;
+      const { body } = await bubbles.read(userId, PATH);
       const people: { email: string | null }[] = [body.author, ...body.participants];
       return [people.map(({ email }) => email), body.external_participant_email_domains, body.has_external_participants];
     };
@@ -26,10 +32,18 @@ describe('people of a bubble', () => {
       true,
     ];
     const nothing = [[null, null, null, null], [], true];
-    expect(await seen('ada', [])).toEqual(everything);
-    expect(await seen('bob', [{ id: 'acme', role: 'guest', hidden: false }])).toEqual(everything);
-    expect(await seen('bob', [{ id: 'acme', role: 'member', hidden: true }])).toEqual(nothing);
-    expect(await seen('bob', [{ id: 'other', role: 'member', hidden: false }])).toEqual(nothing);
+    expect(await seen('ada', null)).toEqual(everything);
+    expect(await seen('bob', [{ team_id: 'acme', role: 'guest', hidden: false }])).toEqual(everything);
+    expect(await seen('bob', [{ team_id: 'acme', role: 'member', hidden: true }])).toEqual(nothing);
+    expect(await seen('bob', [{ team_id: 'other', role: 'member', hidden: false }])).toEqual(nothing);
+    const many = Array.from({ length: 3000 }, (_, n) => ({ team_id: `team-${n}`, role: 'member' as const, hidden: false }));
+    expect(await seen('bob', [...many, { team_id: 'acme', role: 'member', hidden: false }])).toEqual(everything);
+  });
+
+  it('[ERR-05] whoever does not take part is told to come again when identity cannot be asked', async () => {
+    await bubbles.tell(created({ is_public: true }));
+    memberships = null;
+    expect((await bubbles.read('bob', PATH)).status).toBe(500);
   });
 
   it('[BUB-05] belonging to no team is not belonging to the team of a bubble without one', async () => {

@@ -1,4 +1,5 @@
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { AccessRequest } from '@bubbles/contracts/internal/access.ts';
 import type { Subscription } from '@bubbles/shared/bus/bus.ts';
 import { DomainError } from '@bubbles/shared/errors.ts';
 import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
@@ -26,6 +27,23 @@ export const CONFIG: Config = {
 
 const away = () => Promise.reject(new DomainError('unavailable', 'Nobody is there.'));
 export const NOBODY_IS_THERE: InternalClient = { get: away, post: away, send: away, close: () => Promise.resolve() };
+
+export type MembershipsOf = () =>
+  | readonly { readonly team_id: string; readonly role: 'guest' | 'member'; readonly hidden: boolean }[]
+  | null;
+
+/** Identity as far as it is asked who belongs where: the same of everybody; null when it is away. */
+export const identityKnowing = (membershipsOf: MembershipsOf): InternalClient => ({
+  ...NOBODY_IS_THERE,
+  post: (path, call) => {
+    const memberships = membershipsOf()?.map((membership) => ({ ...membership, visible_channel_ids: [] }));
+    if (memberships === undefined) return NOBODY_IS_THERE.post(path, call);
+    const { user_ids } = AccessRequest.parse(call.body);
+    return Promise.resolve(
+      call.schema.parse({ users: user_ids.map((id) => ({ id, state: 'active', paid_features: false, memberships })), teams: [] }),
+    );
+  },
+});
 
 /** Hands over what was told as the bus does, one after the other. */
 export const tellTo = async (

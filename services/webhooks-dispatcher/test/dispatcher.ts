@@ -82,7 +82,7 @@ export const knownPeers = (): FakePeers => {
   return peers;
 };
 
-export const ada = (): Caller => aCaller({ userId: 'ada', teams: [TEAM] });
+export const ada = (): Caller => aCaller({ userId: 'ada' });
 
 /** The service over a real socket, on a store in memory, with a clock that stands still; receivers on this machine are admitted. */
 export const startDispatcher = async (options: TestDispatcherOptions = {}): Promise<TestDispatcher> => {

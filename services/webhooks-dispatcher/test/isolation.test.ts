@@ -46,7 +46,7 @@ describe('section 6, receivers beside each other', () => {
     for (let n = 0; n < 70; n += 1) {
       const receiver = await startReceiver(silence);
       hanging.push(receiver);
-      await call('POST', '', { url: receiver.url, events: ['bubble.ready'] }, { userId: 'eve', teams: [] });
+      await call('POST', '', { url: receiver.url, events: ['bubble.ready'] }, { userId: 'eve' });
     }
     const { receiver } = await scene.subscriber();
     for (let n = 0; n < 5; n += 1) await scene.dispatcher.ready({ ...meeting(`eve-${n}`), participant_user_ids: ['eve'] });

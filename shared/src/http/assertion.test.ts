@@ -11,7 +11,7 @@ const start = new Date('2026-01-01T00:00:00.000Z');
 const seconds = start.getTime() / 1000;
 const identity = generateKeyPairSync('ed25519');
 const signer = { kid: 'k1', key: identity.privateKey };
-const caller = aCaller({ teams: [{ id: 'team-1', role: 'guest', hidden: true }] });
+const caller = aCaller();
 const ALL: readonly CredentialKind[] = ['pat', 'oauth', 'session'];
 
 const arranged = () => {
@@ -76,7 +76,6 @@ describe('the assertion of identity', () => {
     cid: 'c',
     kind: 'pat',
     scopes: [],
-    teams: [],
     epoch: 1,
     iat: seconds,
     exp: seconds + 60,
@@ -91,7 +90,6 @@ describe('the assertion of identity', () => {
     ['for longer than a minute', () => forged({ exp: seconds + 61 })],
     ['without a subject', () => forged({ sub: undefined })],
     ['of a kind that there is not', () => forged({ kind: 'root' })],
-    ['without teams', () => forged({ teams: undefined })],
     ['that is an access token', () => forged({}, { typ: 'at+jwt' })],
     ['that is a service token', () => forged({}, { typ: 'service+jwt' })],
     ['with a key that identity does not have', () => forged({}, { kid: 'k9' })],

@@ -21,7 +21,6 @@ const Claims = z.object({
   cid: z.string(),
   kind: z.enum(['pat', 'oauth', 'session']),
   scopes: z.array(z.string()),
-  teams: z.array(z.object({ id: z.string(), role: z.enum(['admin', 'member', 'guest']), hidden: z.boolean() })),
   epoch: z.int(),
   iat: z.int(),
   exp: z.int(),
@@ -43,8 +42,8 @@ export interface AssertionSigner {
 /** What identity says about the caller to one service, for 60 seconds. */
 export const signAssertion = ({ caller, audience, epoch }: Assertion, { kid, key }: AssertionSigner, now: Date): Promise<string> => {
   const issuedAt = Math.floor(now.getTime() / 1000);
-  const { credentialId: cid, kind, scopes, teams } = caller;
-  return new SignJWT({ cid, kind, scopes, teams, epoch })
+  const { credentialId: cid, kind, scopes } = caller;
+  return new SignJWT({ cid, kind, scopes, epoch })
     .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
     .setIssuer(ISSUER)
     .setSubject(caller.userId)
@@ -81,10 +80,10 @@ export const assertionAuthenticator = ({ audience, keys, clock }: AssertionAuthe
     }).catch(translate);
     const claims = Claims.safeParse(payload);
     if (!claims.success) throw refused(claims.error);
-    const { sub, cid, kind, scopes, teams, iat, exp } = claims.data;
+    const { sub, cid, kind, scopes, iat, exp } = claims.data;
     const early = iat > now.getTime() / 1000 + SKEW_SECONDS;
     if (early || exp > iat + ASSERTION_LIFETIME_SECONDS) throw refused();
-    return { value: { userId: sub, credentialId: cid, kind, scopes, teams }, expiresAt: exp * 1000 };
+    return { value: { userId: sub, credentialId: cid, kind, scopes }, expiresAt: exp * 1000 };
   };
   const verified = verifiedTokens({ size: REMEMBERED_ASSERTIONS, clock, verify });
   return {

@@ -2,23 +2,15 @@ import type { ZodType } from 'zod';
 import type { ErrorKind } from '../errors.ts';
 import type { Ids } from '../ids.ts';
 
-/** A team of the caller as the assertion carries it. `hidden`: joined through a public link. */
-export interface CallerTeam {
-  readonly id: string;
-  readonly role: 'admin' | 'member' | 'guest';
-  readonly hidden: boolean;
-}
-
 export type CredentialKind = 'pat' | 'oauth' | 'session';
 
-/** Who calls, as identity vouches for it. */
+/** Who calls, as identity vouches for it. Which teams they belong to, a service asks where it needs it: there is no bound to them. */
 export interface Caller {
   readonly userId: string;
   /** The key, the session or the OAuth grant. */
   readonly credentialId: string;
   readonly kind: CredentialKind;
   readonly scopes: readonly string[];
-  readonly teams: readonly CallerTeam[];
 }
 
 /** What a route takes. `pat` admits OAuth access tokens too; `internal` takes a service token of one of `callers` and no user. */

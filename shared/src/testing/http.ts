@@ -25,7 +25,6 @@ export const aCaller = (overrides: Partial<Caller> = {}): Caller => ({
   credentialId: 'credential-1',
   kind: 'pat',
   scopes: ['bubbles:read', 'webhooks:manage', 'meetings:join'],
-  teams: [],
   ...overrides,
 });
 

@@ -5,7 +5,7 @@ import type { ShownComment } from '../domain/comment.ts';
 import { accountIds, type Directory } from '../domain/person.ts';
 import { bubbleIdOf } from '../domain/short-id.ts';
 import { type Segment, speakerIds, withCurrentNames } from '../domain/transcript.ts';
-import type { BubbleStore, CommentQuery, CommentStore, ListFilters, ListRow, PeopleStore, TranscriptStore } from '../ports.ts';
+import type { BubbleStore, CommentQuery, CommentStore, ListFilters, ListRow, Memberships, PeopleStore, TranscriptStore } from '../ports.ts';
 
 interface Ports {
   readonly bubbles: BubbleStore;
@@ -13,12 +13,6 @@ interface Ports {
   readonly comments: CommentStore;
   readonly people: PeopleStore;
   readonly clock: Clock;
-}
-
-/** Who reads: the account, and the teams that they belong to (hidden memberships are none). */
-export interface Reader {
-  readonly userId: string;
-  readonly teamIds: readonly string[];
 }
 
 /** A page, and whether there is one after it. */
@@ -32,7 +26,7 @@ const pageOf = <T>(found: readonly T[], limit: number): Page<T> => ({ rows: foun
 /** Absent and unreadable are one thing, from one place. */
 const readableBubble =
   ({ bubbles, clock }: Pick<Ports, 'bubbles' | 'clock'>) =>
-  async ({ userId }: Reader, text: string): Promise<Bubble> => {
+  async (userId: string, text: string): Promise<Bubble> => {
     const id = bubbleIdOf(text);
     const bubble = id === null ? null : await bubbles.get(id);
     if (bubble === null || !mayRead(bubble, userId, clock.now())) throw new DomainError('not_found', 'No such bubble.');
@@ -56,24 +50,24 @@ export interface BubbleView {
   readonly seesAddresses: boolean;
 }
 
-const belongsToTeam = ({ details }: Bubble, { teamIds }: Reader): boolean => {
-  const teamId = details?.teamId ?? null;
-  return teamId !== null && teamIds.includes(teamId);
-};
-
-export const getBubble = (ports: Ports) => {
+export const getBubble = (ports: Ports & { readonly memberships: Memberships }) => {
   const readable = readableBubble(ports);
-  return async (reader: Reader, text: string): Promise<BubbleView> => {
-    const bubble = await readable(reader, text);
-    const directory = await ports.people.byIds(accountIds(peopleIn(bubble)));
-    return { bubble, directory, seesAddresses: participates(bubble, reader.userId) || belongsToTeam(bubble, reader) };
+  const seesAddresses = async (bubble: Bubble, userId: string): Promise<boolean> => {
+    if (participates(bubble, userId)) return true;
+    const teamId = bubble.details?.teamId ?? null;
+    return teamId !== null && (await ports.memberships.belongs(userId, teamId));
+  };
+  return async (userId: string, text: string): Promise<BubbleView> => {
+    const bubble = await readable(userId, text);
+    const [directory, sees] = await Promise.all([ports.people.byIds(accountIds(peopleIn(bubble))), seesAddresses(bubble, userId)]);
+    return { bubble, directory, seesAddresses: sees };
   };
 };
 
 export const getTranscript = (ports: Ports) => {
   const readable = readableBubble(ports);
-  return async (reader: Reader, text: string): Promise<{ readonly bubbleId: string; readonly segments: readonly Segment[] }> => {
-    const { id, transcript: mark } = await readable(reader, text);
+  return async (userId: string, text: string): Promise<{ readonly bubbleId: string; readonly segments: readonly Segment[] }> => {
+    const { id, transcript: mark } = await readable(userId, text);
     const transcript = mark === null ? null : await ports.transcripts.get(id);
     if (transcript === null) throw new DomainError('not_found', 'No such bubble.');
     const directory = await ports.people.byIds(speakerIds(transcript.segments));
@@ -84,11 +78,11 @@ export const getTranscript = (ports: Ports) => {
 export const listComments = (ports: Ports) => {
   const readable = readableBubble(ports);
   return async (
-    reader: Reader,
+    userId: string,
     text: string,
     { after, limit }: Omit<CommentQuery, 'bubbleId'>,
   ): Promise<Page<ShownComment> & { readonly directory: Directory }> => {
-    const { id } = await readable(reader, text);
+    const { id } = await readable(userId, text);
     const page = pageOf(await ports.comments.page({ bubbleId: id, after, limit: limit + 1 }), limit);
     const directory = await ports.people.byIds(page.rows.map(({ author }) => author.id));
     return { ...page, directory };

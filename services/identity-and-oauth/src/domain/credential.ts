@@ -33,5 +33,4 @@ export const callerOf = ({ id, kind, scopes, account }: Credential) => ({
   credentialId: id,
   kind,
   scopes,
-  teams: account.memberships.map(({ teamId, role, hidden }) => ({ id: teamId, role, hidden })),
 });

@@ -5,7 +5,7 @@ import type { Seal } from '@bubbles/shared/seal.ts';
 import { ID_BYTES, SECRET_BYTES, secretOf, subscriptionId } from '../domain/ids.ts';
 import { type ReceiverPolicy, receiverUrl } from '../domain/receiver-url.ts';
 import { type EventType, type Filters, orNoFilters, type Subscription, type SubscriptionQuota } from '../domain/subscription.ts';
-import type { Access, ListPage, OwnerAccess, SubscriptionChange, SubscriptionStore, TeamAccess } from '../ports.ts';
+import type { Access, ListPage, OwnerAccess, SubscriptionChange, SubscriptionStore } from '../ports.ts';
 
 interface Ports {
   readonly subscriptions: SubscriptionStore;
@@ -16,10 +16,9 @@ interface Ports {
   readonly clock: Clock;
 }
 
-/** Who calls, and the teams that identity vouches for in the request. */
+/** Who calls. */
 export interface Owner {
   readonly userId: string;
-  readonly teamIds: readonly string[];
 }
 type Scope = Pick<Subscription, 'teamId' | 'spaceId'>;
 export interface NewSubscription extends Scope, Pick<Subscription, 'url' | 'events' | 'filters'> {
@@ -34,24 +33,29 @@ const missing = (): never => {
 /** Every endpoint of webhooks needs it, before anything is said of what exists. */
 export const requirePaidAccess =
   ({ access }: Pick<Ports, 'access'>) =>
-  async ({ userId, teamIds }: Owner) => {
-    const { users, teams } = await access.ask({ userIds: [userId], teamIds });
+  async ({ userId }: Owner): Promise<OwnerAccess> => {
+    const { users } = await access.ask({ userIds: [userId], teamIds: [] });
     const owner = users.get(userId);
     if (owner?.active === false) throw new DomainError('account_deleted', 'The account of this credential is closed.');
     if (!owner?.pays) throw new DomainError('pro_plan_required', 'Webhooks need a workspace with paid-feature access.');
-    return { owner, teams };
+    return owner;
   };
 
+const forbidden = (field: string) => new DomainError('forbidden', `${field}: not one that you can see.`);
+
 /** The scope must be one that the owner sees in their teams; a space must lie in the team that is named with it. */
-function checkScope({ teamId, spaceId }: Scope, owner: OwnerAccess, teams: ReadonlyMap<string, TeamAccess>): void {
-  const visible = owner.memberships.filter((membership) => !membership.hidden && teams.get(membership.teamId)?.archived === false);
-  const forbidden = (field: string) => new DomainError('forbidden', `${field}: not one that you can see.`);
-  if (teamId !== null && !visible.some((membership) => membership.teamId === teamId)) throw forbidden('team_id');
+const checkScope = async ({ teamId, spaceId }: Scope, { memberships }: OwnerAccess, access: Access): Promise<void> => {
+  if (teamId === null && spaceId === null) return;
+  const visible = memberships.filter(({ hidden }) => !hidden);
+  const home = visible.find(({ channelIds }) => spaceId !== null && channelIds.includes(spaceId))?.teamId ?? null;
+  const named = [...new Set([teamId, home].filter((id) => id !== null))];
+  const { teams } = await access.ask({ userIds: [], teamIds: named });
+  const sees = (id: string) => visible.some((membership) => membership.teamId === id) && teams.get(id)?.archived === false;
+  if (teamId !== null && !sees(teamId)) throw forbidden('team_id');
   if (spaceId === null) return;
-  const home = visible.find((membership) => membership.channelIds.includes(spaceId));
-  if (home === undefined) throw forbidden('space_id');
-  if (teamId !== null && home.teamId !== teamId) throw new DomainError('invalid', 'space_id: is not in the team.');
-}
+  if (home === null || !sees(home)) throw forbidden('space_id');
+  if (teamId !== null && home !== teamId) throw new DomainError('invalid', 'space_id: is not in the team.');
+};
 
 const FULL = {
   user_full: ({ perUser }: SubscriptionQuota) => `You have ${perUser} webhook subscriptions, as many as a user may have: delete one first.`,
@@ -65,8 +69,7 @@ export const createSubscription = (ports: Ports) => {
     { ids, ...request }: NewSubscription,
   ): Promise<{ readonly subscription: Subscription; readonly secret: string }> => {
     receiverUrl(request.url, ports.receivers);
-    const { owner: access, teams } = await paid(owner);
-    checkScope(request, access, teams);
+    await checkScope(request, await paid(owner), ports.access);
     const id = subscriptionId(ids.bytes(ID_BYTES));
     const secret = secretOf(ids.bytes(SECRET_BYTES));
     const subscription: Subscription = {

@@ -1,18 +1,14 @@
 import type { ListBubblesQuery } from '@bubbles/contracts/api/query.ts';
 import { route } from '@bubbles/shared/http/define-route.ts';
-import type { Caller, Route } from '@bubbles/shared/http/route.ts';
+import type { Route } from '@bubbles/shared/http/route.ts';
 import type { App } from '../../app.ts';
 import { parseQuery } from '../../domain/search/query-units.ts';
 import { bubbleIdOf } from '../../domain/short-id.ts';
 import { asText } from '../../domain/transcript.ts';
 import type { ListFilters } from '../../ports.ts';
-import type { Reader } from '../../use-cases/read.ts';
 import type { Cursors } from './cursors.ts';
 import type { Presenter } from './present.ts';
 import { getBubble, getTranscript, listBubbles, listComments, readable, rebuildPeople, searchBubbles } from './specs.ts';
-
-/** A hidden guest does not belong to the team. */
-const readerOf = ({ userId, teams }: Caller): Reader => ({ userId, teamIds: teams.flatMap(({ id, hidden }) => (hidden ? [] : [id])) });
 
 export const filtersOf = ({
   team_id,
@@ -50,11 +46,11 @@ export const routes = (app: App, { present, cursors }: Tools): readonly Route[] 
     return { data: rows.map(present.row), has_more: next !== null, next_cursor: next && cursors.afterHit(next, scope) };
   }),
   route(getBubble, async ({ caller, params }) => {
-    const { bubble, ...view } = await app.getBubble(readerOf(caller), params.id);
+    const { bubble, ...view } = await app.getBubble(caller.userId, params.id);
     return present.bubble(bubble, view);
   }),
   route(getTranscript, async ({ caller, params, query: { format } }) => {
-    const { bubbleId: bubble_id, segments } = await app.getTranscript(readerOf(caller), params.id);
+    const { bubbleId: bubble_id, segments } = await app.getTranscript(caller.userId, params.id);
     return format === 'json'
       ? { bubble_id, format, segments: segments.map(present.segment) }
       : { bubble_id, format, text: asText(segments) };
@@ -64,7 +60,7 @@ export const routes = (app: App, { present, cursors }: Tools): readonly Route[] 
     // Whatever is no id of a bubble has no cursor either.
     const bubbleId = bubbleIdOf(params.id) ?? '';
     const after = cursor === undefined ? null : cursors.commentPosition(cursor, userId, bubbleId);
-    const { rows, hasMore, directory } = await app.listComments(readerOf(caller), params.id, { after, limit });
+    const { rows, hasMore, directory } = await app.listComments(caller.userId, params.id, { after, limit });
     const last = hasMore ? rows.at(-1) : undefined;
     return {
       data: rows.map((comment) => present.comment(comment, directory)),

@@ -16,7 +16,7 @@ import {
   updateWebhook,
 } from './specs.ts';
 
-const ownerOf = ({ userId, teams }: Caller): Owner => ({ userId, teamIds: teams.map(({ id }) => id) });
+const ownerOf = ({ userId }: Caller): Owner => ({ userId });
 
 export const routes = (app: App, cursors: Cursors): readonly Route[] => [
   route(createWebhook, async ({ caller, body: { url, events, team_id, space_id, filters }, ids }) => {

@@ -1,0 +1,14 @@
+import { AccessResponse } from '@bubbles/contracts/internal/access.ts';
+import { DomainError } from '@bubbles/shared/errors.ts';
+import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
+import type { Memberships } from '../../ports.ts';
+
+export const memberships = (identity: InternalClient): Memberships => ({
+  async belongs(userId, teamId) {
+    const body = { user_ids: [userId], team_ids: [] };
+    const { users } = await identity.post('/internal/v1/access', { body, schema: AccessResponse });
+    const user = users.find(({ id }) => id === userId);
+    if (user === undefined) throw new DomainError('unavailable', 'Incomplete answer from identity.');
+    return user.memberships.some(({ team_id, hidden }) => team_id === teamId && !hidden);
+  },
+});
