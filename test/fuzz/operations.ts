@@ -2,7 +2,7 @@ import { isJson, type Json, resolve } from './json-schema.ts';
 
 export interface Parameter {
   readonly name: string;
-  readonly in: 'path' | 'query';
+  readonly in: 'path' | 'query' | 'header';
   readonly schema: Json;
 }
 
@@ -34,15 +34,14 @@ function answersOf(document: Json, responses: Json): Map<number, Json | null> {
   );
 }
 
+const PLACES = ['path', 'query', 'header'] as const;
+
 function parametersOf(operation: Json): Parameter[] {
   const list = operation['parameters'];
-  return (Array.isArray(list) ? list : []).map((parameter: unknown) => {
-    const [name, schema, place] = [
-      isJson(parameter) ? String(parameter['name']) : '',
-      jsonAt(parameter, 'schema') ?? {},
-      jsonAt(parameter) ?? {},
-    ];
-    return { name, schema, in: place['in'] === 'path' ? 'path' : 'query' };
+  return (Array.isArray(list) ? list : []).filter(isJson).map((parameter) => {
+    const place = PLACES.find((one) => one === parameter['in']);
+    if (place === undefined) throw new TypeError(`a parameter in ${String(parameter['in'])}`);
+    return { name: String(parameter['name']), schema: jsonAt(parameter, 'schema') ?? {}, in: place };
   });
 }
 

@@ -121,6 +121,9 @@ function bodyOf(document: Json, { method, body: schema }: Operation, pool: Pool)
   );
 }
 
+/** Some that come again, with the same body and with another. */
+const idempotencyKey = fc.oneof({ weight: 3, arbitrary: fc.constantFrom('key-1', 'key-2', 'key-3') }, headerText);
+
 function headersOf({ path, method }: Operation, pool: Pool): fc.Arbitrary<Readonly<Record<string, string>>> {
   const [own, other] =
     path.startsWith('/v1/api-keys') || (path === '/v1/webhooks' && method === 'POST')
@@ -147,7 +150,7 @@ function headersOf({ path, method }: Operation, pool: Pool): fc.Arbitrary<Readon
       'x-user-id': headerText,
       'x-internal-assertion': headerText,
       'x-http-method-override': fc.constantFrom('DELETE', 'PUT'),
-      'idempotency-key': headerText,
+      'idempotency-key': idempotencyKey,
       range: fc.constantFrom('bytes=0-1', 'x'),
       traceparent: headerText,
     },
