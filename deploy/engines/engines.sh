@@ -6,13 +6,13 @@
 #   signal broker|mongo SIGNAL   sends a signal (TERM, KILL, STOP, CONT); `up` starts what has ended
 #   ctl …    the broker's rabbitmqctl
 # An AMQP_URL or MONGODB_URL in the environment is used as it is. ENGINES_HOME names another folder, for engines beside these; with MONGO_KEEPS=1 what
-# the MongoDB-compatible engine was told survives an orderly end of it (at half the speed).
+# the MongoDB-compatible engine was told survives an orderly end of it (at half the speed). RABBITMQ_BIN is the folder of another broker.
 set -euo pipefail
 
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 own="$(cd "$here/../.." && pwd)/.engines"
 state="${ENGINES_HOME:-$own}"
-rabbit_bin=/usr/lib/rabbitmq/bin
+rabbit_bin="${RABBITMQ_BIN:-/usr/lib/rabbitmq/bin}"
 mkdir -p "$state"
 
 say() { echo "$*" >&2; }
@@ -51,10 +51,11 @@ install_missing() {
 # install <packages…>: a package's daemon is not started.
 install() {
   local policy=/usr/sbin/policy-rc.d own_policy= status=0
+  apt-get update -q </dev/null >&2 || refuse "apt-get update ended with $?, see above"
   [ -e "$policy" ] || { printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod +x "$policy" && own_policy=1; }
-  { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends -o Dpkg::Use-Pty=0 "$@"; } </dev/null >&2 || status=$?
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends -o Dpkg::Use-Pty=0 "$@" </dev/null >&2 || status=$?
   [ -z "$own_policy" ] || rm "$policy"
-  [ $status = 0 ] || refuse "apt-get ended with $status, see above"
+  [ $status = 0 ] || refuse "apt-get install ended with $status, see above"
 }
 
 # --- ports and processes
