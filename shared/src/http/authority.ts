@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 
-const NAME_AND_PORT = /^((?:[a-z0-9_~-]+\.)*[a-z0-9_~-]+)\.?(?::(\d*))?$/;
+const LABEL = '[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?';
+const NAME_AND_PORT = new RegExp(`^((?:${LABEL}\\.)*${LABEL})\\.?(?::(\\d*))?$`);
 const IPV6_AND_PORT = /^(\[[0-9a-f:.]+\])(?::(\d*))?$/;
 const MAX_LENGTH = 260;
 const MAX_PORT = 65_535;
