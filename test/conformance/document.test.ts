@@ -30,6 +30,11 @@ const SCHEMES = {
   session: ['appSession'],
   'pat+session': ['personalAccessToken', 'oauth2', 'appSession'],
 } as const;
+type Schema = { $ref?: string; anyOf?: Schema[] };
+const schemasOf = (content: { content?: Record<string, { schema: Schema }> } | undefined): string[] => {
+  const { schema } = content?.content?.['application/json'] ?? {};
+  return (schema?.anyOf ?? [schema ?? {}]).flatMap(({ $ref }) => $ref?.replace('#/components/schemas/', '') ?? []);
+};
 const schemaOf = (content: { content?: Record<string, { schema: { $ref?: string } }> } | undefined) =>
   content?.content?.['application/json']?.schema.$ref?.replace('#/components/schemas/', '');
 const resolved = (part: { $ref?: string }) =>
@@ -47,10 +52,10 @@ describe('section 9, the document', () => {
     expect(operation.security.flatMap((requirement: object) => Object.keys(requirement))).toEqual(SCHEMES[endpoint.auth]);
     const parameters: { in: string; name: string }[] = operation.parameters ?? [];
     const namesIn = (place: string) => parameters.filter((parameter) => parameter.in === place).map(({ name }) => name);
-    expect(namesIn('query').toSorted()).toEqual([...(endpoint.query ?? [])].toSorted());
+    expect(namesIn('query').toSorted()).toEqual([endpoint.query ?? [], endpoint.extension?.query ?? []].flat().toSorted());
     expect(namesIn('path')).toEqual([...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
     expect(schemaOf(operation.requestBody)).toBe(endpoint.body);
-    expect(schemaOf(operation.responses[endpoint.status])).toBe(endpoint.answer);
+    expect(schemasOf(operation.responses[endpoint.status])).toEqual([endpoint.extension?.answer ?? [], endpoint.answer ?? []].flat());
     const refusals = [...new Set([...endpoint.refusals, ...COMMON_REFUSALS])];
     for (const status of refusals) expect(schemaOf(resolved(operation.responses[status] ?? {}))).toBe('ErrorEnvelope');
   });

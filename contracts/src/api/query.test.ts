@@ -151,19 +151,22 @@ describe('format', () => {
 
 describe('the document', () => {
   it('[API-01] says type, bounds and default of each parameter', () => {
-    expect(z.toJSONSchema(SearchBubblesQuery, { io: 'input' })).toMatchObject({
+    const { $defs, ...query } = z.toJSONSchema(SearchBubblesQuery, { io: 'input' });
+    expect($defs?.['BubbleType']).toMatchObject({ type: 'string', enum: ['meeting_recording', 'screen_recording', 'custom_image'] });
+    expect(query).toMatchObject({
       required: ['q'],
       properties: {
         limit: { type: 'integer', minimum: 1, maximum: 100, default: 25 },
         cursor: { type: 'string', minLength: 1 },
-        type: { type: 'string', enum: ['meeting_recording', 'screen_recording', 'custom_image'] },
+        type: { $ref: '#/$defs/BubbleType' },
         created_after: { type: 'string', format: 'date-time' },
         created_before: { type: 'string', format: 'date-time' },
         q: { type: 'string', minLength: 1, maxLength: 256 },
       },
     });
     expect(z.toJSONSchema(TranscriptQuery, { io: 'input' })).toMatchObject({
-      properties: { format: { enum: ['json', 'text'], default: 'json' } },
+      properties: { format: { $ref: expect.any(String), default: 'json' } },
+      $defs: { TranscriptFormat: { enum: ['json', 'text'] } },
     });
   });
 });
