@@ -201,6 +201,9 @@ describe('section 4, reading, changing and deleting', () => {
       ['POST', '/test', undefined],
       ['GET', '/deliveries', undefined],
       ['POST', '/deliveries/dlv_x/redeliver', undefined],
+      ['POST', '/secret', {}],
+      ['POST', '/replay', { since: '2026-01-01T00:00:00Z' }],
+      ['GET', '/failures', undefined],
     ] as const) {
       const answers = await Promise.all(
         [theirs.id, gone.id, 'wh_absent', '__proto__', 'constructor', theirs.id.toUpperCase()].map((id) =>

@@ -11,6 +11,7 @@ export const EXAMPLE_IDS = {
   subscription: 'wh_4c1f0a9be27d5836f19c0e7ab2',
   delivery: 'dlv_0ee8dc11056b6fada1afd217f6',
   event: 'evt_7b92c04de5a1f3860d4be19c27',
+  replay: 'rpl_93d5e0c17a4f28b6d1c95e7f02',
   join: 'd4e6f8a0-3b5c-4d7e-9f1a-2b4c6d8e0f13',
 } as const;
 

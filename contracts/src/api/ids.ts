@@ -26,4 +26,5 @@ export const CommentId = described({ description: 'Of the comment, opaque', exam
 export const ThreadId = described({ description: 'Of the thread, opaque', examples: [EXAMPLE_IDS.thread] });
 export const SubscriptionId = prefixed('wh', 'subscription', EXAMPLE_IDS.subscription);
 export const DeliveryId = prefixed('dlv', 'delivery', EXAMPLE_IDS.delivery);
+export const ReplayId = prefixed('rpl', 'replay', EXAMPLE_IDS.replay);
 export const EventId = prefixed('evt', 'event', EXAMPLE_IDS.event);

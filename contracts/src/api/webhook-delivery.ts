@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { examplesOf } from './examples.ts';
-import { BubbleId, DeliveryId, EventId } from './ids.ts';
+import { BubbleId, DeliveryId, EventId, ReplayId } from './ids.ts';
+import { Before, Since } from './instant.ts';
 import { PageQuery } from './query.ts';
 import { Timestamp } from './timestamp.ts';
-import { WebhookDelivery } from './webhook.ts';
+import { WebhookDelivery, WebhookSubscription } from './webhook.ts';
 
 /** The delivery log: an extension of the interface. */
 const Status = z.enum(['pending', 'succeeded', 'exhausted', 'cancelled']).meta({ id: 'WebhookDeliveryStatus' });
@@ -57,6 +58,39 @@ export const WebhookRedeliveryQueued = z
   .object({ id: DeliveryId, type: Type, status: z.literal('queued') })
   .meta({ id: 'WebhookRedeliveryQueued' });
 export type WebhookRedeliveryQueued = z.infer<typeof WebhookRedeliveryQueued>;
+
+export const ReplayWebhookRequest = z
+  .object({
+    since: Since,
+    until: Before.exactOptional().meta({ description: 'Only deliveries made before it; when absent, those made before this request' }),
+  })
+  .meta({ id: 'ReplayWebhookRequest' });
+export type ReplayWebhookRequest = z.infer<typeof ReplayWebhookRequest>;
+
+export const WebhookReplayQueued = z
+  .object({
+    id: ReplayId,
+    since: Timestamp,
+    until: Timestamp,
+    status: z.literal('queued'),
+  })
+  .meta({ id: 'WebhookReplayQueued' });
+export type WebhookReplayQueued = z.infer<typeof WebhookReplayQueued>;
+
+export const WebhookFailure = WebhookAttempt.extend({ delivery_id: DeliveryId }).meta({ id: 'WebhookFailure' });
+
+export const WebhookFailures = z
+  .object({
+    status: WebhookSubscription.shape.status,
+    disabled_at: Timestamp.nullable(),
+    disabled_reason: z.string().nullable(),
+    consecutive_failures: z.int().meta({ description: 'Failed attempts since the last success or since it was enabled; 20 disable' }),
+    data: z
+      .array(WebhookFailure)
+      .meta({ description: 'These attempts with what the receiver answered, newest first, the latest 20 at most' }),
+  })
+  .meta({ id: 'WebhookFailures' });
+export type WebhookFailures = z.infer<typeof WebhookFailures>;
 
 export const ListDeliveriesQuery = PageQuery.extend({ status: Status.optional().meta({ description: 'Only deliveries of this status' }) });
 export type ListDeliveriesQuery = z.infer<typeof ListDeliveriesQuery>;

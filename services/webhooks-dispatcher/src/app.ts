@@ -4,12 +4,14 @@ import type { Log } from '@bubbles/shared/log.ts';
 import type { Seal } from '@bubbles/shared/seal.ts';
 import type { ReceiverPolicy } from './domain/receiver-url.ts';
 import type { SubscriptionQuota } from './domain/subscription.ts';
-import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, Receiver, SubscriptionStore } from './ports.ts';
+import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, Receiver, ReplayStore, SubscriptionStore } from './ports.ts';
 import { prepareAttempts } from './use-cases/attempt.ts';
 import { listDeliveries, redeliver, testSubscription } from './use-cases/deliveries.ts';
 import { type DispatchLimits, dispatcher } from './use-cases/dispatch.ts';
 import { dropBodies } from './use-cases/drop-bodies.ts';
+import { listFailures } from './use-cases/failures.ts';
 import { fanOut } from './use-cases/fan-out.ts';
+import { requestReplay, runReplays } from './use-cases/replays.ts';
 import { rotateSecret } from './use-cases/secrets.ts';
 import {
   changeSubscription,
@@ -24,6 +26,7 @@ export interface AppPorts {
   readonly subscriptions: SubscriptionStore;
   readonly events: EventStore;
   readonly deliveries: DeliveryStore;
+  readonly replays: ReplayStore;
   readonly access: Access;
   readonly readability: Readability;
   readonly receiver: Receiver;
@@ -41,6 +44,8 @@ export interface AppPorts {
   readonly sampleBubble: (id: string, at: Date) => unknown;
   /** There is work for the dispatcher. */
   readonly wake: () => void;
+  /** There is a replay to work on. */
+  readonly wakeReplays: () => void;
 }
 
 /** What the webhooks dispatcher can do. */
@@ -54,8 +59,11 @@ export const createApp = (ports: AppPorts) => ({
   testSubscription: testSubscription(ports),
   listDeliveries: listDeliveries(ports),
   redeliver: redeliver(ports),
+  listFailures: listFailures(ports),
+  requestReplay: requestReplay(ports),
 
   fanOut: fanOut(ports),
+  runReplays: runReplays(ports),
   dropBodies: dropBodies(ports),
   dispatcher: dispatcher({ ...ports, prepare: prepareAttempts(ports) }),
   sweepDeliveries: sweepDeliveries(ports),

@@ -1,6 +1,7 @@
 import type { Attempt, CancelReason, Delivery, DeliveryStatus, Recorded, WebhookEvent } from './domain/delivery.ts';
 import type { LiveReading } from './domain/gate.ts';
 import type { AttemptResult } from './domain/outcome.ts';
+import type { Replay } from './domain/replay.ts';
 import type { Subscription, SubscriptionQuota } from './domain/subscription.ts';
 
 export interface SubscriptionStore {
@@ -13,7 +14,8 @@ export interface SubscriptionStore {
   ownedBy(ownerId: string, id: string): Promise<Subscription | null>;
   /** Newest first, from after `position`; all of them when `limit` is null. */
   listOf(ownerId: string, page: ListPage): Promise<Subscription[]>;
-  activeOf(ownerIds: readonly string[]): Promise<Subscription[]>;
+  /** Disabled ones too. */
+  ofOwners(ownerIds: readonly string[]): Promise<Subscription[]>;
   /** Atomic. `change` runs again when another writer won and answers the fields that change; null means there is no such subscription of the owner. */
   update(ownerId: string, id: string, change: (before: Subscription) => SubscriptionChange): Promise<Subscription | null>;
   /** False when there was no such subscription of the owner. */
@@ -127,6 +129,19 @@ export interface EventStore {
   dropBody(event: Pick<WebhookEvent, 'id' | 'type'> & { readonly bubbleId: string; readonly at: Date }): Promise<void>;
   /** Forgets events that were made before `before`. */
   sweep(before: Date): Promise<void>;
+}
+
+export interface ReplayStore {
+  /** False when the subscription has one already. */
+  insert(replay: Replay): Promise<boolean>;
+  ofSubscription(subscriptionId: string): Promise<Replay | null>;
+  /** The longest due one is this worker's now; null when none is due. */
+  claim(lease: { readonly now: Date; readonly leaseUntil: Date; readonly leaseToken: string }): Promise<Replay | null>;
+  /** Ends the lease; what another worker has is left alone. */
+  move(replay: Replay, to: Pick<Replay, 'position' | 'dueAt'>): Promise<void>;
+  /** Forgets it; what another worker has is left alone. */
+  end(replay: Replay): Promise<void>;
+  nextDue(): Promise<Date | null>;
 }
 
 export interface OwnerAccess {

@@ -18,7 +18,7 @@ import { receiver } from './adapters/receiver/receiver.ts';
 import { access } from './adapters/services/access.ts';
 import { readability } from './adapters/services/readability.ts';
 import { stores } from './adapters/store/stores.ts';
-import { createApp } from './app.ts';
+import { type App, createApp } from './app.ts';
 import { type Config, checkTiming } from './config.ts';
 import { addressPolicy } from './domain/public-address.ts';
 import type { ReceiverPolicy } from './domain/receiver-url.ts';
@@ -59,11 +59,23 @@ const posting = (config: Config, policy: ReceiverPolicy) =>
     connections: config.limits.perOrigin,
   });
 
-const settled = async (loop: Loop | null, { drained }: Dispatcher): Promise<void> => {
-  loop?.poke();
+interface Loops {
+  readonly deliveries: Loop;
+  readonly replays: Loop;
+}
+
+const startLoops = ({ dispatcher, runReplays }: App, { timing: { pollMs } }: Config, { clock, log }: Infra): Loops => ({
+  deliveries: startLoop({ name: 'deliveries', clock, log, run: dispatcher.run, pollMs }),
+  replays: startLoop({ name: 'replays', clock, log, run: runReplays, pollMs }),
+});
+
+const settled = async (loops: Loops | null, { drained }: Dispatcher): Promise<void> => {
+  loops?.deliveries.poke();
   // What ends makes room for more, which the loop takes on before it is idle.
-  do await loop?.idle();
-  while (await drained());
+  do {
+    await loops?.replays.idle();
+    await loops?.deliveries.idle();
+  } while (await drained());
 };
 
 export function createWebhooksDispatcher(config: Config, infra: Infra, { identity, bubblesQuery, registry }: Peers): Service {
@@ -86,9 +98,10 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
     receiver: posts,
     seal,
     metrics: dispatchMetrics({ registry }),
-    wake: () => loop?.poke(),
+    wake: () => loops?.deliveries.poke(),
+    wakeReplays: () => loops?.replays.poke(),
   });
-  let loop: Loop | null = null;
+  let loops: Loops | null = null;
   watchQueue({
     registry,
     inFlight: app.dispatcher.inFlight,
@@ -109,12 +122,12 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
       const known = await kept.subscriptions.any();
       if (known !== null) seal.open(known.secretSealed, known.id);
       if (config.releaseLeasesAtStart) await kept.deliveries.releaseLeases(clock.now());
-      loop = startLoop({ name: 'deliveries', clock, log, run: app.dispatcher.run, pollMs: config.timing.pollMs });
+      loops = startLoops(app, config, infra);
     },
-    settle: (scope = 'all') => (scope === 'all' ? settled(loop, app.dispatcher) : Promise.resolve()),
+    settle: (scope = 'all') => (scope === 'all' ? settled(loops, app.dispatcher) : Promise.resolve()),
     async stop(cutAfterMs = config.timing.deadlineMs) {
       app.dispatcher.retire();
-      await loop?.stop();
+      await Promise.all([loops?.deliveries.stop(), loops?.replays.stop()]);
       const cut = setTimeout(posts.cut, cutAfterMs);
       await app.dispatcher.drained();
       clearTimeout(cut);

@@ -73,14 +73,14 @@ describe('section 3, consecutive failures', () => {
     expect(await subscriber.shown()).toMatchObject(DISABLED);
   });
 
-  it('[HOOK-08] what waits when it is disabled is cancelled, and nothing new is made', async () => {
+  it('[HOOK-08] what waits when it is disabled is cancelled, and what comes then is missed', async () => {
     const subscriber = await scene.subscriber({}, 500);
     await bubblesReady(20);
     await bubblesReady(1);
     await scene.dispatcher.pass(60);
     expect(subscriber.receiver.received).toHaveLength(20);
     const log = await subscriber.log();
-    expect(log).toHaveLength(20);
+    expect(log).toHaveLength(21);
     expect(log.every(({ status, cancelled_reason }) => status === 'cancelled' && cancelled_reason === 'subscription_disabled')).toBe(true);
   });
 

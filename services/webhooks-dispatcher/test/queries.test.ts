@@ -2,6 +2,7 @@ import type { Database, Doc } from '@bubbles/shared/store/collection.ts';
 import { describe, expect, it } from '@jest/globals';
 import { DELIVERY_INDEXES } from '../src/adapters/store/deliveries.ts';
 import { EVENT_INDEXES } from '../src/adapters/store/events.ts';
+import { REPLAY_INDEXES } from '../src/adapters/store/replays.ts';
 import { SUBSCRIPTION_INDEXES } from '../src/adapters/store/subscriptions.ts';
 import { aBubble } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';
@@ -9,7 +10,7 @@ import { openScene } from './scene.ts';
 import { memoryDatabase } from './stores.ts';
 
 const BY_ID = { name: '_id', keys: { _id: 1 } } as const;
-const INDEXES = { subscriptions: SUBSCRIPTION_INDEXES, events: EVENT_INDEXES, deliveries: DELIVERY_INDEXES };
+const INDEXES = { subscriptions: SUBSCRIPTION_INDEXES, events: EVENT_INDEXES, deliveries: DELIVERY_INDEXES, replays: REPLAY_INDEXES };
 
 /** Every query that the stores make, by the paths of its filter and sort, and the index that serves it. */
 const SERVED: Readonly<Record<string, string>> = {
@@ -22,10 +23,12 @@ const SERVED: Readonly<Record<string, string>> = {
   'subscriptions: ownerId': 'owner',
   'subscriptions: teamId': 'team',
   'subscriptions: ownerId by createdAt, _id': 'owner',
-  'subscriptions: ownerId, status': 'owner',
   'events: _id': '_id',
   'events: _id, createdAt': '_id',
   'events: createdAt by createdAt': 'made',
+  'replays: dueAt by dueAt': 'due_at',
+  'replays: _id, leaseToken': '_id',
+  'replays:  by dueAt': 'due_at',
   'deliveries: claimableAt, status': 'due_v2',
   'deliveries: claimableAt, status by claimableAt': 'due_v2',
   'deliveries: claimableAt, putOff, status by claimableAt': 'due_v2',
@@ -109,6 +112,8 @@ describe('the queries of the stores', () => {
     await dispatcher.pass(10);
     const [delivery] = (await failing.log()).filter(({ status }) => status !== 'pending');
     await dispatcher.call('POST', `/${failing.id}/deliveries/${delivery.id}/redeliver`);
+    await dispatcher.call('POST', `/${failing.id}/replay`, { since: '2026-01-01T00:00:00Z' });
+    await dispatcher.call('GET', `/${failing.id}/failures`);
     await dispatcher.clock.set(new Date(dispatcher.clock.now().getTime() + 40 * 86_400_000));
     await dispatcher.settle();
     for (const job of dispatcher.service.jobs) await job.run();

@@ -7,6 +7,7 @@ import { afterAll } from '@jest/globals';
 import { type Stores, stores } from '../src/adapters/store/stores.ts';
 import { describeDeliveryStore } from './delivery-store.contract.ts';
 import { describeEventStore } from './event-store.contract.ts';
+import { describeReplayStore } from './replay-store.contract.ts';
 import { memoryDatabase } from './stores.ts';
 import { describeSubscriptionStore } from './subscription-store.contract.ts';
 
@@ -19,6 +20,7 @@ const describeStores = (engine: string, open: () => Database): void => {
   describeSubscriptionStore(engine, async () => (await make()).subscriptions);
   describeDeliveryStore(engine, async () => (await make()).deliveries);
   describeEventStore(engine, async () => (await make()).events);
+  describeReplayStore(engine, async () => (await make()).replays);
 };
 
 describeStores('the embedded store', memoryDatabase);

@@ -111,6 +111,14 @@ export const queued = (event: Omit<WebhookEvent, 'body'>, subscription: Subscrip
   log: [],
 });
 
+/** What a disabled subscription misses: in its log, and never sent unless somebody asks for it. */
+export const missed = (event: Omit<WebhookEvent, 'body'>, subscription: Subscription, at: Date): Delivery => ({
+  ...queued(event, subscription, at),
+  status: 'cancelled',
+  reason: 'subscription_disabled',
+  finishedAt: at,
+});
+
 /** Seconds from the end of the n-th failed attempt to the next. */
 export const retryDelaySeconds = (n: number): number => Math.min(FIRST_DELAY_SECONDS * 2 ** (n - 1), MAX_DELAY_SECONDS);
 

@@ -13,6 +13,7 @@ export const ID_BYTES = ID_CHARACTERS / 2;
 export const eventId = (bubbleId: string, type: DeliveredType): string => derived('evt', [bubbleId, type]);
 export const deliveryId = (event: string, subscriptionId: string): string => derived('dlv', [event, subscriptionId]);
 export const subscriptionId = (bytes: Uint8Array): string => random('wh', bytes);
+export const replayId = (bytes: Uint8Array): string => random('rpl', bytes);
 export const testEventId = (bytes: Uint8Array): string => random('evt', bytes);
 
 export const SECRET_BYTES = 32;

@@ -62,6 +62,10 @@ export function withTest({ testedAt }: Pick<Subscription, 'testedAt'>, now: Date
 
 /** One failed attempt of one delivery. */
 export const failureKey = (deliveryId: string, attempt: number): string => `${deliveryId}#${attempt}`;
+export const attemptOfKey = (key: string): { readonly deliveryId: string; readonly attempt: number } => {
+  const [deliveryId = '', attempt] = key.split('#');
+  return { deliveryId, attempt: Number(attempt) };
+};
 
 export const EVENT_TYPES: readonly EventType[] = ['bubble.ready', 'meeting_recording.ready', 'screen_recording.ready'];
 const EVENTS_OF_TYPE: Readonly<Record<BubbleType, readonly EventType[]>> = {

@@ -2,6 +2,7 @@ import type { Clock } from '@bubbles/shared/clock.ts';
 import { isDomainError } from '@bubbles/shared/errors.ts';
 import type { Log } from '@bubbles/shared/log.ts';
 import {
+  type Attempt,
   type CancelReason,
   chargesReceiver,
   type Delivery,
@@ -14,7 +15,7 @@ import {
 } from '../domain/delivery.ts';
 import { subscriptionRefusal } from '../domain/gate.ts';
 import type { AttemptResult } from '../domain/outcome.ts';
-import { failureKey, type Subscription } from '../domain/subscription.ts';
+import { DISABLED_BY_FAILURES, failureKey, type Subscription } from '../domain/subscription.ts';
 import type { Access, DeliveryStore, DispatchMetrics, EventStore, PostponeReason, Readability, SubscriptionStore } from '../ports.ts';
 import { askLive, type Cleared } from './ask-live.ts';
 import { grouped } from './grouped.ts';
@@ -57,13 +58,18 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
     }
   };
 
+  const disabled = ({ subscriptionId, ownerId }: Delivery, { outcome, status }: Attempt) => {
+    metrics.disabled();
+    log.warn('webhook subscription disabled', { subscriptionId, ownerId, reason: DISABLED_BY_FAILURES, outcome, status });
+  };
+
   /** In the order in which this process's attempts at the subscription ended: a success must not wipe a failure that came after it. */
-  const counted = (delivery: Delivery, { status, attempt }: Recorded, at: Date): Promise<void> => {
+  const counted = (delivery: Delivery, { status, attempt, line }: Recorded, at: Date): Promise<void> => {
     const life = { id: delivery.subscriptionId, epoch: delivery.epoch, at };
     const success = status === 'succeeded';
     const count = async () => {
       if (success) await succeeded(life);
-      else if (await subscriptions.failed({ ...life, key: failureKey(delivery.id, attempt) })) metrics.disabled();
+      else if (await subscriptions.failed({ ...life, key: failureKey(delivery.id, attempt) })) disabled(delivery, line);
     };
     return turn({ key: life.id, shared: success, work: () => whileLeased(delivery, count) });
   };

@@ -4,7 +4,7 @@ import type { Ids } from '@bubbles/shared/ids.ts';
 import { budgetOf, type Delivery, type DeliveryStatus, originOf, queued } from '../domain/delivery.ts';
 import { ID_BYTES, testEventId } from '../domain/ids.ts';
 import { type Subscription, type SubscriptionQuota, withTest } from '../domain/subscription.ts';
-import type { Access, DeliveryPage, DeliveryStore, EventStore, SubscriptionStore } from '../ports.ts';
+import type { Access, DeliveryPage, DeliveryStore, EventStore, Requeue, SubscriptionStore } from '../ports.ts';
 import { type Owner, requirePaidAccess } from './subscriptions.ts';
 
 interface Ports {
@@ -23,13 +23,31 @@ const missing = (what: string): never => {
   throw new DomainError('not_found', `No such ${what}.`);
 };
 
-const ownSubscription = ({ subscriptions, access }: Ports) => {
+export const ownSubscription = ({ subscriptions, access }: Pick<Ports, 'subscriptions' | 'access'>) => {
   const paid = requirePaidAccess({ access });
   return async (owner: Owner, id: string) => {
     await paid(owner);
     return (await subscriptions.ownedBy(owner.userId, id)) ?? missing('webhook subscription');
   };
 };
+
+export const requireEnabled = ({ status }: Subscription): void => {
+  if (status === 'disabled')
+    throw new DomainError('out_of_order', 'The subscription is disabled: enable it first, with PATCH {"status": "active"}.');
+};
+
+/** A schedule of its own for a delivery as it is now. */
+export const requeueOf = (
+  { attempt, type }: Delivery,
+  subscription: Subscription,
+  request: Pick<Requeue, 'at' | 'requeuedBy'>,
+): Requeue => ({
+  ...request,
+  epoch: subscription.epoch,
+  origin: originOf(subscription),
+  base: attempt,
+  budget: budgetOf(type, subscription),
+});
 
 /** Goes the way of every delivery, also to a disabled subscription: once then. */
 export const testSubscription = (ports: Ports) => {
@@ -103,16 +121,8 @@ export const redeliver = (ports: Ports) => {
   return async (owner: Owner, { subscriptionId, id, ids }: Redelivery): Promise<Delivery> => {
     const subscription = await own(owner, subscriptionId);
     const delivery = (await ports.deliveries.ofSubscription(subscription.id, id)) ?? missing('delivery');
-    if (subscription.status === 'disabled' && delivery.type !== 'webhook.test')
-      throw new DomainError('out_of_order', 'The subscription is disabled: enable it first, with PATCH {"status": "active"}.');
-    const again = await ports.deliveries.requeue(id, {
-      epoch: subscription.epoch,
-      origin: originOf(subscription),
-      at: ports.clock.now(),
-      requeuedBy: ids.uuid(),
-      base: delivery.attempt,
-      budget: budgetOf(delivery.type, subscription),
-    });
+    if (delivery.type !== 'webhook.test') requireEnabled(subscription);
+    const again = await ports.deliveries.requeue(id, requeueOf(delivery, subscription, { at: ports.clock.now(), requeuedBy: ids.uuid() }));
     if (again !== null) ports.wake();
     return again ?? delivery;
   };

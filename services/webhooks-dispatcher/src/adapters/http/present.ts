@@ -1,6 +1,13 @@
 import type { WebhookSubscription, WebhookSubscriptionFilters } from '@bubbles/contracts/api/webhook.ts';
-import type { WebhookAttempt, WebhookDeliveryRecord } from '@bubbles/contracts/api/webhook-delivery.ts';
+import type {
+  WebhookAttempt,
+  WebhookDeliveryRecord,
+  WebhookFailures,
+  WebhookReplayQueued,
+} from '@bubbles/contracts/api/webhook-delivery.ts';
+import type { App } from '../../app.ts';
 import type { Attempt, Delivery } from '../../domain/delivery.ts';
+import type { Replay } from '../../domain/replay.ts';
 import type { Filters, Subscription } from '../../domain/subscription.ts';
 
 const timeOrNull = (at: Date | null): string | null => (at === null ? null : at.toISOString());
@@ -50,4 +57,19 @@ export const presentDelivery = (delivery: Delivery): WebhookDeliveryRecord => ({
   finished_at: timeOrNull(delivery.finishedAt),
   next_attempt_at: delivery.status === 'pending' && delivery.leaseToken === null ? delivery.claimableAt.toISOString() : null,
   attempts: delivery.log.map(presentAttempt),
+});
+
+export const presentReplay = ({ id, since, until }: Replay): WebhookReplayQueued => ({
+  id,
+  since: since.toISOString(),
+  until: until.toISOString(),
+  status: 'queued',
+});
+
+export const presentFailures = ({ subscription, failures }: Awaited<ReturnType<App['listFailures']>>): WebhookFailures => ({
+  status: subscription.status,
+  disabled_at: timeOrNull(subscription.disabledAt),
+  disabled_reason: subscription.disabledReason,
+  consecutive_failures: subscription.fails,
+  data: failures.map(({ deliveryId, ...attempt }) => ({ delivery_id: deliveryId, ...presentAttempt(attempt) })),
 });

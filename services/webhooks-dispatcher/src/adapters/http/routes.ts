@@ -3,14 +3,16 @@ import type { Caller, Route } from '@bubbles/shared/http/route.ts';
 import type { App } from '../../app.ts';
 import type { Owner } from '../../use-cases/subscriptions.ts';
 import type { Cursors } from './cursors.ts';
-import { filtersOf, presentDelivery, presentSubscription } from './present.ts';
+import { filtersOf, presentDelivery, presentFailures, presentReplay, presentSubscription } from './present.ts';
 import {
   createWebhook,
   deleteWebhook,
   getWebhook,
   listDeliveries,
+  listFailures,
   listWebhooks,
   redeliverWebhook,
+  replayWebhook,
   rotateWebhookSecret,
   testWebhook,
   updateWebhook,
@@ -56,6 +58,11 @@ export const routes = (app: App, cursors: Cursors): readonly Route[] => [
     const last = hasMore ? deliveries.at(-1) : undefined;
     return { data: deliveries.map(presentDelivery), has_more: hasMore, next_cursor: last ? cursors.deliveries.write(last, scope) : null };
   }),
+  route(replayWebhook, async ({ caller, params, body: { since, until }, ids }) => {
+    const request = { subscriptionId: params.id, since: new Date(since), until: until === undefined ? null : new Date(until), ids };
+    return presentReplay(await app.requestReplay(ownerOf(caller), request));
+  }),
+  route(listFailures, async ({ caller, params }) => presentFailures(await app.listFailures(ownerOf(caller), params.id))),
   route(redeliverWebhook, async ({ caller, params, ids }) => {
     const { id, type } = await app.redeliver(ownerOf(caller), { subscriptionId: params.id, id: params.delivery_id, ids });
     return { id, type, status: 'queued' as const };

@@ -11,7 +11,14 @@ import {
   WebhookSubscriptionCreated,
   WebhookTestQueued,
 } from '@bubbles/contracts/api/webhook.ts';
-import { ListDeliveriesQuery, WebhookDeliveryList, WebhookRedeliveryQueued } from '@bubbles/contracts/api/webhook-delivery.ts';
+import {
+  ListDeliveriesQuery,
+  ReplayWebhookRequest,
+  WebhookDeliveryList,
+  WebhookFailures,
+  WebhookRedeliveryQueued,
+  WebhookReplayQueued,
+} from '@bubbles/contracts/api/webhook-delivery.ts';
 import { defineRoute } from '@bubbles/shared/http/define-route.ts';
 import { z } from 'zod';
 
@@ -125,6 +132,35 @@ export const listDeliveries = defineRoute({
   params: ById,
   query: ListDeliveriesQuery,
   success: { status: 200, schema: WebhookDeliveryList },
+  errors: ['pro_plan_required', 'not_found'],
+  extension: true,
+});
+
+export const replayWebhook = defineRoute({
+  ...common,
+  method: 'POST',
+  path: '/v1/webhooks/{id}/replay',
+  operationId: 'replayWebhook',
+  summary: 'Send the failed deliveries of a span again',
+  description:
+    'Queues every delivery of the subscription that was made in the span and reached nobody: exhausted, cancelled, or missed while the subscription was disabled; tests are left out. Each keeps its delivery id and gets a schedule of its own. The work goes on after this answer, from the newest to the oldest, at the pace at which the receiver takes it, and ends when the subscription is disabled or deleted. Before each attempt the service asks whether you may still read the bubble. 409 `invalid_request` when the subscription is disabled or a replay of it is in progress.',
+  params: ById,
+  body: ReplayWebhookRequest,
+  success: { status: 202, schema: WebhookReplayQueued },
+  errors: ['pro_plan_required', 'not_found', 'out_of_order'],
+  idempotent: true,
+  extension: true,
+});
+
+export const listFailures = defineRoute({
+  ...common,
+  method: 'GET',
+  path: '/v1/webhooks/{id}/failures',
+  operationId: 'listWebhookFailures',
+  summary: 'See why a subscription is disabled',
+  description: 'The failed attempts in a row, with what the receiver answered. Empty after a success.',
+  params: ById,
+  success: { status: 200, schema: WebhookFailures },
   errors: ['pro_plan_required', 'not_found'],
   extension: true,
 });

@@ -88,7 +88,7 @@ export function subscriptionStore(collection: Collection<SubscriptionDoc>): Subs
       const some = limit === null ? {} : { limit };
       return (await collection.find({ ownerId, ...afterPosition(position) }, { sort: NEWEST_FIRST, ...some })).map(toSubscription);
     },
-    activeOf: async (ownerIds) => (await collection.find({ ownerId: { $in: [...ownerIds] }, status: 'active' })).map(toSubscription),
+    ofOwners: async (ownerIds) => (await collection.find({ ownerId: { $in: [...ownerIds] } })).map(toSubscription),
     async update(ownerId, id, change) {
       for (;;) {
         const before = await collection.findOne({ _id: id, ownerId });
