@@ -1,9 +1,11 @@
 import { accounts } from '@bubbles/bubbles-query/adapters/services/accounts.ts';
+import { memberships } from '@bubbles/bubbles-query/adapters/services/memberships.ts';
+import { AccessResponse } from '@bubbles/contracts/internal/access.ts';
 import { AccountsSnapshot } from '@bubbles/contracts/internal/accounts.ts';
 import { internalClient } from '@bubbles/shared/http/internal-client.ts';
 import { describe, expect, it } from '@jest/globals';
 import { Matchers } from '@pact-foundation/pact';
-import { USER_ID } from '../examples.ts';
+import { CHANNEL_ID, TEAM_ID, USER_ID } from '../examples.ts';
 import { expecting } from '../expecting.ts';
 import { calledBy, pactBetween, tokensOf } from '../pacts.ts';
 
@@ -34,6 +36,29 @@ describe('bubbles-query fills its people again', () => {
         const identity = internalClient({ callee: 'identity-and-oauth', baseUrls: [url], tokens: tokensOf('bubbles-query') });
         const page = await accounts(identity).page(AFTER);
         expect(page).toEqual({ people: [{ id: USER_ID, name: 'Ada', email: 'ada@acme.test', revision: 1 }], nextAfter: USER_ID });
+      });
+  });
+});
+
+describe('bubbles-query asks who belongs where', () => {
+  it('[BUB-05] for a reader who does not take part', async () => {
+    const membership = { team_id: TEAM_ID, role: 'member' as const, hidden: false, visible_channel_ids: [CHANNEL_ID] };
+    const { body, rules } = expecting(AccessResponse.pick({ users: true }), {
+      users: [{ id: USER_ID, state: 'active', paid_features: true, memberships: [membership] }],
+    });
+    await pactBetween('bubbles-query', 'identity-and-oauth')
+      .addInteraction()
+      .given('a member of a team with a channel')
+      .uponReceiving('a question about the memberships of a user')
+      .withRequest('POST', '/internal/v1/access', (request) => {
+        request.headers(calledBy('bubbles-query')).jsonBody({ user_ids: [Matchers.fromProviderState('user_id', USER_ID)], team_ids: [] });
+      })
+      .willRespondWith(200, (response) => {
+        response.jsonBody(body).matchingRules({ body: [...rules] });
+      })
+      .executeTest(async ({ url }) => {
+        const identity = internalClient({ callee: 'identity-and-oauth', baseUrls: [url], tokens: tokensOf('bubbles-query') });
+        expect(await memberships(identity).belongs(USER_ID, TEAM_ID)).toBe(true);
       });
   });
 });
