@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { fakeIds } from '../testing/fake-ids.ts';
 import { rawConnection } from '../testing/raw-http.ts';
@@ -178,6 +179,29 @@ describe('a server', () => {
     });
   });
 
+  it('[GEN-14] that is full takes a connection from the peer that holds most, and none from the others', async () => {
+    const { url } = await start((_, res) => res.end('ok'), { maxConnections: 4 });
+    const { port } = new URL(url);
+    const from = (localAddress: string) => {
+      const socket = connect({ host: '127.0.0.1', port: Number(port), localAddress });
+      return socket.on('error', () => undefined).resume();
+    };
+    const greedy = Array.from({ length: 4 }, () => from('127.0.0.1'));
+    await Promise.all(greedy.map((socket) => once(socket, 'connect')));
+    const one = from('127.0.0.1');
+    await once(one, 'close');
+    const other = from('127.0.0.2');
+    other.write(GET);
+    await once(other, 'data');
+    await waitFor(() => greedy.filter(({ destroyed }) => destroyed).length === 1);
+    const again = from('127.0.0.2');
+    again.write(GET);
+    await once(again, 'data');
+    await waitFor(() => greedy.filter(({ destroyed }) => destroyed).length === 2);
+    expect(other.destroyed).toBe(false);
+    for (const socket of [...greedy, other, again]) socket.destroy();
+  });
+
   describe('under slow senders', () => {
     const slow = { headersTimeoutMs: 200, requestTimeoutMs: 400 };
 
@@ -218,6 +242,10 @@ describe('a server', () => {
 });
 
 const statuses = (text: string): string[] => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status ?? '');
+
+const waitFor = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await new Promise(setImmediate);
+};
 
 /** Resolves when nobody listens any more. */
 const refusedEventually = async (url: string): Promise<void> => {

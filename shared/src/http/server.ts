@@ -2,6 +2,7 @@ import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Ids } from '../ids.ts';
+import { shareConnections } from './connection-share.ts';
 import { type ConnectionTurns, connectionTurns } from './connection-turns.ts';
 import { MAX_HEADER_FIELDS } from './framing.ts';
 import { type HeldPort, holdPort } from './held-port.ts';
@@ -106,7 +107,7 @@ const bareServer = (limits: Limits, handler: RequestListener): Server => {
   });
   // Node drops what is above silently; one more lets `framingFault` see that there were too many.
   server.maxHeadersCount = MAX_HEADER_FIELDS + 1;
-  server.maxConnections = limits.maxConnections;
+  shareConnections(server, limits.maxConnections);
   // The types do not know it.
   Object.assign(server, { httpAllowHalfOpen: limits.answersHalfClosed });
   server.setTimeout(limits.idleTimeoutMs);

@@ -1,6 +1,6 @@
 import { fakeIds } from '@bubbles/shared/testing/fake-ids.ts';
 import { describe, expect, it } from '@jest/globals';
-import { acceptedRequestId, acceptedTraceparent, clientAddress, networkOf, newTraceparents } from './peer.ts';
+import { acceptedRequestId, acceptedTraceparent, clientAddress, newTraceparents } from './peer.ts';
 
 const ours = { has: (address: string) => address.startsWith('10.') || address.startsWith('::ffff:10.') };
 const client = (peer: string, list: readonly string[]) =>
@@ -42,19 +42,5 @@ describe('who calls', () => {
     const fresh = Array.from({ length: 300 }, next);
     for (const made of fresh) expect(acceptedTraceparent(made)).toBe(made);
     expect(new Set(fresh).size).toBe(300);
-  });
-});
-
-describe('[GEN-14] the network that counts as one', () => {
-  it.each([
-    ['192.0.2.7', '192.0.2.7'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
-    ['2001:db8:1:2::6', '2001:db8:1:2'],
-    ['2001:0db8:0001:0002::', '2001:db8:1:2'],
-    ['2001:db8::6', '2001:db8:0:0'],
-    ['::1', '0:0:0:0'],
-    ['nonsense', 'nonsense'],
-  ])('of %s is %s', (address, network) => {
-    expect(networkOf(address)).toBe(network);
   });
 });

@@ -1,4 +1,4 @@
-import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import type { ForwardedFields } from './request-head.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
@@ -32,22 +32,6 @@ export const clientAddress = ({ peer, forwarded, proxies }: Hop): string => {
     client = address;
   }
   return client;
-};
-
-const GROUPS = 8;
-const NETWORK_GROUPS = 4;
-
-/** Who counts as one when things are shared: an IPv4 address, or the /64 network that one holder of IPv6 addresses has. */
-export const networkOf = (address: string): string => {
-  if (!isIPv6(address)) return address;
-  const [left = '', right] = address.split('::');
-  const head = left === '' ? [] : left.split(':');
-  const tail = right === undefined || right === '' ? [] : right.split(':');
-  const groups = right === undefined ? head : [...head, ...Array.from({ length: GROUPS - head.length - tail.length }, () => '0'), ...tail];
-  return groups
-    .slice(0, NETWORK_GROUPS)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
 };
 
 /** The id that a trusted proxy gave the request, when it has the form of one. */

@@ -1,7 +1,7 @@
 import { DomainError, isDomainError } from '@bubbles/shared/errors.ts';
+import { networkOf } from '@bubbles/shared/http/network.ts';
 import { readBody } from '@bubbles/shared/http/read-body.ts';
 import type { MemoryShares } from '../domain/memory-shares.ts';
-import { networkOf } from '../domain/peer.ts';
 import { fail, refuse } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 

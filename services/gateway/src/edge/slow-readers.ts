@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { networkOf } from '@bubbles/shared/http/network.ts';
 import type { MemoryHold, MemoryShares } from '../domain/memory-shares.ts';
-import { networkOf } from '../domain/peer.ts';
 import type { Exchange } from './exchange.ts';
 
 export interface SlowReadersOptions {
