@@ -5,6 +5,7 @@ export const isJson = (value: unknown): value is Json => typeof value === 'objec
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const EMAIL = /^[^@\s]+@[^@\s]+$/u;
 const DOCUMENT = 'document';
 
 /** Schemas are open for clients; here their objects are closed: what the product sends, its document shows. */
@@ -33,7 +34,7 @@ export function schemaFaultsIn(document: Json): (schema: Json, value: unknown) =
     allErrors: true,
     allowUnionTypes: true,
     validateSchema: false,
-    formats: { 'date-time': DATE_TIME, uuid: UUID, uri: URL.canParse },
+    formats: { 'date-time': DATE_TIME, uuid: UUID, uri: URL.canParse, email: EMAIL },
   });
   const { schemas } = Object(document['components']);
   ajv.addSchema({ $id: DOCUMENT, $defs: localReferences(closed(schemas)) }, DOCUMENT);
