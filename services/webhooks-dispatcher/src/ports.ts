@@ -20,6 +20,8 @@ export interface SubscriptionStore {
   update(ownerId: string, id: string, change: (before: Subscription) => SubscriptionChange): Promise<Subscription | null>;
   /** False when there was no such subscription of the owner. */
   delete(ownerId: string, id: string): Promise<boolean>;
+  /** Of the owner, those that were made before this life of the account, which is not the first. */
+  deleteOfEarlierLives(ownerId: string, life: number): Promise<void>;
   /** Each success of the life `epoch` ends the streak of failures. */
   succeeded(results: readonly AttemptEnd[]): Promise<void>;
   /** A failure counts once under its key, and the twentieth in a row disables. True when this one did. */
@@ -147,6 +149,8 @@ export interface ReplayStore {
 export interface OwnerAccess {
   readonly active: boolean;
   readonly pays: boolean;
+  /** Of the account: what was made in an earlier one has ended. */
+  readonly life: number;
   readonly memberships: readonly { readonly teamId: string; readonly hidden: boolean; readonly channelIds: readonly string[] }[];
 }
 export interface TeamAccess {

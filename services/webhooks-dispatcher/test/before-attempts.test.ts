@@ -42,6 +42,7 @@ const moveOut = () => {
 const CANCELLED: readonly (readonly [string, string, Meanwhile])[] = [
   ['account_closed', 'the account is disabled', () => peers().user('ada', { state: 'disabled' })],
   ['account_closed', 'the account is deleted', () => peers().user('ada', { state: 'deleted' })],
+  ['account_closed', 'the account was deleted and is open again', () => peers().user('ada', { life: 2 })],
   ['plan_required', 'the team goes to plan free', () => peers().team('team', { plan: 'free' })],
   ['team_archived', 'the team is archived', () => peers().team('team', { archived: true })],
   ['bubble_not_readable', 'the bubble is archived or removed', () => peers().bubble('b1', { bubble: null, participates: false })],

@@ -10,6 +10,7 @@ export const NOON = new Date('2026-03-01T12:00:00.000Z');
 export const aSubscription = (overrides: Partial<Subscription> = {}): Subscription => ({
   id: 'wh_1',
   ownerId: 'owner',
+  ownerLife: 1,
   url: 'https://hooks.example.com/in',
   events: ['bubble.ready'],
   teamId: null,

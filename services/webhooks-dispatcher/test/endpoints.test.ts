@@ -39,6 +39,17 @@ const ENDPOINTS: readonly Endpoint[] = [
 ];
 
 describe('section 4, POST /v1/webhooks', () => {
+  it('[AUTH-05] an account that was deleted and is open again has no subscription of before, and makes new ones', async () => {
+    const { peers, call } = dispatcher;
+    peers.user('phoenix', {});
+    const as = { userId: 'phoenix' };
+    const { body: old } = await call('POST', '', NEW, as);
+    peers.user('phoenix', { life: 2 });
+    expect((await call('GET', `/${old.id}`, undefined, as)).status).toBe(404);
+    const { body: young } = await call('POST', '', NEW, as);
+    expect((await call('GET', '', undefined, as)).body.data.map(({ id }: { id: string }) => id)).toEqual([young.id]);
+  });
+
   it('[HOOK-01] [GEN-10] answers the subscription and, this once, its secret', async () => {
     const scope = { team_id: TEAM.id, space_id: 'channel' };
     const { status, headers, body } = await create({ ...scope, filters: { only_my_bubbles: false } });

@@ -51,7 +51,7 @@ it('[DLV-04] while our name servers refuse to be asked deliveries wait, and nobo
     access: {
       ask: () =>
         Promise.resolve({
-          users: new Map([['owner', { active: true, pays: true, memberships: [] }]]),
+          users: new Map([['owner', { active: true, pays: true, life: 1, memberships: [] }]]),
           teams: new Map([['team', { plan: 'pro', archived: false }]]),
         }),
     },

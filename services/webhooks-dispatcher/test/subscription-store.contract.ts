@@ -22,6 +22,17 @@ const describeRecords = (make: () => Promise<SubscriptionStore>) =>
       expect([...(await store.byIds(['wh_absent', 'wh_1']))]).toEqual([['wh_1', subscription]]);
     });
 
+    it('[AUTH-05] deletes those of earlier lives of their owner, and frees their places', async () => {
+      const store = await make();
+      await add(store, aSubscription());
+      await add(store, aSubscription({ id: 'wh_2', ownerLife: 2 }));
+      await add(store, aSubscription({ id: 'wh_other', ownerId: 'other' }));
+      await store.deleteOfEarlierLives('owner', 2);
+      expect([...(await store.byIds(['wh_1', 'wh_2', 'wh_other'])).keys()]).toEqual(['wh_2', 'wh_other']);
+      await store.deleteOfEarlierLives('owner', 3);
+      expect(await store.listOf('owner', ALL)).toEqual([]);
+    });
+
     it('[HOOK-04] lists those of an owner, newest first', async () => {
       const store = await make();
       for (const n of [2, 1, 3]) await add(store, aSubscription({ id: `wh_${n}`, createdAt: later(n) }));

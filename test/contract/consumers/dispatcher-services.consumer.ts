@@ -21,6 +21,7 @@ describe('the dispatcher asks before each attempt', () => {
           id: USER_ID,
           state: 'active',
           paid_features: true,
+          life: 1,
           memberships: [{ team_id: TEAM_ID, role: 'member', hidden: false, visible_channel_ids: [CHANNEL_ID] }],
         },
       ],
@@ -41,7 +42,7 @@ describe('the dispatcher asks before each attempt', () => {
       })
       .executeTest(async ({ url }) => {
         const { users, teams } = await access(clientOf('identity-and-oauth', url)).ask({ userIds: [USER_ID], teamIds: [TEAM_ID] });
-        expect(users.get(USER_ID)).toMatchObject({ active: true, pays: true });
+        expect(users.get(USER_ID)).toMatchObject({ active: true, pays: true, life: 1 });
         expect(teams.get(TEAM_ID)).toEqual({ plan: 'pro', archived: false });
       });
   });

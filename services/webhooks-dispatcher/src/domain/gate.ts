@@ -37,6 +37,10 @@ const readingRefusal = ({ bubble, participates }: LiveReading): CancelReason | n
 export const liveRefusal = (access: LiveAccess, reading: LiveReading | null): CancelReason | null =>
   accessRefusal(access) ?? (reading && readingRefusal(reading));
 
+/** A subscription ends with the life of its owner's account, also when the account is opened again. */
+export const lifeRefusal = ({ ownerLife }: Pick<Subscription, 'ownerLife'>, livesNow: number): CancelReason | null =>
+  ownerLife < livesNow ? 'account_closed' : null;
+
 /**
  * Why the subscription as it is now ends this delivery of the bubble as it is now; null when it does not. Tests go to disabled ones too, once, whatever
  * they are subscribed to.

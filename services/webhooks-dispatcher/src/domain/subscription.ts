@@ -14,6 +14,8 @@ export interface Subscription {
   /** `wh_…` */
   readonly id: string;
   readonly ownerId: string;
+  /** The life of the owner's account in which it was made. */
+  readonly ownerLife: number;
   /** The text that the owner gave. */
   readonly url: string;
   readonly events: readonly EventType[];
@@ -47,6 +49,8 @@ export interface SubscriptionQuota {
   readonly testsPerMinute: number;
 }
 
+/** An account that was deleted and is opened again has another one, and nothing of before. */
+export const FIRST_LIFE = 1;
 export const MAX_CONSECUTIVE_FAILURES = 20;
 export const DISABLED_BY_FAILURES = 'delivery_failures';
 

@@ -16,6 +16,8 @@ export interface Cleared {
   readonly body: Uint8Array;
   /** As it is now; null for a test. */
   readonly bubble: ReadyBubble | null;
+  /** Of the owner's account. */
+  readonly ownerLife: number;
 }
 
 /** Of the deliveries of one batch; those of which somebody could not be asked are not in it. */
@@ -52,7 +54,7 @@ const judge = ({ bubble, ownerId }: Delivery, seen: Seen | undefined, { users, t
   const teamId = seen?.bubble.teamId ?? null;
   const team = teamId === null ? null : teams.get(teamId);
   if (owner === undefined || team === undefined || (bubble !== null && seen === undefined)) return null;
-  return { refusal: liveRefusal({ ownerActive: owner.active, ownerPays: owner.pays, team }, seen?.reading ?? null) };
+  return { ownerLife: owner.life, refusal: liveRefusal({ ownerActive: owner.active, ownerPays: owner.pays, team }, seen?.reading ?? null) };
 };
 
 /** Identity and bubbles-query are asked once for the whole batch, and the frozen bodies are read with it. `onAway` hears why some are without an answer. */
@@ -85,7 +87,9 @@ export async function askLive(
     if (judged?.refusal !== null) return judged && { refusal: judged.refusal };
     const body = bodies.get(delivery.eventId);
     if (body === undefined) return { refusal: 'event_expired' };
-    return body === null ? { refusal: 'bubble_not_readable' } : { refusal: null, body, bubble: bubble?.bubble ?? null };
+    return body === null
+      ? { refusal: 'bubble_not_readable' }
+      : { refusal: null, body, bubble: bubble?.bubble ?? null, ownerLife: judged.ownerLife };
   };
   return new Map(
     claimed.flatMap((delivery) => {

@@ -13,7 +13,7 @@ import {
   record,
   wasLostTooOften,
 } from '../domain/delivery.ts';
-import { subscriptionRefusal } from '../domain/gate.ts';
+import { lifeRefusal, subscriptionRefusal } from '../domain/gate.ts';
 import type { AttemptResult } from '../domain/outcome.ts';
 import { DISABLED_BY_FAILURES, failureKey, type Subscription } from '../domain/subscription.ts';
 import type { Access, DeliveryStore, DispatchMetrics, EventStore, PostponeReason, Readability, SubscriptionStore } from '../ports.ts';
@@ -158,11 +158,15 @@ export const prepareAttempts = (ports: Ports) => {
     const send = post(ports);
     const redirect = once((subscriptionId: string, origin: string) => deliveries.redirect(subscriptionId, origin));
 
-    const attempt = async (delivery: Delivery, subscription: Subscription | undefined, { body, bubble }: Cleared): Promise<void> => {
+    const attempt = async (
+      delivery: Delivery,
+      subscription: Subscription | undefined,
+      { body, bubble, ownerLife }: Cleared,
+    ): Promise<void> => {
       const startedAt = clock.now();
       if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return recording.putOff(delivery, 'lease_too_short');
       if (subscription === undefined) return recording.cancelled(delivery, 'subscription_deleted');
-      const reason = subscriptionRefusal(delivery, bubble, subscription);
+      const reason = lifeRefusal(subscription, ownerLife) ?? subscriptionRefusal(delivery, bubble, subscription);
       if (reason !== null) return recording.cancelled(delivery, reason);
       const origin = originOf(subscription);
       if (origin !== delivery.origin) {

@@ -23,11 +23,11 @@ const missing = (what: string): never => {
   throw new DomainError('not_found', `No such ${what}.`);
 };
 
-export const ownSubscription = ({ subscriptions, access }: Pick<Ports, 'subscriptions' | 'access'>) => {
-  const paid = requirePaidAccess({ access });
+export const ownSubscription = (ports: Pick<Ports, 'subscriptions' | 'access'>) => {
+  const paid = requirePaidAccess(ports);
   return async (owner: Owner, id: string) => {
     await paid(owner);
-    return (await subscriptions.ownedBy(owner.userId, id)) ?? missing('webhook subscription');
+    return (await ports.subscriptions.ownedBy(owner.userId, id)) ?? missing('webhook subscription');
   };
 };
 

@@ -4,7 +4,14 @@ import type { Ids } from '@bubbles/shared/ids.ts';
 import type { Seal } from '@bubbles/shared/seal.ts';
 import { ID_BYTES, SECRET_BYTES, secretOf, subscriptionId } from '../domain/ids.ts';
 import { type ReceiverPolicy, receiverUrl } from '../domain/receiver-url.ts';
-import { type EventType, type Filters, orNoFilters, type Subscription, type SubscriptionQuota } from '../domain/subscription.ts';
+import {
+  type EventType,
+  FIRST_LIFE,
+  type Filters,
+  orNoFilters,
+  type Subscription,
+  type SubscriptionQuota,
+} from '../domain/subscription.ts';
 import type { Access, ListPage, OwnerAccess, SubscriptionChange, SubscriptionStore } from '../ports.ts';
 
 interface Ports {
@@ -32,12 +39,12 @@ const missing = (): never => {
 
 /** Every endpoint of webhooks needs it, before anything is said of what exists. */
 export const requirePaidAccess =
-  ({ access }: Pick<Ports, 'access'>) =>
+  ({ access, subscriptions }: Pick<Ports, 'access' | 'subscriptions'>) =>
   async ({ userId }: Owner): Promise<OwnerAccess> => {
-    const { users } = await access.ask({ userIds: [userId], teamIds: [] });
-    const owner = users.get(userId);
+    const owner = (await access.ask({ userIds: [userId], teamIds: [] })).users.get(userId);
     if (owner?.active === false) throw new DomainError('account_deleted', 'The account of this credential is closed.');
     if (!owner?.pays) throw new DomainError('pro_plan_required', 'Webhooks need a workspace with paid-feature access.');
+    if (owner.life > FIRST_LIFE) await subscriptions.deleteOfEarlierLives(userId, owner.life);
     return owner;
   };
 
@@ -69,13 +76,15 @@ export const createSubscription = (ports: Ports) => {
     { ids, ...request }: NewSubscription,
   ): Promise<{ readonly subscription: Subscription; readonly secret: string }> => {
     receiverUrl(request.url, ports.receivers);
-    await checkScope(request, await paid(owner), ports.access);
+    const access = await paid(owner);
+    await checkScope(request, access, ports.access);
     const id = subscriptionId(ids.bytes(ID_BYTES));
     const secret = secretOf(ids.bytes(SECRET_BYTES));
     const subscription: Subscription = {
       ...request,
       id,
       ownerId: owner.userId,
+      ownerLife: access.life,
       filters: request.filters && orNoFilters(request.filters),
       status: 'active',
       secretSealed: ports.seal.close(Buffer.from(secret), id),

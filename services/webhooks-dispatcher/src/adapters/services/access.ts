@@ -1,6 +1,7 @@
 import { AccessResponse } from '@bubbles/contracts/internal/access.ts';
 import { DomainError } from '@bubbles/shared/errors.ts';
 import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
+import { FIRST_LIFE } from '../../domain/subscription.ts';
 import type { Access } from '../../ports.ts';
 
 const namesAll = (answers: readonly { readonly id: string }[], ids: readonly string[]): boolean => {
@@ -16,11 +17,12 @@ export const access = (identity: InternalClient): Access => ({
     if (!namesAll(users, userIds) || !namesAll(teams, teamIds)) throw new DomainError('unavailable', 'Identity left somebody out.');
     return {
       users: new Map(
-        users.map(({ id, state, paid_features, memberships }) => [
+        users.map(({ id, state, paid_features, life = FIRST_LIFE, memberships }) => [
           id,
           {
             active: state === 'active',
             pays: paid_features,
+            life,
             memberships: memberships.map(({ team_id, hidden, visible_channel_ids }) => ({
               teamId: team_id,
               hidden,

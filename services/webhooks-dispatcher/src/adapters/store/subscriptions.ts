@@ -1,9 +1,15 @@
 import type { Collection, IndexSpec, UpdateOne } from '@bubbles/shared/store/collection.ts';
-import { DISABLED_BY_FAILURES, MAX_CONSECUTIVE_FAILURES, type Subscription, type SubscriptionQuota } from '../../domain/subscription.ts';
+import {
+  DISABLED_BY_FAILURES,
+  FIRST_LIFE,
+  MAX_CONSECUTIVE_FAILURES,
+  type Subscription,
+  type SubscriptionQuota,
+} from '../../domain/subscription.ts';
 import type { AttemptEnd, SubscriptionStore } from '../../ports.ts';
 import { afterPosition, NEWEST_FIRST } from './newest-first.ts';
 
-export interface SubscriptionDoc extends Omit<Subscription, 'id' | 'testedAt'> {
+export interface SubscriptionDoc extends Omit<Subscription, 'id' | 'testedAt' | 'ownerLife'> {
   readonly _id: string;
   /** Rises with every change by the owner, and when failures disable: then a change in progress looks again. Other results leave it alone. */
   readonly revision: number;
@@ -11,6 +17,7 @@ export interface SubscriptionDoc extends Omit<Subscription, 'id' | 'testedAt'> {
   readonly places?: readonly string[];
   /** Absent from older documents too. */
   readonly testedAt?: readonly Date[];
+  readonly ownerLife?: number;
 }
 
 export const SUBSCRIPTION_INDEXES: readonly IndexSpec[] = [
@@ -45,9 +52,18 @@ const success = ({ id, epoch, at }: AttemptEnd): UpdateOne<SubscriptionDoc> => (
   update: { $set: { fails: 0, streak: [] }, $max: { lastSuccessAt: at } },
 });
 
-const toSubscription = ({ _id, revision, places, testedAt = [], previousSecret = null, ...rest }: SubscriptionDoc): Subscription => ({
+const toSubscription = ({
+  _id,
+  revision,
+  places,
+  testedAt = [],
+  previousSecret = null,
+  ownerLife = FIRST_LIFE,
+  ...rest
+}: SubscriptionDoc): Subscription => ({
   id: _id,
   testedAt,
+  ownerLife,
   previousSecret,
   ...rest,
 });
@@ -101,6 +117,10 @@ export function subscriptionStore(collection: Collection<SubscriptionDoc>): Subs
         );
         if (after !== null) return toSubscription(after);
       }
+    },
+    async deleteOfEarlierLives(ownerId, life) {
+      await collection.deleteMany({ ownerId, ownerLife: { $lt: life } });
+      await collection.deleteMany({ ownerId, ownerLife: { $exists: false } });
     },
     delete: async (ownerId, id) => (await collection.deleteOne({ _id: id, ownerId })) > 0,
     async succeeded(results) {
