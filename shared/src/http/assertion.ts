@@ -43,7 +43,8 @@ export interface AssertionSigner {
 export const signAssertion = ({ caller, audience, epoch }: Assertion, { kid, key }: AssertionSigner, now: Date): Promise<string> => {
   const issuedAt = Math.floor(now.getTime() / 1000);
   const { credentialId: cid, kind, scopes } = caller;
-  return new SignJWT({ cid, kind, scopes, epoch })
+  // Services of an older release take none without teams.
+  return new SignJWT({ cid, kind, scopes, teams: [], epoch })
     .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
     .setIssuer(ISSUER)
     .setSubject(caller.userId)

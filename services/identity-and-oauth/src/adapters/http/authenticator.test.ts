@@ -79,7 +79,6 @@ describe('identity’s own authenticator', () => {
       credentialId: 'key-1',
       kind: 'pat',
       scopes: ['bubbles:read', 'webhooks:manage', 'meetings:join'],
-      teams: [{ id: 'team-1', role: 'admin', hidden: false }],
     });
     expect(accounts.of(admission.caller)).toBe(account);
     expect(() => accounts.of({ ...admission.caller })).toThrow();
