@@ -50,6 +50,7 @@ describe('the reference of the control plane', () => {
       expect([name, Object.keys(operation.responses)]).toEqual([name, ['200', '400', '403', '404', '500']]);
       expect([name, operation.requestBody !== undefined]).toEqual([name, /^(POST|PUT|PATCH)/.test(name)]);
     }
+    expect(document.servers).toEqual([{ url: '/' }]);
     expect(JSON.stringify(document)).not.toMatch(/x-gw-|x-internal|securitySchemes/);
   });
 

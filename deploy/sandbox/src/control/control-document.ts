@@ -28,5 +28,5 @@ export const controlDocument = (routes: readonly Route[]) => {
   const fragment = readFragment(NAME, openApiFragment({ name: NAME, routes }));
   const merged = 'code' in fragment ? null : mergeFragments({ head: HEAD, fragments: [fragment], prefixes: { [NAME]: [PREFIX] } }).document;
   if (merged === null) throw new TypeError('The routes of the control plane make no document.');
-  return { ...merged, openapi: OPENAPI };
+  return { ...merged, openapi: OPENAPI, servers: [{ url: '/' }] };
 };
