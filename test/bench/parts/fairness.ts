@@ -4,6 +4,7 @@ import type { Cell, Part, Verdict } from '../harness/part.ts';
 import { median } from '../harness/statistics.ts';
 import { KEYS_EACH, startWorld } from '../harness/world.ts';
 import type { FloodTask } from '../processes/flood.ts';
+import { besideHangingReceivers } from './fairness-webhooks.ts';
 
 const ACCOUNTS = 40;
 const SEED = { bubbles: 2_000, users: ACCOUNTS, readersEach: 6, cards: false };
@@ -68,9 +69,13 @@ export const fairness: Part = async ({ quick }) => {
     verdicts.push({ target: 'A', what: `${name}: refused`, figure: refused, limit: 0, wanted: 'most' });
   }
   await Promise.all([load.stop(), flooder.stop(), world.stop()]);
+  const deliveries = await besideHangingReceivers({ rounds, seconds });
   return {
-    tables: [{ title: `${PATH} of a user beside floods`, columns: ['flood', 'round', 'p95 ms alone', 'p95 ms beside', 'refused'], rows }],
-    verdicts,
+    tables: [
+      { title: `${PATH} of a user beside floods`, columns: ['flood', 'round', 'p95 ms alone', 'p95 ms beside', 'refused'], rows },
+      deliveries.table,
+    ],
+    verdicts: [...verdicts, ...deliveries.verdicts],
     notes: ['The flood comes from the same address as the user, and shares the cores.'],
   };
 };

@@ -1,20 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as pauseMs } from 'node:timers/promises';
-import { type Child, startChild } from '../harness/children.ts';
+import { startChild } from '../harness/children.ts';
+import { lags, type Receiver, received, SECRET, startDispatcher } from '../harness/dispatcher.ts';
 import type { Cell, Part, Verdict } from '../harness/part.ts';
-import { median, pairedRatio, percentile } from '../harness/statistics.ts';
-import type { Done, Task, Teller } from '../processes/dispatcher.ts';
-import type { Received } from '../processes/webhook-receiver.ts';
+import { median, pairedRatio } from '../harness/statistics.ts';
+import type { Done } from '../processes/dispatcher.ts';
 
 /** POSTs on the wire at once, of the dispatcher to one origin and of the bare client. */
 const AT_ONCE = 64;
-const WARM_SECONDS = 1;
-/** For what was told last. */
-const LAST_MS = 500;
 const AN_HOUR_MS = 3_600_000;
-const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 
 interface Plan {
   readonly rounds: number;
@@ -22,31 +14,6 @@ interface Plan {
   readonly seconds: number;
   readonly pending: number;
 }
-
-interface Dispatcher {
-  perform(task: Task): Promise<Done>;
-  memoryMb(): number;
-  stop(): Promise<void>;
-}
-
-/** One process on a store of its own. */
-const startDispatcher = async (): Promise<Dispatcher> => {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-webhooks-'));
-  const url = process.env['MONGODB_URL'];
-  const store = url === undefined ? { path: join(folder, 'data.db') } : { url, name: `bench_webhooks_${process.pid}_${Date.now()}` };
-  const child = await startChild({ module: 'processes/dispatcher.ts', settings: { store, secret: SECRET }, core: 'measured' });
-  return {
-    perform: (task) => child.ask<Done>(task),
-    memoryMb: () => child.memory().rssMb,
-    async stop() {
-      await child.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-};
-
-type Receiver = Child<{ readonly url: string }>;
-const received = (receiver: Receiver) => receiver.ask<Received>('figures');
 
 interface Rate {
   readonly perSecond: number;
@@ -89,23 +56,9 @@ const backlog = (name: string, { own, bare }: Awaited<ReturnType<typeof throughp
   return { ratio, rows };
 };
 
-/** Milliseconds from the moment that a dispatcher of its own is told of a bubble of `tellers` to the POST, of those that are answered. */
-const lags = async (receiver: Receiver, tellers: readonly (Teller & { readonly path: string })[], seconds: number) => {
-  const dispatcher = await startDispatcher();
-  for (const { owner, path } of tellers)
-    await dispatcher.perform({ task: 'subscribe', owner, url: `${receiver.ready.url}${path}`, count: 1 });
-  await dispatcher.perform({ task: 'tell', tellers: tellers.slice(0, 1), seconds: WARM_SECONDS });
-  await received(receiver);
-  await dispatcher.perform({ task: 'tell', tellers, seconds });
-  await pauseMs(LAST_MS);
-  const { lags: all } = await received(receiver);
-  await dispatcher.stop();
-  return { count: all.length, p50: median(all), p95: percentile(all, 0.95), p99: percentile(all, 0.99) };
-};
-
-const BUSY = { owner: 'busy', path: '', perSecond: 500 };
-const HEALTHY = { owner: 'healthy', path: '', perSecond: 25 };
-const HANGING = { owner: 'hanging', path: '/silent', perSecond: 20 * HEALTHY.perSecond };
+const BUSY = { owner: 'busy', path: '', perSecond: 500, origins: 1 };
+const HEALTHY = { owner: 'healthy', path: '', perSecond: 25, origins: 1 };
+const HANGING = { owner: 'hanging', path: '/silent', perSecond: 20 * HEALTHY.perSecond, origins: 1 };
 
 /** Resident memory as deliveries wait for their time. The embedded store keeps them in this process. */
 const memory = async (receiver: Receiver, { pending }: Plan) => {

@@ -49,6 +49,8 @@ const SEAL_KEYS = [{ id: 'k1', key: Buffer.alloc(32, 1) }];
 const SUMMARY = 'x'.repeat(1024);
 const QUEUED_AT_ONCE = 200;
 const SLICE_MS = 5;
+/** Of one owner, more than a user may have. */
+const MOST_SUBSCRIPTIONS = 10_000;
 
 const nowMs = () => performance.timeOrigin + performance.now();
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -100,7 +102,8 @@ const bodyOf = (id: string) =>
 
 const subscribe = async (owner: string, url: string, many: number) => {
   const subscriptions = Array.from({ length: many }, () => subscriptionFor(owner, url));
-  for (const subscription of subscriptions) await kept.subscriptions.insert(subscription, { ...DEFAULT_QUOTA, perUser: many });
+  for (const subscription of subscriptions)
+    await kept.subscriptions.insert(subscription, { ...DEFAULT_QUOTA, perUser: MOST_SUBSCRIPTIONS });
   return subscriptions;
 };
 

@@ -29,7 +29,8 @@ const server = createServer((request, response) => {
 });
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
-  tellParent({ url: typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : '' });
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  tellParent({ port, url: `http://127.0.0.1:${port}` });
 });
 serveParent((): Received => {
   const figures = { answered, lags: [] };

@@ -48,9 +48,11 @@ const server = createServer({ noDelay: true }, (socket) => {
   });
   socket.on('error', () => socket.destroy());
 });
-server.listen(0, '127.0.0.1', () => {
+// On every address of this machine: each is an origin of its own.
+server.listen(0, '0.0.0.0', () => {
   const address = server.address();
-  tellParent({ url: typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : '' });
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  tellParent({ port, url: `http://127.0.0.1:${port}` });
 });
 serveParent((): Received => {
   const figures = { answered, lags };
