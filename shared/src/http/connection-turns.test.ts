@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { fakeIds } from '../testing/fake-ids.ts';
@@ -113,6 +114,22 @@ describe('requests that come before the answers to those before them', () => {
     client.write(GET.repeat(1500));
     for (let turn = 1; turn <= 258; turn += 1) (await asked(turn)).end('ok;');
     expect(statuses(await client.received).length).toBe(258);
+  });
+
+  it('[GEN-14] of one connection hold up no other', async () => {
+    const served: string[] = [];
+    const { url } = await start((req, res) => {
+      served.push(req.url ?? '');
+      res.end('ok');
+    });
+    const [many, few] = [rawConnection(url), rawConnection(url)];
+    await Promise.all([once(many.socket, 'connect'), once(few.socket, 'connect')]);
+    many.write(GET.repeat(200));
+    few.write(GET.replace('GET / ', 'GET /few '));
+    await few.receivedMatching(/ok$/);
+    expect(served.indexOf('/few')).toBeLessThan(200);
+    many.socket.destroy();
+    few.socket.destroy();
   });
 
   it('leave what is malformed behind them for its turn', async () => {

@@ -61,19 +61,19 @@ class Connection {
     }
     this.#received += 1;
     if (this.#received === MAX_REQUESTS || this.#waiting.length === MAX_WAITING) this.#closeAfter(res);
-    if (this.#current === null) this.#hand(req, res);
+    if (this.#isIdle()) this.#hand(req, res);
     else if (this.#waiting.push({ req, res }) === 1 && !this.#closing) this.#holdBack();
   }
 
   endAfterAnswers(end: () => void): void {
     if (this.#end !== null) return;
     this.#closing = true;
-    if (this.#current === null) {
+    if (this.#isIdle()) {
       end();
       return;
     }
     const last = this.#waiting.at(-1);
-    if (last === undefined && !this.#current.req.complete) {
+    if (last === undefined && this.#current !== null && !this.#current.req.complete) {
       // Its answer has begun already: it cannot be taken back, only ended.
       if (this.#current.headersSent) this.#socket.destroySoon();
       else end();
@@ -90,13 +90,26 @@ class Connection {
     this.#serve(req, res);
   }
 
+  #isIdle(): boolean {
+    return this.#current === null && this.#waiting.length === 0;
+  }
+
   readonly #next = (): void => {
     this.#current = null;
     if (!this.#socket.writable) this.#waiting = [];
-    const following = this.#waiting.shift();
-    if (following !== undefined) this.#hand(following.req, following.res);
+    // In a turn of its own: many requests of one connection hold up no other.
+    if (this.#waiting.length > 0) setImmediate(this.#handWaiting);
     else this.#end?.();
-    if (following !== undefined && this.#waiting.length === 0) this.#socket.resume();
+  };
+
+  readonly #handWaiting = (): void => {
+    const next = this.#socket.writable ? this.#waiting.shift() : undefined;
+    if (next === undefined) {
+      this.#end?.();
+      return;
+    }
+    this.#hand(next.req, next.res);
+    if (this.#waiting.length === 0) this.#socket.resume();
   };
 
   /** Nothing more is read while a request waits. Node itself reads on after each answer. */
