@@ -21,16 +21,29 @@ export const renderDocument = (document: JsonObject): RenderedDocument => {
   const checksum = crc32(head);
   const digest = hash('sha256', head, 'base64url');
   const tailOf = (origin: string) => Buffer.from(`${JSON.stringify(origin).slice(1, -1)}"}]}`);
+  const compressed = (tail: Buffer): Buffer => {
+    const trailer = Buffer.alloc(8);
+    trailer.writeUInt32LE(crc32(tail, checksum), 0);
+    trailer.writeUInt32LE((head.length + tail.length) >>> 0, 4);
+    return Buffer.concat([GZIP_HEADER, compressedHead, stored(tail), trailer]);
+  };
   return {
-    identity: (origin) => Buffer.concat([head, tailOf(origin)]),
-    gzip: (origin) => {
-      const tail = tailOf(origin);
-      const trailer = Buffer.alloc(8);
-      trailer.writeUInt32LE(crc32(tail, checksum), 0);
-      trailer.writeUInt32LE((head.length + tail.length) >>> 0, 4);
-      return Buffer.concat([GZIP_HEADER, compressedHead, stored(tail), trailer]);
-    },
-    etag: (origin) => `"${hash('sha256', `${digest} ${origin}`, 'base64url').slice(0, ETAG_BYTES)}"`,
+    identity: keptByOrigin((origin) => Buffer.concat([head, tailOf(origin)])),
+    gzip: keptByOrigin((origin) => compressed(tailOf(origin))),
+    etag: keptByOrigin((origin) => `"${hash('sha256', `${digest} ${origin}`, 'base64url').slice(0, ETAG_BYTES)}"`),
+  };
+};
+
+const KEPT_ORIGINS = 4;
+
+/** Clients come by few names: all of one share what was made for the first, however slowly they read. */
+const keptByOrigin = <T>(make: (origin: string) => T): ((origin: string) => T) => {
+  const kept = new Map<string, T>();
+  return (origin) => {
+    const known = kept.get(origin) ?? make(origin);
+    if (kept.size >= KEPT_ORIGINS && !kept.has(origin)) kept.clear();
+    kept.set(origin, known);
+    return known;
   };
 };
 
