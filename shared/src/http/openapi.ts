@@ -125,7 +125,7 @@ const HEADERS = {
   RequestId: { description: 'Names this request in the logs.', schema: { type: 'string' } },
   RateLimitPolicy: {
     description:
-      'How many requests (`q`) the credential may make in how many seconds (`w`): RateLimit header fields for HTTP, an IETF draft.',
+      'How many requests (`q`) the credential may make in how many seconds (`w`): RateLimit header fields for HTTP, an IETF draft. Counts are kept in memory: when what counts is restarted or replaced, at most one more window is admitted.',
     schema: { type: 'string', examples: ['"default";q=120;w=60'] },
   },
   RateLimit: {

@@ -16,7 +16,7 @@ const MAX_QUOTIENT = 3;
 
 interface Flood {
   readonly name: string;
-  readonly task: (origin: string, token: string) => FloodTask;
+  readonly task: (origin: string, token: string, others: readonly string[]) => FloodTask;
 }
 
 const FLOODS: readonly Flood[] = [
@@ -27,6 +27,14 @@ const FLOODS: readonly Flood[] = [
   {
     name: '256 half-sent bodies without a credential',
     task: (origin) => ({ kind: 'half-sent bodies', origin, path: '/oauth/token', connections: 256 }),
+  },
+  {
+    name: 'ten callers with 123 requests each at once',
+    task: (origin, _, others) => ({ kind: 'at once', origin, path: PATH, tokens: others, each: 123 }),
+  },
+  {
+    name: '400 connections with tokens that nobody has, on a route of identity',
+    task: (origin) => ({ kind: 'unknown tokens', origin, path: '/v1/me', connections: 400 }),
   },
 ];
 
@@ -42,6 +50,7 @@ export const fairness: Part = async ({ quick }) => {
   const load = await startLoadGenerator();
   const flooder = await startChild({ module: 'processes/flood.ts' });
   const tokenOf = (account: number, key: number) => world.identity.ready.seeded[account]?.tokens[key] ?? '';
+  const othersIn = (round: number) => Array.from({ length: 10 }, (_, n) => tokenOf(10 + n, round));
   // Every second request has a body, which a GET may have.
   const requests = Array.from({ length: KEYS_EACH }, (_, key) => {
     const headers = { authorization: `Bearer ${tokenOf(0, key)}` };
@@ -56,7 +65,7 @@ export const fairness: Part = async ({ quick }) => {
     let refused = 0;
     for (let round = 0; round < rounds; round += 1) {
       const alone = await measure();
-      await flooder.ask(task(origin, tokenOf(1 + n, round)));
+      await flooder.ask(task(origin, tokenOf(1 + n, round), othersIn(round)));
       await pause(SETTLE_MS);
       const beside = await measure();
       await flooder.ask({ kind: 'end' });

@@ -6,6 +6,8 @@ import { serveParent, tellParent } from '../harness/in-child.ts';
 export type FloodTask =
   | { readonly kind: 'unread answers'; readonly origin: string; readonly path: string; readonly token: string; readonly requests: number }
   | { readonly kind: 'half-sent bodies'; readonly origin: string; readonly path: string; readonly connections: number }
+  | { readonly kind: 'at once'; readonly origin: string; readonly path: string; readonly tokens: readonly string[]; readonly each: number }
+  | { readonly kind: 'unknown tokens'; readonly origin: string; readonly path: string; readonly connections: number }
   | { readonly kind: 'end' };
 
 const HALF_OF_A_BODY = 32 * 1024;
@@ -40,6 +42,32 @@ const sendHalf = async (task: Extract<FloodTask, { kind: 'half-sent bodies' }>):
   await Promise.all(Array.from({ length: task.connections }, open));
 };
 
+const requestOf = (origin: string, path: string, token: string): string =>
+  `GET ${path} HTTP/1.1\r\nHost: ${new URL(origin).host}\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+
+/** So many requests of each caller, each over a connection of its own. */
+const askAtOnce = async ({ origin, path, tokens, each }: Extract<FloodTask, { kind: 'at once' }>): Promise<void> => {
+  const open = async (token: string): Promise<void> => {
+    (await opened(origin)).resume().write(requestOf(origin, path, token));
+  };
+  await Promise.all(tokens.flatMap((token) => Array.from({ length: each }, () => open(token))));
+};
+
+/** A token that nobody has with every request; each refusal is answered by the next one. */
+const guessTokens = async ({ origin, path, connections }: Extract<FloodTask, { kind: 'unknown tokens' }>): Promise<void> => {
+  let guesses = 0;
+  const open = async (): Promise<void> => {
+    const socket = await opened(origin);
+    const guess = () => {
+      guesses += 1;
+      if (flooding) socket.write(requestOf(origin, path, `svc_pat_guess${guesses}`));
+    };
+    socket.on('data', guess);
+    guess();
+  };
+  await Promise.all(Array.from({ length: connections }, open));
+};
+
 let flooding = false;
 
 const start = (task: Exclude<FloodTask, { kind: 'end' }>): Promise<void> => {
@@ -49,6 +77,10 @@ const start = (task: Exclude<FloodTask, { kind: 'end' }>): Promise<void> => {
       return leaveUnread(task);
     case 'half-sent bodies':
       return sendHalf(task);
+    case 'at once':
+      return askAtOnce(task);
+    case 'unknown tokens':
+      return guessTokens(task);
   }
 };
 
