@@ -27,13 +27,13 @@ export interface LoopOptions {
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 /** Why a sleep ends; one for all, since a loop may be woken thousands of times a second. */
-const AWAKE = 'awake';
+const WAKE_REASON = 'awake';
 
-type Attempt = { readonly failed: false; readonly next: Date | null } | { readonly failed: true; readonly retryAfterMs: number };
+type LoopRun = { readonly failed: false; readonly next: Date | null } | { readonly failed: true; readonly retryAfterMs: number };
 
-const attempts = ({ name, log, run, jitter = Math.random }: LoopOptions) => {
+const createRun = ({ name, log, run, jitter = Math.random }: LoopOptions) => {
   let failures = 0;
-  return async (): Promise<Attempt> => {
+  return async (): Promise<LoopRun> => {
     try {
       const next = await run();
       if (failures > 0) log.info('background run succeeded again', { loop: name, failures });
@@ -52,7 +52,7 @@ const attempts = ({ name, log, run, jitter = Math.random }: LoopOptions) => {
 /** Runs at once, then whenever it is poked, something falls due, or `pollMs` have passed. A run that throws is tried again, later each time. */
 export function startLoop(options: LoopOptions): Loop {
   const { clock, pollMs } = options;
-  const attempt = attempts(options);
+  const runOnce = createRun(options);
   let poked = true;
   let stopped = false;
   let failing = false;
@@ -66,11 +66,11 @@ export function startLoop(options: LoopOptions): Loop {
   };
   const wake = () => {
     poked = true;
-    if (asleepUntil !== null) alarm.abort(AWAKE);
+    if (asleepUntil !== null) alarm.abort(WAKE_REASON);
   };
   const hasCome = (atMs: number) => atMs <= clock.now().getTime();
 
-  const sleep = async (last: Attempt) => {
+  const sleep = async (last: LoopRun) => {
     const pollAt = new Date(clock.now().getTime() + (last.failed ? last.retryAfterMs : pollMs));
     const dueAt = last.failed ? null : last.next;
     failing = last.failed;
@@ -81,13 +81,13 @@ export function startLoop(options: LoopOptions): Loop {
     if (dueAt) sleeps.push(clock.sleepUntil(dueAt, 'due', alarm.signal));
     await Promise.race(sleeps);
     asleepUntil = null;
-    alarm.abort(AWAKE);
+    alarm.abort(WAKE_REASON);
   };
 
   const turn = async () => {
     while (!stopped) {
       poked = false;
-      const last = await attempt();
+      const last = await runOnce();
       if (stopped || poked) continue;
       if (!last.failed && last.next && hasCome(last.next.getTime())) await setImmediate();
       else await sleep(last);
