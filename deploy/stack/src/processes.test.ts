@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +29,20 @@ describe('the processes of a stack', () => {
     expect(later.isRunning(plan)).toBe(true);
     await later.end(plan, 'SIGKILL');
     expect(later.isRunning(plan)).toBe(false);
+  });
+
+  it('are waited for by a command that has nothing else to do', () => {
+    const command = `
+      import { openProcesses } from ${JSON.stringify(join(import.meta.dirname, 'processes.ts'))};
+      const processes = openProcesses(${JSON.stringify(home)});
+      const plan = ${JSON.stringify(plan)};
+      processes.start(plan);
+      processes.signal(plan, 'SIGKILL');
+      while (processes.isRunning(plan));
+      console.log(await processes.end(plan, 'SIGKILL'));
+    `;
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', command], { encoding: 'utf8' });
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'null\n', stderr: '' });
   });
 
   it.each(['', 'x', '999999999', String(process.pid)])('are not taken for what the stale pid %p stands for now', async (pid) => {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -29,7 +29,7 @@ export const openProcesses = (home: string): Processes => {
   for (const folder of [pids, logs]) mkdirSync(folder, { recursive: true });
   const pidFile = ({ name }: ProcessPlan) => join(pids, `${name}.pid`);
   const logFile = ({ name }: ProcessPlan) => join(logs, `${name}.log`);
-  const exits = new Map<string, Promise<number | null>>();
+  const children = new Map<string, { readonly child: ChildProcess; readonly exit: Promise<number | null> }>();
   const runningPid = (plan: ProcessPlan): number | null => {
     const pid = readPid(pidFile(plan));
     return pid !== null && isAlive(pid) && isOf(pid, plan) ? pid : null;
@@ -52,7 +52,7 @@ export const openProcesses = (home: string): Processes => {
         detached: true,
       });
       closeSync(log);
-      exits.set(plan.name, new Promise((resolve) => child.once('exit', resolve)));
+      children.set(plan.name, { child, exit: new Promise((resolve) => child.once('exit', resolve)) });
       child.unref();
       writeFileSync(pidFile(plan), String(child.pid));
     },
@@ -64,7 +64,10 @@ export const openProcesses = (home: string): Processes => {
         await pause(LOOK_EVERY_MS);
       }
       rmSync(pidFile(plan), { force: true });
-      return (await exits.get(plan.name)) ?? null;
+      const started = children.get(plan.name);
+      // A command that has nothing else to do would end before it hears of it.
+      started?.child.ref();
+      return (await started?.exit) ?? null;
     },
   };
 };
