@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { errorCode } from '@bubbles/shared/errors.ts';
 import { StartRefused } from '@bubbles/shared/run-process.ts';
+import { z } from 'zod';
 import type { ProcessPlan } from './plan.ts';
 import type { Processes } from './processes.ts';
 
@@ -35,11 +36,34 @@ export const awaitReady = async (plan: ProcessPlan, processes: Processes): Promi
   }
 };
 
-/** What a process says of its own end, else its last line that is no frame of a stack. */
+const Fault = z.object({ message: z.string(), cause: z.unknown().optional() });
+const FaultLine = z.object({ message: z.string(), error: Fault });
+
+const rootOf = ({ message, cause }: z.infer<typeof Fault>): string => {
+  const { data } = Fault.safeParse(cause);
+  return data === undefined ? message : rootOf(data);
+};
+
+/** Null when the line of the log tells of no fault. */
+const faultIn = (line: string): string | null => {
+  const { data } = FaultLine.safeParse(jsonIn(line));
+  return data === undefined ? null : `${data.message}: ${rootOf(data.error)}`;
+};
+
+const jsonIn = (line: string): unknown => {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+};
+
+/** What a process says of its own end, else the last fault in its log. */
 const lastWords = (path: string, { service }: ProcessPlan): string => {
-  const lines = readFileSync(path, 'utf8').split('\n').reverse();
-  const isFrame = (line: string) => /^\s|^$/.test(line);
-  return lines.find((line) => line.startsWith(`${service}: `)) ?? lines.find((line) => !isFrame(line)) ?? 'it has said nothing';
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n').reverse();
+  const own = lines.find((line) => line.startsWith(`${service}: `));
+  if (own !== undefined) return own;
+  return lines.map(faultIn).find((fault) => fault !== null) ?? lines[0] ?? '';
 };
 
 /** Refuses when somebody else listens where this process should. */
