@@ -27,7 +27,8 @@ const FORMAT = 1;
 const FINGERPRINT_BYTES = 6;
 const MAC_BYTES = 8;
 const HEAD_BYTES = 3 + FINGERPRINT_BYTES;
-const MAX_TEXT = 512;
+/** Ids that positions hold may be long. */
+const MAX_TEXT = 4096;
 
 /** Binds a cursor to whoever and whatever it is given for; the parts are told apart from each other. */
 export const cursorFingerprint = (parts: readonly (string | null)[]): Buffer =>

@@ -47,6 +47,21 @@ describe('GET /v1/bubbles/{id}/comments', () => {
     expect((await list()).data).toMatchObject([{ kind, body: null, [`${kind}_url`]: 'https://media.test/x' }]);
   });
 
+  it('[COM-01] [COM-02] page by page and with a link, whatever their ids', async () => {
+    const ids = ['a'.repeat(1000), 'b/c?d#e', 'f\u202eg', 'h\ud800', '字'.repeat(300)];
+    for (const [n, comment_id] of ids.entries()) await bubbles.tell(posted({ comment_id, created_at: day(n + 1) }));
+    const seen: string[] = [];
+    for (let query: string | null = ''; query !== null && seen.length <= ids.length; ) {
+      const { data, next_cursor } = await list(`?limit=1${query}`);
+      for (const { id, url } of data) {
+        seen.push(id);
+        expect(new URL(url).searchParams.get('comment')).toBe(id);
+      }
+      query = next_cursor && `&cursor=${next_cursor}`;
+    }
+    expect(seen).toEqual(ids.map((id) => id.toWellFormed()));
+  });
+
   it('[COM-01] oldest first, then by id, page by page', async () => {
     const at = (comment_id: string, n: number) => posted({ comment_id, created_at: day(n) });
     await bubbles.tell(

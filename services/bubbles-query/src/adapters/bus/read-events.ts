@@ -71,10 +71,11 @@ export const toTranscript = ({ bubble_id, revision, segments }: Data<typeof Tran
   })),
 });
 
+/** Ids in the form that every store keeps: halves of surrogate pairs replaced. */
 export const toComment = (data: Data<typeof CommentPostedV1>): Comment => ({
-  id: data.comment_id,
+  id: data.comment_id.toWellFormed(),
   revision: data.revision,
-  threadId: data.thread_id,
+  threadId: data.thread_id.toWellFormed(),
   bubbleId: data.bubble_id,
   kind: data.kind,
   body: data.body,
@@ -88,7 +89,7 @@ export const toComment = (data: Data<typeof CommentPostedV1>): Comment => ({
 });
 
 export const toThread = ({ thread_id, bubble_id, ...facts }: Data<typeof ThreadChangedV1>): Thread => ({
-  id: thread_id,
+  id: thread_id.toWellFormed(),
   bubbleId: bubble_id,
   ...facts,
 });

@@ -59,7 +59,7 @@ export function presenter({ appBaseUrl, personKey }: PresenterOptions) {
       author: { id: comment.author.id, name: (directory.get(comment.author.id) ?? comment.author).name },
       is_pinned: comment.pinned,
       timestamp_seconds: comment.timestampSeconds,
-      url: `${bubbleUrl(comment.bubbleId)}?comment=${encodeURIComponent(comment.id.toWellFormed())}`,
+      url: `${bubbleUrl(comment.bubbleId)}?comment=${encodeURIComponent(comment.id)}`,
     }),
   };
 }
