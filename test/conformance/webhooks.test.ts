@@ -201,6 +201,7 @@ describe('section 4, reading, changing and deleting', () => {
       ['POST', '/test', undefined],
       ['GET', '/deliveries', undefined],
       ['POST', '/deliveries/dlv_x/redeliver', undefined],
+      ['GET', '/deliveries/dlv_x', undefined],
       ['POST', '/secret', {}],
       ['POST', '/replay', { since: '2026-01-01T00:00:00Z' }],
       ['GET', '/failures', undefined],

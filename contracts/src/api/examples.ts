@@ -163,7 +163,7 @@ const deliveryRecord = {
   created_at: CREATED_AT,
   finished_at: LATER,
   next_attempt_at: null,
-  attempts: [{ number: 1, started_at: LATER, duration_ms: 84, outcome: '2xx', status: 204, response_preview: '' }],
+  attempts: [{ number: 1, started_at: LATER, duration_ms: 84, outcome: '2xx', status: 204, detail: null, response_preview: '' }],
 };
 const joinMeeting = { meeting_url: MEETING_LINK, team_id: EXAMPLE_IDS.team };
 const joinCreated = {

@@ -21,6 +21,14 @@ export const WebhookAttempt = z
       examples: ['2xx', 'timeout'],
     }),
     status: z.int().nullable().meta({ description: 'HTTP status of the receiver, null when it gave none' }),
+    detail: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'Why, in words: which fault of TLS, a name without an address, a refused connection, where a redirect leads (without its query)',
+        examples: ['The certificate has expired. (CERT_HAS_EXPIRED)'],
+      }),
     response_preview: z.string().nullable().meta({ description: 'The first 500 characters of the receiver’s answer' }),
   })
   .meta({ id: 'WebhookAttempt' });
@@ -48,6 +56,22 @@ export const WebhookDeliveryRecord = z
   })
   .meta({ id: 'WebhookDeliveryRecord', examples: examplesOf('WebhookDeliveryRecord') });
 export type WebhookDeliveryRecord = z.infer<typeof WebhookDeliveryRecord>;
+
+export const WebhookDeliveryDetail = WebhookDeliveryRecord.extend({
+  request: z
+    .object({
+      headers: z
+        .record(z.string(), z.string())
+        .meta({ description: 'The signature with its time alone: the rest of it would let whoever reads this pass for us' }),
+      body: z
+        .string()
+        .nullable()
+        .meta({ description: 'The very text that was sent; null when it is not kept any more, or you may no longer read the bubble' }),
+    })
+    .nullable()
+    .meta({ description: 'Of the last attempt; null before the first' }),
+}).meta({ id: 'WebhookDeliveryDetail' });
+export type WebhookDeliveryDetail = z.infer<typeof WebhookDeliveryDetail>;
 
 export const WebhookDeliveryList = z
   .object({ data: z.array(WebhookDeliveryRecord), has_more: z.boolean(), next_cursor: z.string().nullable() })

@@ -11,6 +11,7 @@ import { type DispatchLimits, dispatcher } from './use-cases/dispatch.ts';
 import { dropBodies } from './use-cases/drop-bodies.ts';
 import { listFailures } from './use-cases/failures.ts';
 import { fanOut } from './use-cases/fan-out.ts';
+import { readDelivery } from './use-cases/read-delivery.ts';
 import { requestReplay, runReplays } from './use-cases/replays.ts';
 import { rotateSecret } from './use-cases/secrets.ts';
 import {
@@ -58,6 +59,7 @@ export const createApp = (ports: AppPorts) => ({
   rotateSecret: rotateSecret(ports),
   testSubscription: testSubscription(ports),
   listDeliveries: listDeliveries(ports),
+  readDelivery: readDelivery(ports),
   redeliver: redeliver(ports),
   listFailures: listFailures(ports),
   requestReplay: requestReplay(ports),

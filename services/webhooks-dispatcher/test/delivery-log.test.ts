@@ -113,7 +113,15 @@ describe('the delivery log', () => {
         finished_at: null,
         next_attempt_at: new Date(new Date(at).getTime() + 60_000).toISOString(),
         attempts: [
-          { number: 1, started_at: at, duration_ms: expect.any(Number), outcome: '5xx', status: 500, response_preview: 'out of order' },
+          {
+            number: 1,
+            started_at: at,
+            duration_ms: expect.any(Number),
+            outcome: '5xx',
+            status: 500,
+            detail: null,
+            response_preview: 'out of order',
+          },
         ],
       },
     ]);

@@ -6,7 +6,7 @@ import { aDelivery, NOON } from './builders.ts';
 export type Make = () => Promise<DeliveryStore>;
 
 export const later = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
-export const FAILED: AttemptResult = { outcome: '5xx', status: 500, tookMs: 5, preview: 'no' };
+export const FAILED: AttemptResult = { outcome: '5xx', status: 500, tookMs: 5, preview: 'no', detail: null };
 export const numbers = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
 
 export const numbered = (n: number, overrides: Partial<Delivery> = {}) =>

@@ -3,7 +3,13 @@ import { aDelivery, NOON } from '../../test/builders.ts';
 import { lateness, record, retryDelaySeconds, wasLostTooOften } from './delivery.ts';
 import type { AttemptResult, Outcome } from './outcome.ts';
 
-const result = (outcome: Outcome): AttemptResult => ({ outcome, status: outcome === '2xx' ? 204 : 500, tookMs: 100, preview: null });
+const result = (outcome: Outcome): AttemptResult => ({
+  outcome,
+  status: outcome === '2xx' ? 204 : 500,
+  tookMs: 100,
+  preview: null,
+  detail: null,
+});
 const at = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
 const times = { startedAt: at(0), endedAt: at(3) };
 

@@ -17,14 +17,12 @@ export interface WebhookEvent {
   readonly createdAt: Date;
 }
 
-export interface Attempt {
+export interface Attempt extends Omit<AttemptResult, 'detail'> {
   /** From 1, through redeliveries too. */
   readonly n: number;
   readonly startedAt: Date;
-  readonly tookMs: number;
-  readonly status: number | null;
-  readonly outcome: Outcome;
-  readonly preview: string | null;
+  /** Absent from lines that are older than it. */
+  readonly detail?: AttemptResult['detail'];
 }
 
 export interface Delivery {
@@ -150,7 +148,7 @@ export type Recorded = Pick<Delivery, 'status' | 'attempt' | 'claims' | 'claimab
 export function record(delivery: Delivery, result: AttemptResult, times: { readonly startedAt: Date; readonly endedAt: Date }): Recorded {
   const { startedAt, endedAt } = times;
   const n = delivery.attempt + 1;
-  const line: Attempt = { n, startedAt, tookMs: result.tookMs, status: result.status, outcome: result.outcome, preview: result.preview };
+  const line: Attempt = { n, startedAt, ...result };
   const step = { attempt: n, claims: n, line };
   if (result.outcome === '2xx') return { ...step, status: 'succeeded', claimableAt: endedAt, finishedAt: endedAt };
   const round = n - delivery.base;

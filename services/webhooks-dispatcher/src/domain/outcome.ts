@@ -22,6 +22,8 @@ export interface AttemptResult {
   readonly tookMs: number;
   /** The first characters of the receiver's answer, null when it gave none. */
   readonly preview: string | null;
+  /** Why, in words for the owner; null where status and answer say it. */
+  readonly detail: string | null;
 }
 
 export const outcomeOf = (status: number): Outcome => {

@@ -38,7 +38,13 @@ interface Ports extends PostPorts {
 /** How long a delivery waits for a service that could not be asked. */
 export const PUT_OFF_MS = 5000;
 const RECORD_RETRY_MS = 250;
-const LOST: AttemptResult = { outcome: 'worker_lost', status: null, tookMs: 0, preview: null };
+const LOST: AttemptResult = {
+  outcome: 'worker_lost',
+  status: null,
+  tookMs: 0,
+  preview: null,
+  detail: 'The attempt was lost with the process of ours that made it.',
+};
 
 /** Writes what became of deliveries, many at a time. Outcomes wait in memory while the store is away, for as long as nobody else may claim them. */
 function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
@@ -174,7 +180,7 @@ export const prepareAttempts = (ports: Ports) => {
         await redirect(delivery.subscriptionId, origin);
         return recording.putOff(delivery, 'moved');
       }
-      const result = await send(delivery, subscription, body).catch((error: unknown) => {
+      const result = await send(delivery, subscription, { body, at: startedAt }).catch((error: unknown) => {
         if (isUnavailable(error)) away();
         throw error;
       });

@@ -19,7 +19,13 @@ export interface PostPorts {
   readonly userAgent: string;
 }
 
-const BLOCKED: AttemptResult = { outcome: 'blocked_address', status: null, tookMs: 0, preview: null };
+const BLOCKED: AttemptResult = {
+  outcome: 'blocked_address',
+  status: null,
+  tookMs: 0,
+  preview: null,
+  detail: 'The URL is not one that may be called.',
+};
 
 /** Null for a URL that the policy of today refuses. */
 function target(url: string, policy: ReceiverPolicy): URL | null {
@@ -37,26 +43,37 @@ interface Addressed {
   readonly secrets: readonly string[];
 }
 
+/** Written as the interface writes them: some gateways before receivers hand names on as they came, and look them up by case. */
+export const requestHeaders = (
+  { headerName, userAgent }: Pick<PostPorts, 'headerName' | 'userAgent'>,
+  { id, type }: Pick<Delivery, 'id' | 'type'>,
+  signed: string,
+): Readonly<Record<string, string>> => ({
+  'Content-Type': 'application/json',
+  'User-Agent': userAgent,
+  [`X-${headerName}-Event`]: type,
+  [`X-${headerName}-Delivery`]: id,
+  [`X-${headerName}-Signature`]: signed,
+});
+
+interface Sent {
+  readonly body: Uint8Array;
+  /** When the attempt began: the time that is signed. */
+  readonly at: Date;
+}
+
 /** POSTs of the frozen bytes, each signed at its moment. A subscription's URL and secret are read once and kept as long as the function: for one batch. */
-export const post = ({ receiver, receivers, seal, clock, headerName, userAgent }: PostPorts) => {
-  // Written as the interface writes them: some gateways before receivers hand names on as they came, and look them up by case.
-  const own = `X-${headerName}`;
+export const post = ({ receiver, receivers, seal, clock, ...names }: PostPorts) => {
   const known = new Map<string, Addressed | null>();
   const addressed = (subscription: Subscription): Addressed | null => {
     const to = target(subscription.url, receivers);
     return to && { to, secrets: signingSecrets(subscription, seal, clock.now()) };
   };
-  return (delivery: Delivery, subscription: Subscription, body: Uint8Array): Promise<AttemptResult> => {
+  return (delivery: Delivery, subscription: Subscription, { body, at }: Sent): Promise<AttemptResult> => {
     const address = known.has(subscription.id) ? known.get(subscription.id) : addressed(subscription);
     known.set(subscription.id, address ?? null);
     if (!address) return Promise.resolve(BLOCKED);
-    const headers = {
-      'Content-Type': 'application/json',
-      'User-Agent': userAgent,
-      [`${own}-Event`]: delivery.type,
-      [`${own}-Delivery`]: delivery.id,
-      [`${own}-Signature`]: signature(address.secrets, body, clock.now()),
-    };
+    const headers = requestHeaders(names, delivery, signature(address.secrets, body, at));
     return receiver.post({ url: address.to, headers, body });
   };
 };

@@ -1,6 +1,7 @@
 import type { WebhookSubscription, WebhookSubscriptionFilters } from '@bubbles/contracts/api/webhook.ts';
 import type {
   WebhookAttempt,
+  WebhookDeliveryDetail,
   WebhookDeliveryRecord,
   WebhookFailures,
   WebhookReplayQueued,
@@ -37,12 +38,13 @@ export const presentSubscription = (subscription: Subscription): WebhookSubscrip
   disabled_reason: subscription.disabledReason,
 });
 
-const presentAttempt = ({ n, startedAt, tookMs, status, outcome, preview }: Attempt): WebhookAttempt => ({
+const presentAttempt = ({ n, startedAt, tookMs, status, outcome, preview, detail = null }: Attempt): WebhookAttempt => ({
   number: n,
   started_at: startedAt.toISOString(),
   duration_ms: tookMs,
   outcome,
   status,
+  detail,
   response_preview: preview,
 });
 
@@ -72,4 +74,9 @@ export const presentFailures = ({ subscription, failures }: Awaited<ReturnType<A
   disabled_reason: subscription.disabledReason,
   consecutive_failures: subscription.fails,
   data: failures.map(({ deliveryId, ...attempt }) => ({ delivery_id: deliveryId, ...presentAttempt(attempt) })),
+});
+
+export const presentDeliveryDetail = ({ delivery, request }: Awaited<ReturnType<App['readDelivery']>>): WebhookDeliveryDetail => ({
+  ...presentDelivery(delivery),
+  request: request && { headers: { ...request.headers }, body: request.body },
 });

@@ -3,10 +3,11 @@ import type { Caller, Route } from '@bubbles/shared/http/route.ts';
 import type { App } from '../../app.ts';
 import type { Owner } from '../../use-cases/subscriptions.ts';
 import type { Cursors } from './cursors.ts';
-import { filtersOf, presentDelivery, presentFailures, presentReplay, presentSubscription } from './present.ts';
+import { filtersOf, presentDelivery, presentDeliveryDetail, presentFailures, presentReplay, presentSubscription } from './present.ts';
 import {
   createWebhook,
   deleteWebhook,
+  getDelivery,
   getWebhook,
   listDeliveries,
   listFailures,
@@ -58,6 +59,9 @@ export const routes = (app: App, cursors: Cursors): readonly Route[] => [
     const last = hasMore ? deliveries.at(-1) : undefined;
     return { data: deliveries.map(presentDelivery), has_more: hasMore, next_cursor: last ? cursors.deliveries.write(last, scope) : null };
   }),
+  route(getDelivery, async ({ caller, params }) =>
+    presentDeliveryDetail(await app.readDelivery(ownerOf(caller), { subscriptionId: params.id, id: params.delivery_id })),
+  ),
   route(replayWebhook, async ({ caller, params, body: { since, until }, ids }) => {
     const request = { subscriptionId: params.id, since: new Date(since), until: until === undefined ? null : new Date(until), ids };
     return presentReplay(await app.requestReplay(ownerOf(caller), request));

@@ -14,6 +14,7 @@ import {
 import {
   ListDeliveriesQuery,
   ReplayWebhookRequest,
+  WebhookDeliveryDetail,
   WebhookDeliveryList,
   WebhookFailures,
   WebhookRedeliveryQueued,
@@ -25,6 +26,8 @@ import { z } from 'zod';
 const SCOPE = 'webhooks:manage';
 const common = { tag: 'Webhooks', auth: { kind: 'pat', scope: SCOPE } } as const;
 const ById = z.object({ id: CallerId.meta({ description: 'Of the subscription', examples: [EXAMPLE_IDS.subscription] }) });
+
+const ByDelivery = ById.extend({ delivery_id: CallerId.meta({ description: 'Of the delivery', examples: [EXAMPLE_IDS.delivery] }) });
 
 export const createWebhook = defineRoute({
   ...common,
@@ -136,6 +139,18 @@ export const listDeliveries = defineRoute({
   extension: true,
 });
 
+export const getDelivery = defineRoute({
+  ...common,
+  method: 'GET',
+  path: '/v1/webhooks/{id}/deliveries/{delivery_id}',
+  operationId: 'getWebhookDelivery',
+  summary: 'Read one delivery with what was sent',
+  params: ByDelivery,
+  success: { status: 200, schema: WebhookDeliveryDetail },
+  errors: ['pro_plan_required', 'not_found'],
+  extension: true,
+});
+
 export const replayWebhook = defineRoute({
   ...common,
   method: 'POST',
@@ -173,7 +188,7 @@ export const redeliverWebhook = defineRoute({
   summary: 'Send a delivery again',
   description:
     'Under the same delivery id, with a schedule of its own, and the same body as before: what `GET /v1/bubbles/{id}` showed when the bubble became ready. Nothing is sent when its recording was removed or may no longer be read; the delivery is then `cancelled`. One that is still pending is left as it is, unless the subscription has been enabled anew since it was queued. 409 `invalid_request` under a disabled subscription, where only a test is sent again.',
-  params: ById.extend({ delivery_id: CallerId.meta({ description: 'Of the delivery', examples: [EXAMPLE_IDS.delivery] }) }),
+  params: ByDelivery,
   success: { status: 202, schema: WebhookRedeliveryQueued },
   errors: ['pro_plan_required', 'not_found', 'out_of_order'],
   idempotent: true,

@@ -4,6 +4,8 @@ import type { Agent, Dispatcher } from 'undici';
 export interface Exchanged {
   readonly status: number;
   readonly body: Buffer;
+  /** Where a redirect leads, as the receiver wrote it. */
+  readonly location: string | null;
 }
 
 export interface ExchangeOptions {
@@ -28,13 +30,14 @@ export function exchange(agent: Agent, { url, headers, body, maxBytes, signal, o
   const chunks: Buffer[] = [];
   let bytes = 0;
   let status: number | null = null;
+  let location: string | null = null;
   let controller: Dispatcher.DispatchController | null = null;
   let ended: Error | null = null;
 
   const end = (error: Error) => {
     ended = error;
     if (status === null) reject(error);
-    else resolve({ status, body: Buffer.concat(chunks) });
+    else resolve({ status, body: Buffer.concat(chunks), location });
     if (controller?.aborted === false) controller.abort(error);
   };
   agent.dispatch(
@@ -45,8 +48,10 @@ export function exchange(agent: Agent, { url, headers, body, maxBytes, signal, o
         if (ended !== null) started.abort(ended);
         else onSend();
       },
-      onResponseStart(_controller, code) {
-        if (code >= FINAL_STATUS) status = code;
+      onResponseStart(_controller, code, headers) {
+        if (code < FINAL_STATUS) return;
+        status = code;
+        location = typeof headers['location'] === 'string' ? headers['location'] : null;
       },
       onResponseData(_controller, chunk) {
         chunks.push(chunk);
@@ -54,7 +59,7 @@ export function exchange(agent: Agent, { url, headers, body, maxBytes, signal, o
         if (bytes >= maxBytes) end(new Error('Enough was read.'));
       },
       onResponseEnd() {
-        if (status !== null) resolve({ status, body: Buffer.concat(chunks) });
+        if (status !== null) resolve({ status, body: Buffer.concat(chunks), location });
       },
       onResponseError: (_controller, error) => end(error),
     },

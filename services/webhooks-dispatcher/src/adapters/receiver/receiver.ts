@@ -3,6 +3,7 @@ import { DomainError, isDomainError } from '@bubbles/shared/errors.ts';
 import { Agent } from 'undici';
 import { type AttemptResult, type Outcome, outcomeOf } from '../../domain/outcome.ts';
 import type { Receiver } from '../../ports.ts';
+import { detailOfFault, detailOfRedirect } from './detail.ts';
 import type { DiedIdle } from './died-idle.ts';
 import { exchange } from './exchange.ts';
 import { type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts';
@@ -100,21 +101,21 @@ export function receiver({ deadlineMs, elapsed, connections, ...guard }: Receive
         isSent = false;
         return exchange(agent, { url, headers, body, maxBytes: MAX_ANSWER_BYTES, signal: deadline.signal, onSend });
       };
-      const answer = (outcome: Outcome, status: number | null, preview: string | null) => ({
-        outcome,
-        status,
-        preview,
-        tookMs: Math.round(elapsed() - startedAt),
-      });
+      const tookMs = () => Math.round(elapsed() - startedAt);
       try {
-        const { status, body: text } = await send(pooled).catch((error) =>
-          mayBeUnseen(error, diedIdle) ? send(fresh) : Promise.reject(error),
-        );
-        return answer(outcomeOf(status), status, previewOf(text));
+        const {
+          status,
+          body: text,
+          location,
+        } = await send(pooled).catch((error) => (mayBeUnseen(error, diedIdle) ? send(fresh) : Promise.reject(error)));
+        const outcome = outcomeOf(status);
+        const detail = outcome === '3xx' ? detailOfRedirect(location, url) : null;
+        return { outcome, status, preview: previewOf(text), detail, tookMs: tookMs() };
       } catch (error) {
         if (isDomainError(error)) throw error;
         const outcome = outcomeOfFault(error, isSent);
-        if (outcome !== null) return answer(outcome, null, null);
+        const detail = outcome && detailOfFault({ outcome, code: String(fault(error).code), isSent });
+        if (outcome !== null) return { outcome, status: null, preview: null, detail, tookMs: tookMs() };
         throw isExhausted(error) ? new DomainError('unavailable', 'This process cannot connect now.', { cause: error }) : error;
       } finally {
         clearTimeout(timer);

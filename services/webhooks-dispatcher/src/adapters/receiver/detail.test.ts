@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { detailOfFault, detailOfRedirect } from './detail.ts';
+
+const FROM = new URL('https://user:pw@hooks.example.com/in?token=s3cret');
+
+describe('what the log says of an attempt without success', () => {
+  it.each([
+    ['tls', 'CERT_HAS_EXPIRED', 'The certificate has expired. (CERT_HAS_EXPIRED)'],
+    ['tls', 'ERR_TLS_CERT_ALTNAME_INVALID', 'The certificate is for another name. (ERR_TLS_CERT_ALTNAME_INVALID)'],
+    ['tls', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'The certificate is self-signed. (DEPTH_ZERO_SELF_SIGNED_CERT)'],
+    ['tls', 'EPROTO', 'The TLS handshake failed. (EPROTO)'],
+    ['dns', 'ENOTFOUND', 'The name has no address.'],
+    ['dns', 'EAI_AGAIN', 'The name servers of the name gave no answer.'],
+    ['connect', 'ECONNREFUSED', 'The connection was refused.'],
+    ['connect', 'EHOSTUNREACH', 'The address cannot be reached.'],
+    ['reset', 'ECONNRESET', 'The connection broke before an answer came.'],
+    ['blocked_address', 'BLOCKED_ADDRESS', 'The receiver has no public address.'],
+    ['protocol', 'HPE_INVALID_CONSTANT', 'What came is no HTTP answer. (HPE_INVALID_CONSTANT)'],
+    ['protocol', 'what 10.0.0.1 said', 'What came is no HTTP answer.'],
+  ] as const)('[HOOK-09] %s %s', (outcome, code, detail) => {
+    expect(detailOfFault({ outcome, code, isSent: false })).toBe(detail);
+  });
+
+  it('a timeout says whether there was a connection', () => {
+    const timeout = { outcome: 'timeout', code: 'ABORT_ERR' } as const;
+    expect(detailOfFault({ ...timeout, isSent: true })).toBe('No answer came in time.');
+    expect(detailOfFault({ ...timeout, isSent: false })).toBe('No connection was made in time.');
+  });
+
+  it.each([
+    ['/login?next=s3cret#s3cret', 'https://hooks.example.com/login'],
+    ['https://s3cret:s3cret@other.example/a%20b?s3cret', 'https://other.example/a%20b'],
+    [`https://other.example/${'x'.repeat(500)}`, `https://other.example/${'x'.repeat(178)}`],
+  ])('[GEN-10] a redirect to %s says where it leads and no more', (location, target) => {
+    expect(detailOfRedirect(location, FROM)).toBe(`Redirects are not followed: it leads to ${target}`);
+  });
+
+  it.each([null, 'javascript:alert(1)', 'https://', ''.padEnd(3, '\\')])('a redirect to %j says that it is none to follow', (location) => {
+    expect(detailOfRedirect(location, FROM)).toMatch(/^Redirects are not followed/);
+    expect(detailOfRedirect(location, FROM)).not.toContain('s3cret');
+  });
+});
