@@ -23,7 +23,16 @@ export interface ReceiverOptions extends GuardedConnectOptions {
   readonly connections: number;
 }
 
-const CONNECT_CODES = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'ETIMEDOUT']);
+const CONNECT_CODES = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'EACCES',
+  'EADDRNOTAVAIL',
+  'EAFNOSUPPORT',
+  'ETIMEDOUT',
+]);
 /** This machine has no more of something, or the dispatcher is stopping. */
 const EXHAUSTED_CODES = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EAGAIN', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 const DNS_CODES = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED', 'ECANCELLED', 'EBADRESP', 'EBADNAME', 'EFORMERR', 'EAI_AGAIN']);
@@ -41,16 +50,16 @@ interface Fault {
 // Whatever a socket throws is an object with these fields or without them.
 const fault = (error: unknown): Fault => (typeof error === 'object' && error !== null ? (error as Fault) : {});
 
-/** No port of ours is free to dial an IPv4 address from; of an IPv6 address it says that there is no IPv6 here. */
+/** No port of ours is left for this very address; of an IPv6 address the code says that there is no IPv6 here. */
 const isOutOfPorts = ({ code, address }: Fault): boolean => code === 'EADDRNOTAVAIL' && isIPv4(String(address));
 
-const isExhausted = (error: unknown): boolean => EXHAUSTED_CODES.has(String(fault(error).code)) || isOutOfPorts(fault(error));
+const isExhausted = (error: unknown): boolean => EXHAUSTED_CODES.has(String(fault(error).code));
 
 /** Null for what only we can be blamed for: whatever it is that went wrong before anything was sent. */
 function outcomeOfFault(error: unknown, isSent: boolean): Outcome | null {
   const { code, name } = fault(error);
   const text = String(code);
-  if (isExhausted(error)) return null;
+  if (isExhausted(error) || isOutOfPorts(fault(error))) return null;
   if (text === 'BLOCKED_ADDRESS') return 'blocked_address';
   if (TIMEOUT_CODES.has(text) || name === 'TimeoutError' || name === 'AbortError') return 'timeout';
   if (DNS_CODES.has(text)) return 'dns';
