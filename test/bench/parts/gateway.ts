@@ -13,9 +13,7 @@ const LARGE = JSON.stringify({
 });
 /** Needs no credential. */
 const SMALL_PATH = '/.well-known/oauth-protected-resource';
-/** Identity reads the credential itself: the gateway relays it unseen. */
-const LARGE_PATH = '/v1/teams';
-const UNSEEN = { authorization: 'Bearer svc_pat_unseen' };
+const LARGE_PATH = `${SMALL_PATH}?large`;
 /** Served by bubbles-query: the credential is checked. */
 const CHECKED_PATH = '/v1/bubbles';
 const BODIES = { [SMALL_PATH]: SMALL, [LARGE_PATH]: LARGE, [CHECKED_PATH]: SMALL };
@@ -44,7 +42,7 @@ interface Plan {
   readonly seconds: number;
 }
 
-const one = (path: string): readonly LoadRequest[] => [{ path, headers: path === LARGE_PATH ? UNSEEN : {} }];
+const one = (path: string): readonly LoadRequest[] => [{ path }];
 
 const measure = async (
   load: LoadGenerator,

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { serveParent, settings, tellParent } from '../harness/in-child.ts';
 
 export interface UpstreamSettings {
-  /** Bodies by path, without a query. */
+  /** Bodies by target, or by path for every query. */
   readonly bodies: Readonly<Record<string, string>>;
   /** Status of every answer; 204 has no body. */
   readonly status?: number;
@@ -24,9 +24,9 @@ const server = createServer({ noDelay: true }, (socket) => {
   socket.on('data', (chunk) => {
     rest += chunk.toString('latin1');
     for (let end = rest.indexOf(HEAD_END); end !== -1; end = rest.indexOf(HEAD_END)) {
-      const path = /^\S+ ([^ ?]+)/.exec(rest)?.[1] ?? '';
+      const [, target = '', path = ''] = /^\S+ (([^ ?]+)\S*)/.exec(rest) ?? [];
       rest = rest.slice(end + HEAD_END.length);
-      socket.write(answers.get(path) ?? unknown);
+      socket.write(answers.get(target) ?? answers.get(path) ?? unknown);
     }
   });
   socket.on('error', () => socket.destroy());
