@@ -68,8 +68,8 @@ export interface Address {
 /** A call that is on its way, and how it ends. */
 export type Call = Pick<Place, 'isSilent'> & { end(outcome: Outcome): void };
 
-/** How long a replica that was silent is asked after the others. */
-const AVOIDED_MS = 2000;
+/** How long a replica that was silent is asked after the others, unless it answers anybody before: the poll of its fragment comes sooner. */
+const AVOIDED_MS = 12_000;
 
 export const openAddress = (origin: string, clock: Clock, limits: PoolLimits): Address => {
   const now = () => clock.monotonic();
