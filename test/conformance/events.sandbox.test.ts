@@ -133,7 +133,6 @@ describe('section 6, what ends a delivery that waits', () => {
     ['the team is on the free plan', 'plan_required', ({ team }) => scene.world.changeTeam(team.id, { plan: 'free' })],
     ['the team is archived', 'team_archived', ({ team }) => scene.world.changeTeam(team.id, { archived: true })],
     ['the account is disabled', 'account_closed', ({ person }) => scene.world.setState(person.id, 'disabled')],
-    ['the account is deleted', 'account_closed', ({ person }) => scene.world.setState(person.id, 'deleted')],
     [
       'the event is not asked for',
       'event_not_selected',
@@ -157,6 +156,18 @@ describe('section 6, what ends a delivery that waits', () => {
     expect(subscriber.receiver.received).toHaveLength(1);
     const [delivery] = await subscriber.log();
     expect(delivery).toMatchObject({ status: 'cancelled', cancelled_reason: reason, next_attempt_at: null, attempts: [{ number: 1 }] });
+  });
+
+  it('[EVT-03] the account is deleted, and opened again it has nothing of before', async () => {
+    const subscriber = await scene.subscriber();
+    subscriber.receiver.answer(500);
+    await subscriber.bubble();
+    for (const state of ['deleted', 'active'] as const) {
+      await scene.world.setState(subscriber.person.id, state);
+      await scene.advance(LONG);
+      expect(subscriber.receiver.received).toHaveLength(1);
+    }
+    expect((await subscriber.call('GET', '')).status).toBe(401);
   });
 
   it('[HOOK-06] a subscription that is deleted is told nothing any more', async () => {
