@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { AccessRequest } from '@bubbles/contracts/internal/access.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { SubscriptionDoc } from '../src/adapters/store/subscriptions.ts';
 import { aBubble, type Ready } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';
 import { asReady } from './fake-peers.ts';
@@ -268,7 +269,8 @@ describe('section 6, while somebody cannot be asked', () => {
 describe('section 6, faults of ours', () => {
   it('[DLV-05] a secret that cannot be opened charges nobody', async () => {
     const subscriber = await scene.subscriber();
-    await scene.restart({ config: { sealKeys: [{ id: 'k2', key: Buffer.alloc(32, 9) }] } });
+    const subscriptions = scene.dispatcher.database.collection<SubscriptionDoc>('subscriptions');
+    await subscriptions.updateOne({ _id: subscriber.id }, { $set: { secretSealed: 'k1.damaged' } });
     await ready();
     expect([(await subscriber.shown()).last_failure_at, subscriber.receiver.received]).toEqual([null, []]);
     expect(await subscriber.log()).toMatchObject([{ status: 'pending', attempts: [] }]);
