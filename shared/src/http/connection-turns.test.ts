@@ -116,6 +116,23 @@ describe('requests that come before the answers to those before them', () => {
     expect(statuses(await client.received).length).toBe(258);
   });
 
+  it('[GEN-14] wait in a number that is bounded over all connections, where one has few to wait all the same', async () => {
+    const { handler, asked } = held();
+    const { url } = await start(handler);
+    const crowd = Array.from({ length: 90 }, () => rawConnection(url));
+    for (const one of crowd) one.write(GET.repeat(240));
+    await asked(90);
+    const [late, modest] = [rawConnection(url), rawConnection(url)];
+    late.write(GET.repeat(100));
+    modest.write(GET.repeat(5));
+    await asked(92);
+    for (const { socket } of crowd) socket.resetAndDestroy();
+    for (let n = 91; n <= 92 + 9 + 4; n += 1) (await asked(n)).end('ok;');
+    expect(statuses(await late.received).length).toBe(10);
+    await modest.receivedMatching(/(?:ok;[\s\S]*){5}/);
+    modest.socket.destroy();
+  });
+
   it('[GEN-14] of one connection hold up no other', async () => {
     const served: string[] = [];
     const { url } = await start((req, res) => {

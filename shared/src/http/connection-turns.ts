@@ -4,7 +4,10 @@ import type { Socket } from 'node:net';
 const MAX_REQUESTS = 1000;
 /** Requests that may wait on one connection; whoever sends more before reading an answer gets no further ones. */
 const MAX_WAITING = 256;
-/** Requests that were parsed with those before them and will not be served, over all connections: about 40 MB. */
+/** Over all connections, about 80 MB: above it a connection may have so few waiting. */
+const MAX_WAITING_IN_ALL = 20_000;
+const FEW_WAITING = 8;
+/** Requests that were parsed with those before them and will not be served, over all connections. */
 const MAX_IGNORED = 10_000;
 const LINGER_MS = 1000;
 
@@ -16,6 +19,12 @@ export interface ConnectionTurns {
   afterAnswers(socket: Socket, end: () => void): void;
 }
 
+/** Of all connections of a server. */
+interface Totals {
+  waiting: number;
+  ignored: number;
+}
+
 interface Waiting {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -23,9 +32,9 @@ interface Waiting {
 
 export const connectionTurns = (serve: RequestListener): ConnectionTurns => {
   const connections = new WeakMap<Socket, Connection>();
-  const ignored = { count: 0 };
+  const totals: Totals = { waiting: 0, ignored: 0 };
   const opened = (socket: Socket): Connection => {
-    const connection = new Connection(socket, serve, ignored);
+    const connection = new Connection(socket, serve, totals);
     connections.set(socket, connection);
     return connection;
   };
@@ -38,8 +47,7 @@ export const connectionTurns = (serve: RequestListener): ConnectionTurns => {
 class Connection {
   readonly #socket: Socket;
   readonly #serve: RequestListener;
-  /** Of all connections. */
-  readonly #ignored: { count: number };
+  readonly #totals: Totals;
   #current: ServerResponse | null = null;
   #waiting: Waiting[] = [];
   #received = 0;
@@ -48,10 +56,10 @@ class Connection {
   #closing = false;
   #end: (() => void) | null = null;
 
-  constructor(socket: Socket, serve: RequestListener, ignored: { count: number }) {
+  constructor(socket: Socket, serve: RequestListener, totals: Totals) {
     this.#socket = socket;
     this.#serve = serve;
-    this.#ignored = ignored;
+    this.#totals = totals;
   }
 
   receive(req: IncomingMessage, res: ServerResponse): void {
@@ -60,9 +68,24 @@ class Connection {
       return;
     }
     this.#received += 1;
-    if (this.#received === MAX_REQUESTS || this.#waiting.length === MAX_WAITING) this.#closeAfter(res);
+    if (this.#received === MAX_REQUESTS || this.#isFull()) this.#closeAfter(res);
     if (this.#isIdle()) this.#hand(req, res);
-    else if (this.#waiting.push({ req, res }) === 1 && !this.#closing) this.#holdBack();
+    else this.#wait({ req, res });
+  }
+
+  #isFull(): boolean {
+    const { length } = this.#waiting;
+    return length === MAX_WAITING || (length >= FEW_WAITING && this.#totals.waiting >= MAX_WAITING_IN_ALL);
+  }
+
+  #wait(waiting: Waiting): void {
+    this.#totals.waiting += 1;
+    if (this.#waiting.push(waiting) === 1 && !this.#closing) this.#holdBack();
+  }
+
+  #leave(waiting: Waiting | undefined): Waiting | undefined {
+    if (waiting !== undefined) this.#totals.waiting -= 1;
+    return waiting;
   }
 
   endAfterAnswers(end: () => void): void {
@@ -79,7 +102,7 @@ class Connection {
       else end();
       return;
     }
-    if (last !== undefined && !last.req.complete) this.#waiting.pop();
+    if (last !== undefined && !last.req.complete) this.#leave(this.#waiting.pop());
     this.#end = end;
     this.#readOn();
   }
@@ -96,14 +119,15 @@ class Connection {
 
   readonly #next = (): void => {
     this.#current = null;
-    if (!this.#socket.writable) this.#waiting = [];
+    if (!this.#socket.writable) this.#dropWaiting();
     // In a turn of its own: many requests of one connection hold up no other.
     if (this.#waiting.length > 0) setImmediate(this.#handWaiting);
     else this.#end?.();
   };
 
   readonly #handWaiting = (): void => {
-    const next = this.#socket.writable ? this.#waiting.shift() : undefined;
+    if (!this.#socket.writable) this.#dropWaiting();
+    const next = this.#leave(this.#waiting.shift());
     if (next === undefined) {
       this.#end?.();
       return;
@@ -111,6 +135,11 @@ class Connection {
     this.#hand(next.req, next.res);
     if (this.#waiting.length === 0) this.#socket.resume();
   };
+
+  #dropWaiting(): void {
+    this.#totals.waiting -= this.#waiting.length;
+    this.#waiting = [];
+  }
 
   /** Nothing more is read while a request waits. Node itself reads on after each answer. */
   #holdBack(): void {
@@ -141,11 +170,11 @@ class Connection {
   #ignore(): void {
     if (this.#ignoredHere === 0) this.#socket.once('close', () => this.#forgetIgnored());
     this.#ignoredHere += 1;
-    this.#ignored.count += 1;
-    if (this.#ignored.count > MAX_IGNORED) this.#socket.destroy();
+    this.#totals.ignored += 1;
+    if (this.#totals.ignored > MAX_IGNORED) this.#socket.destroy();
   }
 
   #forgetIgnored(): void {
-    this.#ignored.count -= this.#ignoredHere;
+    this.#totals.ignored -= this.#ignoredHere;
   }
 }
