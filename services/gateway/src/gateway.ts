@@ -6,7 +6,7 @@ import type { Ids } from '@bubbles/shared/ids.ts';
 import type { Log } from '@bubbles/shared/log.ts';
 import { startLoop } from '@bubbles/shared/loop.ts';
 import { createMetrics, type Metrics } from '@bubbles/shared/metrics.ts';
-import { admission } from './admission/admit.ts';
+import { admission, handingOver } from './admission/admit.ts';
 import { type IdentityChecks, identityChecks } from './admission/identity-checks.ts';
 import type { GatewayConfig } from './config.ts';
 import { memoryShares } from './domain/memory-shares.ts';
@@ -203,6 +203,7 @@ const assemble = (config: GatewayConfig, { clock, ids, log, metrics }: Infra): P
 const forwarderOf = ({ limits }: GatewayConfig, { clock, ids }: Infra, { checks, upstreams, readers, metrics }: Parts) =>
   forwarding({
     admit: admission({ checks, upstreams }),
+    handOver: handingOver({ checks }),
     onIdentityAnswer: ({ credential }, head) => {
       if (credential !== null) checks.relayed(credential.hash, head);
     },

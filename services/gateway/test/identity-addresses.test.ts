@@ -107,6 +107,18 @@ describe('a silent replica of identity', () => {
     expect(replicas.map(({ seen }) => seen.length)).toEqual([1, 1]);
   });
 
+  it('[RATE-02] a route of identity goes to the other replica after that was told what was counted', async () => {
+    const token = await countedByFirst();
+    const headers = { 'ratelimit-policy': '"default";q=120;w=60', ratelimit: '"default";r=20;t=50' };
+    replicas[0].handle = (_, res) => void res.writeHead(200, headers).end('{}');
+    await ask('/v1/me', token);
+    await replicas[0].stop();
+    const before = asked()[1];
+    expect(await ask('/v1/me', token)).toMatchObject({ status: 200 });
+    const [check] = replicas[1].checkCalls[before ?? 0] ?? [];
+    expect(check).toMatchObject({ uncounted: true, counted_elsewhere: { requests: 100 } });
+  });
+
   it('[RATE-02] the other replica is told what was counted, until it has counted itself', async () => {
     const token = await countedByFirst();
     replicas[0].decide = (check) => ({ ...allowed(check), remaining: 20, reset_seconds: 50 });

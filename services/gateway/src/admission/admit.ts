@@ -4,6 +4,7 @@ import type { CredentialKind } from '@bubbles/shared/http/route.ts';
 import type { AuthClass } from '../domain/fragment.ts';
 import { fail, refuse } from '../edge/answer.ts';
 import type { Exchange } from '../edge/exchange.ts';
+import type { Address } from '../upstream/address.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import { affinityOf } from './credential.ts';
 import { IDENTITY, type IdentityChecks } from './identity-checks.ts';
@@ -78,6 +79,18 @@ export const admission =
         fail(exchange, answer.reason, answer.error);
         return null;
     }
+  };
+
+/** Before a request of identity's own routes goes to another replica than the one that was asked: that one is told what was counted. */
+export type HandOver = (exchange: Exchange, auth: AuthClass, address: Address) => Promise<void>;
+
+export const handingOver =
+  ({ checks }: Pick<AdmissionOptions, 'checks'>): HandOver =>
+  async ({ credential, caller }, auth, address) => {
+    if (credential === null || auth === 'none' || checks.mayRelay(credential.hash, [address])) return;
+    const check = { h: credential.hash, jwt: credential.jwt, aud: IDENTITY, accepts: ACCEPTS[auth], ...UNCOUNTED };
+    // Whatever it answers: the replica decides about the request itself.
+    await checks.check(check, caller, [address]);
   };
 
 const refused = (exchange: Exchange, error: DomainError, headers: readonly string[] = []): null => {

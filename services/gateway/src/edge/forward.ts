@@ -1,6 +1,6 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
-import { type Admit, type Admitted, NOTHING } from '../admission/admit.ts';
+import { type Admit, type Admitted, type HandOver, NOTHING } from '../admission/admit.ts';
 import { affinityOf } from '../admission/credential.ts';
 import { IDENTITY } from '../admission/identity-checks.ts';
 import { isWithin, type Operation } from '../domain/fragment.ts';
@@ -9,6 +9,7 @@ import type { MemoryShares } from '../domain/memory-shares.ts';
 import { announcesBody } from '../domain/message-rules.ts';
 import { acceptedTraceparent, newTraceparents } from '../domain/peer.ts';
 import { createRetryBudget } from '../domain/retry-budget.ts';
+import type { Address } from '../upstream/address.ts';
 import { type AnswerHead, relay } from '../upstream/relay.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import { fail } from './answer.ts';
@@ -25,6 +26,7 @@ export interface ForwardLimits extends BodyTimes {
 
 export interface ForwardOptions {
   readonly admit: Admit;
+  readonly handOver: HandOver;
   /** What identity answered a request of its own routes. */
   readonly onIdentityAnswer: (exchange: Exchange, head: AnswerHead) => void;
   readonly upstreams: Upstreams;
@@ -43,7 +45,7 @@ interface Entered {
 
 /** Takes a request with a known operation to the service that owns it. Identity authenticates its own routes; for the others it is asked first. */
 export const forwarding = (options: ForwardOptions): ((exchange: Exchange, operation: Operation) => Promise<void>) => {
-  const { admit, onIdentityAnswer, upstreams, limits, clock, ids } = options;
+  const { admit, handOver, onIdentityAnswer, upstreams, limits, clock, ids } = options;
   const budget = createRetryBudget();
   const newTrace = newTraceparents((bytes) => ids.bytes(bytes));
   const receive = bodyReceiver(options);
@@ -70,6 +72,7 @@ export const forwarding = (options: ForwardOptions): ((exchange: Exchange, opera
     const plan = {
       candidates: upstreams.candidates(service, service === IDENTITY ? affinity(exchange) : null),
       caller: exchange.caller,
+      onMove: service === IDENTITY ? (address: Address) => handOver(exchange, operation.auth, address) : null,
       onAnswer: service === IDENTITY ? (head: AnswerHead) => onIdentityAnswer(exchange, head) : null,
       headers: [...serviceHeaders(exchange, operation, newTrace), ...admitted.requestHeaders],
       body,

@@ -19,6 +19,8 @@ export interface RelayPlan {
   readonly timeoutMs: number;
   /** Header lines of ours for the client. */
   readonly answerHeaders: readonly string[];
+  /** Comes before a request goes to another replica than the first one. */
+  readonly onMove: ((address: Address) => Promise<void>) | null;
   readonly onAnswer: ((head: AnswerHead) => void) | null;
   readonly readers: SlowReaders;
 }
@@ -65,6 +67,7 @@ const asking = (exchange: Exchange, plan: RelayPlan) => {
   const { timeoutMs, answerHeaders, readers, caller, onAnswer } = plan;
   const request = requestOf(exchange, plan);
   return async (address: Address, insists: boolean, others: boolean): Promise<GatewayReason | AttemptEnd> => {
+    if (address !== plan.candidates[0]) await plan.onMove?.(address);
     const place = await address.enter({ caller, insists, leaving: exchange.res });
     if (typeof place === 'string') return place;
     const patienceMs = others && IDEMPOTENT.has(exchange.method) ? PATIENCE_MS : null;
