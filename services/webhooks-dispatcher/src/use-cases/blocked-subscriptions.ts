@@ -25,18 +25,6 @@ interface Room {
 
 const SUBSCRIPTIONS_PER_TAKE = 32;
 
-/** One of each queue in turn, until all are empty. */
-function* inTurns<T>(queues: readonly Iterator<T>[]): Generator<T> {
-  const left = new Set(queues);
-  while (left.size > 0) {
-    for (const queue of left) {
-      const next = queue.next();
-      if (next.done) left.delete(queue);
-      else yield next.value;
-    }
-  }
-}
-
 /** Subscriptions in the order of their turns, by owner. */
 function queuesByOwner() {
   const owners = new Map<string, Map<string, SubscriptionKey>>();
@@ -59,29 +47,40 @@ function queuesByOwner() {
       owners.delete(ownerId);
       owners.set(ownerId, own);
     },
-    inTurns: () => inTurns([...owners.values()].map((own) => own.values())),
+    /** Of each owner, its subscriptions. */
+    all: () => [...owners.values()].map((own) => own.values()),
     ids: () => [...owners.values()].flatMap((own) => [...own.keys()]),
   };
 }
 
 export function blockedSubscriptions({ deliveries, clock, slot }: Ports): BlockedSubscriptions {
-  const queues = queuesByOwner();
+  const queued = queuesByOwner();
 
-  const roomOf = (key: SubscriptionKey): Room => {
-    const limit = slot.roomOf(key, 1);
-    return limit > 0 ? { key, limit, firstOnly: false } : { key, limit: slot.roomOf(key, 0), firstOnly: true };
+  const roomOf = (key: SubscriptionKey): Room | null => {
+    const forFirst = slot.roomOf(key, 0);
+    if (forFirst <= 0) return null;
+    const forAny = slot.roomOf(key, 1);
+    return forAny > 0 ? { key, limit: forAny, firstOnly: false } : { key, limit: forFirst, firstOnly: true };
   };
-  /** Each with its part: what one gets the others do not. */
+  const nextOf = (queue: Iterator<SubscriptionKey>): Room | null => {
+    for (let next = queue.next(); !next.done; next = queue.next()) {
+      const room = roomOf(next.value);
+      if (room !== null) return room;
+    }
+    return null;
+  };
+  /** One of each owner in turn, each with its part: what one gets the others do not. */
   const rooms = (): readonly Room[] => {
     const found: Room[] = [];
     const reserved: (() => void)[] = [];
-    for (const key of queues.inTurns()) {
-      const room = roomOf(key);
-      if (room.limit <= 0) continue;
-      reserved.push(slot.reserve(key, room.limit));
+    const takeTurn = (queue: Iterator<SubscriptionKey>): boolean => {
+      const room = found.length < SUBSCRIPTIONS_PER_TAKE && slot.fits(0) ? nextOf(queue) : null;
+      if (room === null) return false;
+      reserved.push(slot.reserve(room.key, room.limit));
       found.push(room);
-      if (found.length === SUBSCRIPTIONS_PER_TAKE || !slot.fits(0)) break;
-    }
+      return true;
+    };
+    for (let queues = queued.all(); queues.length > 0; ) queues = queues.filter(takeTurn);
     for (const giveBack of reserved) giveBack();
     return found;
   };
@@ -89,15 +88,15 @@ export function blockedSubscriptions({ deliveries, clock, slot }: Ports): Blocke
   const takeOf = ({ key, limit, firstOnly }: Room, found: readonly Candidate[]): readonly Candidate[] => {
     const taken = found.filter(slot.take);
     const isEmpty = !firstOnly && found.length < limit && taken.length === found.length;
-    queues.passTurn(key);
-    queues.remove(key);
-    if (!isEmpty) queues.add(found.at(-1) ?? key);
+    queued.passTurn(key);
+    queued.remove(key);
+    if (!isEmpty) queued.add(found.at(-1) ?? key);
     return taken;
   };
 
   return {
-    add: queues.add,
-    ids: queues.ids,
+    add: queued.add,
+    ids: queued.ids,
     async take() {
       if (!slot.fits(0)) return [];
       const open = rooms();

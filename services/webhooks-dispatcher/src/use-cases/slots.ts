@@ -92,13 +92,13 @@ export function slots({ perSubscription, perOrigin, perProcess, reservedForFirst
   const limitOf = (subscriptionId: string) => (receivers.has(subscriptionId) ? WHILE_TIMING_OUT : perSubscription);
   const sizeFor = (attempt: number) => (attempt === 0 ? perProcess : perProcess - reservedForFirst);
   const fits = (attempt: number) => all.total() < sizeFor(attempt);
-  const roomOf = ({ subscriptionId, ownerId, origin }: SubscriptionKey, attempt: number) =>
-    Math.min(
-      limitOf(subscriptionId) - subscriptions.of(subscriptionId),
-      perOrigin - origins.of(origin),
-      all.shareLeft(ownerId, sizeFor(attempt)),
-      receivers.has(subscriptionId) ? atTimingOut.shareLeft(ownerId, forTimedOut) : perProcess,
-    );
+  const roomOf = ({ subscriptionId, ownerId, origin }: SubscriptionKey, attempt: number) => {
+    // It is asked of every subscription that waits, and most have no room for the first reason or the second.
+    const left = Math.min(limitOf(subscriptionId) - subscriptions.of(subscriptionId), perOrigin - origins.of(origin));
+    if (left <= 0) return left;
+    const share = Math.min(left, all.shareLeft(ownerId, sizeFor(attempt)));
+    return receivers.has(subscriptionId) ? Math.min(share, atTimingOut.shareLeft(ownerId, forTimedOut)) : share;
+  };
   const reserve = ({ subscriptionId, ownerId, origin }: SubscriptionKey, count: number) => {
     const pools = receivers.has(subscriptionId) ? [all, atTimingOut] : [all];
     const add = (of: number) => {
