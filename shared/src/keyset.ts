@@ -70,7 +70,7 @@ export function cursorCodec({ keys }: { readonly keys: CursorKeys }): CursorCode
       const bytes = bytesOf(text);
       const heads = [scope.rules].flat().map((rules) => headOf({ ...scope, rules }));
       const position = bytes && positionIn(bytes, accepted, heads);
-      if (!position) throw new DomainError('invalid', 'cursor: is not one that this list gave for this query.');
+      if (!position) throw new DomainError('invalid', 'cursor: invalid, or issued for a different list or query.');
       return position;
     },
   };

@@ -39,7 +39,7 @@ export type PageQuery = z.infer<typeof PageQuery>;
 /** The query of a list that is answered whole unless a page is asked for: null then. */
 export const OptionalPageQuery = z
   .object({
-    limit: GivenLimit.optional().meta({ ...LIMIT_RANGE, description: 'Extension: answers a page of so many rows' }),
+    limit: GivenLimit.optional().meta({ ...LIMIT_RANGE, description: 'Extension: answers a page with at most this many rows' }),
     cursor: Cursor.optional().meta({
       description: `Extension: the \`next_cursor\` of the page before; opaque. Without \`limit\` a page has ${LIMIT_DEFAULT} rows`,
     }),

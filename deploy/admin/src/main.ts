@@ -89,7 +89,7 @@ const run = async (): Promise<number> => {
 
 const explain = (error: unknown): string => {
   if (error instanceof UsageError || error instanceof ConfigError) return error.message;
-  return Error.isError(error) ? `the answer could not be had: ${error.message}` : String(error);
+  return Error.isError(error) ? `request failed: ${error.message}` : String(error);
 };
 
 process.exitCode = await run().catch((error: unknown) => {

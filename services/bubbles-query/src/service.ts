@@ -86,7 +86,7 @@ const searchIndex = ({ stores, builder, turns, budgetBytes, clock, log }: IndexP
     budgetBytes,
     nowMs: () => clock.now().getTime(),
     ...turns,
-    onFault: (error) => log.error('A search index could not be merged and will be built anew.', { error }),
+    onFault: (error) => log.error('search index merge failed, rebuilding', { error }),
   });
 
 interface LoopParts {

@@ -13,14 +13,14 @@ export const DOCUMENT_HEAD: DocumentHead = {
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   tags: [
-    { name: 'Account', description: 'The caller and the teams of the caller.' },
+    { name: 'Account', description: 'The authenticated user and their teams.' },
     { name: 'API keys', description: 'Personal access tokens; managed with a session of the app only.' },
     { name: 'Bubbles', description: 'Recordings and images: list, search, one, its transcript, its comments.' },
     { name: 'Meetings', description: 'Notetakers in live meetings.' },
-    { name: 'Webhooks', description: 'Subscriptions to what becomes ready.' },
+    { name: 'Webhooks', description: 'Webhook subscriptions and deliveries.' },
     { name: 'Signup', description: 'Sign a user up, step by step, without a browser.' },
     { name: 'OAuth', description: 'OAuth 2.1 for third-party apps.' },
-    { name: 'Discovery', description: 'What there is and how to get in.' },
+    { name: 'Discovery', description: 'API description and authorization metadata.' },
   ],
   securitySchemes: {
     [SECURITY_SCHEMES.pat]: {

@@ -30,7 +30,7 @@ export const admit = async (ctx: Context, auth: Auth, options: HttpAppOptions): 
 
 export const admitService = async (ctx: Context, callers: readonly string[], { internalAuth }: HttpAppOptions): Promise<string> => {
   const service = await internalAuth.verify(headerValues(ctx.req, 'authorization'));
-  if (!callers.includes(service)) throw new DomainError('unauthorized', 'This service is not admitted here.');
+  if (!callers.includes(service)) throw new DomainError('unauthorized', 'This service may not call this endpoint.');
   return service;
 };
 

@@ -53,9 +53,9 @@ export const assertionKeys = ({ fetchKeys, clock }: AssertionKeysOptions): Asser
         if (asking !== null || clock.monotonic() >= askAfter) await askOnce();
       } catch (cause) {
         if (known !== null) return known;
-        throw new DomainError('unavailable', 'The keys of identity cannot be had.', { cause });
+        throw new DomainError('unavailable', 'Signing keys could not be fetched.', { cause });
       }
-      if (keys === null) throw new DomainError('unavailable', 'The keys of identity cannot be had.');
+      if (keys === null) throw new DomainError('unavailable', 'Signing keys could not be fetched.');
       return keys.get(kid) ?? null;
     },
   };

@@ -100,7 +100,7 @@ describe('the assertion of identity', () => {
     expect(await arranged().admit(await make())).toEqual(UNAUTHORIZED);
   });
 
-  it('[ERR-05] is neither believed nor refused while the keys cannot be had', async () => {
+  it('[ERR-05] is neither believed nor refused while the keys cannot be fetched', async () => {
     const keys = { find: () => Promise.reject(new DomainError('unavailable', 'No keys.')) };
     const authenticator = assertionAuthenticator({ audience: 'bubbles-query', keys, clock: fakeClock(start) });
     const admission = authenticator.admit({ authorization: [], assertion: await sign(), accepts: ALL });

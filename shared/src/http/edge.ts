@@ -38,7 +38,7 @@ export const edge =
 
 class Overloaded extends DomainError {
   constructor(retryAfterSeconds: number) {
-    super('unavailable', 'Too much to do.', { retryAfterSeconds });
+    super('unavailable', 'Overloaded.', { retryAfterSeconds });
   }
 }
 

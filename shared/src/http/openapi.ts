@@ -134,7 +134,7 @@ const HEADERS = {
     schema: { type: 'string', examples: ['"default";r=119;t=60'] },
   },
   RetryAfter: { description: 'Seconds after which the same request may pass.', schema: { type: 'integer', minimum: 1 } },
-  Challenge: { description: 'How to get a credential that is accepted (RFC 6750, RFC 9728).', schema: { type: 'string' } },
+  Challenge: { description: 'Authentication challenge (RFC 6750, RFC 9728).', schema: { type: 'string' } },
 };
 
 /** `error` is what such an answer says, for example. */

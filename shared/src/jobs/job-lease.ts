@@ -40,7 +40,7 @@ export const jobLease = ({ leases, job, by, clock, log }: JobLeaseOptions): JobL
       await leases.updateOne(mine, { $set: { until: after(LEASE_MS) } });
     } catch (error) {
       // The lease outlives two renewals that fail; the job itself will meet the same store.
-      log.warn('A lease could not be renewed and will be tried again.', { job, error });
+      log.warn('lease not renewed, trying again', { job, error });
     }
   };
   const renewUntil = async (over: AbortSignal) => {
@@ -62,7 +62,7 @@ export const jobLease = ({ leases, job, by, clock, log }: JobLeaseOptions): JobL
     try {
       await leases.updateOne(mine, { $set: FREE });
     } catch (error) {
-      log.warn('A lease could not be given back and ends by the clock.', { job, error });
+      log.warn('lease not given back, it ends by the clock', { job, error });
     }
   };
 

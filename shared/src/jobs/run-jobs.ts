@@ -29,9 +29,9 @@ export async function runJobs({ jobs, database, clock, ids, log, scheduler, rele
       try {
         if (!(await lease.acquire(at))) return;
         await lease.hold(() => job.run());
-        log.info('A job has run.', { job: job.name, at });
+        log.info('job finished', { job: job.name, at });
       } catch (error) {
-        log.error('A job failed.', { job: job.name, at, error });
+        log.error('job failed', { job: job.name, at, error });
       }
     };
     return scheduler.schedule({ name: job.name, cron: job.cron, tick });

@@ -59,9 +59,7 @@ describe('steadyClient', () => {
     expect(steady.mend()).toBe(true);
     expect(first.closed).toBe(true);
     expect(steady.current()).not.toBe(first);
-    expect(log.lines).toEqual([
-      expect.objectContaining({ level: 'warn', message: 'A check of the database did not end: connecting anew.' }),
-    ]);
+    expect(log.lines).toEqual([expect.objectContaining({ level: 'warn', message: 'database check did not end, reconnecting' })]);
     expect(steady.mend()).toBe(false);
     expect(opened).toHaveLength(2);
   });
@@ -78,7 +76,7 @@ describe('steadyClient', () => {
     expect(steady.mend()).toBe(false);
     expect(steady.current()).toBe(opened[2]);
     expect(opened).toHaveLength(3);
-    const line = expect.objectContaining({ level: 'warn', message: 'The database was not reached: connecting anew.' });
+    const line = expect.objectContaining({ level: 'warn', message: 'database unreachable, reconnecting' });
     expect(log.lines).toEqual([line, line]);
     await steady.close();
     expect(steady.current()).toBe(opened[2]);
@@ -161,6 +159,6 @@ describe('steadyClient', () => {
     ending.reject(new Error('no'));
     await closing;
     expect(steady.current().closed).toBe(true);
-    expect(log.lines.map(({ message }) => message)).toContain('A client of the database did not close.');
+    expect(log.lines.map(({ message }) => message)).toContain('database client did not close');
   });
 });

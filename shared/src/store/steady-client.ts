@@ -43,15 +43,15 @@ export const steadyClient = <C extends Client>({ open, clock, log, limits }: Ste
   const replace = () => {
     const closing = watched.client
       .close()
-      .catch((error: unknown) => log.warn('A client of the database did not close.', { error }))
+      .catch((error: unknown) => log.warn('database client did not close', { error }))
       .finally(() => retired.delete(closing));
     retired.add(closing);
     watched = openWatched();
   };
   const mend = (): boolean => {
     if (closed) return false;
-    if (watched.hasGivenUp()) log.warn('The database was not reached: connecting anew.');
-    else if (watched.isStuck()) log.warn('A check of the database did not end: connecting anew.');
+    if (watched.hasGivenUp()) log.warn('database unreachable, reconnecting');
+    else if (watched.isStuck()) log.warn('database check did not end, reconnecting');
     else return false;
     replace();
     return true;

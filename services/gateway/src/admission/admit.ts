@@ -27,7 +27,7 @@ const ACCEPTS: Readonly<Record<Exclude<AuthClass, 'none'>, CredentialKind[]>> = 
 const UNCOUNTED = { uncounted: true } as const;
 /** In the words of identity, so that an endpoint's owner cannot be told from its refusals. */
 const REFUSALS = {
-  unauthorized: 'A valid credential of a kind that this endpoint accepts is needed.',
+  unauthorized: 'Missing or invalid credentials for this endpoint.',
   account_deleted: 'The account of this credential is closed.',
   token_revoked: 'This API key has been revoked.',
 } as const;

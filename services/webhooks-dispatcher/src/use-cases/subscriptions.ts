@@ -48,7 +48,8 @@ export const requirePaidAccess =
     return owner;
   };
 
-const forbidden = (field: string) => new DomainError('forbidden', `${field}: not one that you can see.`);
+const forbidden = (field: 'team_id' | 'space_id', what: 'team' | 'space') =>
+  new DomainError('forbidden', `${field}: not a ${what} you can access.`);
 
 /** The scope must be one that the owner sees in their teams; a space must lie in the team that is named with it. */
 const checkScope = async ({ teamId, spaceId }: Scope, { memberships }: OwnerAccess, access: Access): Promise<void> => {
@@ -58,9 +59,9 @@ const checkScope = async ({ teamId, spaceId }: Scope, { memberships }: OwnerAcce
   const named = [...new Set([teamId, home].filter((id) => id !== null))];
   const { teams } = await access.ask({ userIds: [], teamIds: named });
   const sees = (id: string) => visible.some((membership) => membership.teamId === id) && teams.get(id)?.archived === false;
-  if (teamId !== null && !sees(teamId)) throw forbidden('team_id');
+  if (teamId !== null && !sees(teamId)) throw forbidden('team_id', 'team');
   if (spaceId === null) return;
-  if (home === null || !sees(home)) throw forbidden('space_id');
+  if (home === null || !sees(home)) throw forbidden('space_id', 'space');
   if (teamId !== null && home !== teamId) throw new DomainError('invalid', 'space_id: is not in the team.');
 };
 

@@ -51,7 +51,7 @@ export function openEmbedded(options: EmbeddedOptions): EmbeddedStore {
   };
   const tables = new Map<string, Table>();
   for (const [space, rows] of rowsBySpace) tables.set(space, table(nextNumber, rows));
-  log.info('The embedded store is open.', { path, documents: loaded.length });
+  log.info('embedded store opened', { path, documents: loaded.length });
 
   const tableOf = (space: string): Table => {
     const known = tables.get(space) ?? table(nextNumber, []);
@@ -60,7 +60,7 @@ export function openEmbedded(options: EmbeddedOptions): EmbeddedStore {
   };
   const tellScan = (space: string) => (query: Query) => {
     if (onScan) onScan(space, query);
-    else log.debug('No index serves a query.', { space, paths: Object.keys(query.filter), sort: Object.keys(query.sort ?? {}) });
+    else log.debug('no index serves a query', { space, paths: Object.keys(query.filter), sort: Object.keys(query.sort ?? {}) });
   };
   const collection = <T extends Doc>(database: string, name: string): Collection<T> => {
     const space = `${database}/${name}`;

@@ -10,7 +10,7 @@ import type { AdmittedAccounts } from './admitted-accounts.ts';
 const JWT = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/;
 
 const MESSAGES: Readonly<Record<Refusal, string>> = {
-  unauthorized: 'A valid credential of a kind that this endpoint accepts is needed.',
+  unauthorized: 'Missing or invalid credentials for this endpoint.',
   account_deleted: 'The account of this credential is closed.',
   token_revoked: 'This API key has been revoked.',
 };

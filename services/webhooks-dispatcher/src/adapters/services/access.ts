@@ -14,7 +14,7 @@ export const access = (identity: InternalClient): Access => ({
     const body = { user_ids: userIds, team_ids: teamIds };
     const { users, teams } = await identity.post('/internal/v1/access', { body, schema: AccessResponse });
     // Who is unknown is said to be: of somebody who was left out nothing is known, and nothing may be ended for it.
-    if (!namesAll(users, userIds) || !namesAll(teams, teamIds)) throw new DomainError('unavailable', 'Identity left somebody out.');
+    if (!namesAll(users, userIds) || !namesAll(teams, teamIds)) throw new DomainError('unavailable', 'Incomplete answer from identity.');
     return {
       users: new Map(
         users.map(({ id, state, paid_features, life = FIRST_LIFE, memberships }) => [

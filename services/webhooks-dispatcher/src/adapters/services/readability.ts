@@ -11,7 +11,7 @@ export const readability = (bubblesQuery: InternalClient): Readability => ({
     const inStep =
       answers.length === pairs.length &&
       answers.every(({ user_id, bubble_id }, n) => user_id === pairs[n]?.userId && bubble_id === pairs[n]?.bubbleId);
-    if (!inStep) throw new DomainError('unavailable', 'bubbles-query answered out of step.');
+    if (!inStep) throw new DomainError('unavailable', 'Answer order does not match the request.');
     return answers.map(({ participates, bubble }) => ({
       participates,
       bubble: bubble && { teamId: bubble.team_id, channelId: bubble.channel_id, authorId: bubble.author_id },
