@@ -11,7 +11,7 @@ const start = new Date('2026-01-01T00:00:00.000Z');
 const seconds = start.getTime() / 1000;
 const identity = generateKeyPairSync('ed25519');
 const signer = { kid: 'k1', key: identity.privateKey };
-const caller = aCaller();
+const caller = aCaller({ life: 2 });
 const ALL: readonly CredentialKind[] = ['pat', 'oauth', 'session'];
 
 const arranged = () => {
@@ -82,6 +82,10 @@ describe('the assertion of identity', () => {
   };
   const forged = (changes: Record<string, unknown>, header: Record<string, unknown> = {}, key = identity.privateKey) =>
     new SignJWT({ ...claims, ...changes }).setProtectedHeader({ alg: 'EdDSA', typ: 'assertion+jwt', kid: 'k1', ...header }).sign(key);
+
+  it('of identity of an older release, which counts no lives, is of the first one', async () => {
+    expect(await arranged().admit(await forged({}))).toMatchObject({ caller: { userId: 'u', life: 1 } });
+  });
 
   it.each<[string, () => Promise<string>]>([
     ['signed by somebody else', () => forged({}, {}, generateKeyPairSync('ed25519').privateKey)],

@@ -21,6 +21,8 @@ const Claims = z.object({
   cid: z.string(),
   kind: z.enum(['pat', 'oauth', 'session']),
   scopes: z.array(z.string()),
+  /** Absent from identity of an older release. */
+  life: z.int().positive().default(1),
   epoch: z.int(),
   iat: z.int(),
   exp: z.int(),
@@ -42,9 +44,9 @@ export interface AssertionSigner {
 /** What identity says about the caller to one service, for 60 seconds. */
 export const signAssertion = ({ caller, audience, epoch }: Assertion, { kid, key }: AssertionSigner, now: Date): Promise<string> => {
   const issuedAt = Math.floor(now.getTime() / 1000);
-  const { credentialId: cid, kind, scopes } = caller;
+  const { credentialId: cid, kind, scopes, life } = caller;
   // Services of an older release take none without teams.
-  return new SignJWT({ cid, kind, scopes, teams: [], epoch })
+  return new SignJWT({ cid, kind, scopes, life, teams: [], epoch })
     .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
     .setIssuer(ISSUER)
     .setSubject(caller.userId)
@@ -81,10 +83,10 @@ export const assertionAuthenticator = ({ audience, keys, clock }: AssertionAuthe
     }).catch(translate);
     const claims = Claims.safeParse(payload);
     if (!claims.success) throw refused(claims.error);
-    const { sub, cid, kind, scopes, iat, exp } = claims.data;
+    const { sub, cid, kind, scopes, life, iat, exp } = claims.data;
     const early = iat > now.getTime() / 1000 + SKEW_SECONDS;
     if (early || exp > iat + ASSERTION_LIFETIME_SECONDS) throw refused();
-    return { value: { userId: sub, credentialId: cid, kind, scopes }, expiresAt: exp * 1000 };
+    return { value: { userId: sub, life, credentialId: cid, kind, scopes }, expiresAt: exp * 1000 };
   };
   const verified = verifiedTokens({ size: REMEMBERED_ASSERTIONS, clock, verify });
   return {

@@ -132,6 +132,16 @@ describe('Idempotency-Key', () => {
     expect(opened).toHaveLength(3);
   });
 
+  it('[GEN-13] an account that was deleted and opened again gets no answer of before', async () => {
+    const { first } = await replicas();
+    const send = (body: string) => post(first, '/v1/things', { key: 'a', body });
+    const before = await send('{"name":"a"}');
+    first.actAs({ ...caller, life: 2 });
+    const after = await send('{"name":"a"}');
+    expect([before.status, after.status, after.replayed]).toEqual([201, 201, null]);
+    expect(JSON.parse(after.text).secret).not.toBe(JSON.parse(before.text).secret);
+  });
+
   it('[GEN-13] of ten at once, over two replicas, one acts and all get its answer', async () => {
     const gate = Promise.withResolvers<void>();
     const { first, second, opened } = await replicas(() => gate.promise);

@@ -5,6 +5,7 @@ import { DomainError, isDomainError } from '../errors.ts';
 import { type Ids, seededIds } from '../ids.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { headerValues } from './headers.ts';
+import type { Caller } from './route.ts';
 
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 export const IDEMPOTENCY_REPLAYED = 'Idempotency-Replayed';
@@ -63,7 +64,8 @@ const digestOf = (text: string): string => createHash('sha256').update(text).dig
 /** A request under a key: who sends it where, and what. */
 export interface KeyedRequest {
   readonly key: string;
-  readonly userId: string;
+  /** An account that was deleted and opened again is another one: nothing that was kept before is told to it. */
+  readonly account: Pick<Caller, 'userId' | 'life'>;
   /** Method and path, ids included. */
   readonly route: readonly string[];
   /** As it was validated: what means the same is the same request. */
@@ -131,8 +133,8 @@ export const actOnce = (store: IdempotencyStore): ActOnce => {
     }
   };
 
-  return async ({ key, userId, route, body, signal }, act) => {
-    const id = digestOf(JSON.stringify([userId, ...route, key]));
+  return async ({ key, account, route, body, signal }, act) => {
+    const id = digestOf(JSON.stringify([account.userId, account.life, ...route, key]));
     const fingerprint = digestOf(canonicalJson(body ?? null));
     const wait = patience(signal);
     for (;;) {

@@ -7,6 +7,8 @@ export type CredentialKind = 'pat' | 'oauth' | 'session';
 /** Who calls, as identity vouches for it. Which teams they belong to, a service asks where it needs it: there is no bound to them. */
 export interface Caller {
   readonly userId: string;
+  /** Of the account: rises when a deleted one is opened again, and what belonged to an earlier life has ended. */
+  readonly life: number;
   /** The key, the session or the OAuth grant. */
   readonly credentialId: string;
   readonly kind: CredentialKind;

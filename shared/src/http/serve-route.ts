@@ -43,7 +43,7 @@ const performer = ({ spec, handle }: Route, { ids, idempotency, name }: HttpAppO
   return async (input: Input, { key, captures }: { key: string | null; captures: readonly string[] }): Promise<Answer> => {
     if (key === null || once === undefined || input.caller === undefined) return written(spec, await handle({ ...input, ids }));
     const { caller, body, signal } = input;
-    return once({ key, userId: caller.userId, route: [spec.method, spec.path, ...captures], body, signal }, async (seeded) =>
+    return once({ key, account: caller, route: [spec.method, spec.path, ...captures], body, signal }, async (seeded) =>
       written(spec, await handle({ ...input, ids: seeded })),
     );
   };

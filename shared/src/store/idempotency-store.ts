@@ -5,7 +5,7 @@ import type { Seal } from '../seal.ts';
 import type { Database, Doc, IndexSpec } from './collection.ts';
 import { sweepSlices } from './sweep-slices.ts';
 
-/** A request under an idempotency key. `_id` is the hash of account, route and key. */
+/** A request under an idempotency key. `_id` is the hash of account with its life, route and key. */
 export interface IdempotencyDoc extends Doc {
   readonly fingerprint: string;
   /** Sealed: secrets that the request creates follow from it. */

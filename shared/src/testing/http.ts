@@ -22,6 +22,7 @@ export const SILENT_LOG: Log = {
 /** A caller with every scope; override what the test is about. */
 export const aCaller = (overrides: Partial<Caller> = {}): Caller => ({
   userId: 'user-1',
+  life: 1,
   credentialId: 'credential-1',
   kind: 'pat',
   scopes: ['bubbles:read', 'webhooks:manage', 'meetings:join'],

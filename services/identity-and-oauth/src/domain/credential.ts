@@ -1,4 +1,4 @@
-import type { VersionedAccount } from './account.ts';
+import { lifeOf, type VersionedAccount } from './account.ts';
 
 export type CredentialKind = 'pat' | 'oauth' | 'session';
 
@@ -30,6 +30,7 @@ export const refusalOf = (credential: Credential | null, accepts: readonly Crede
 /** Who calls, as routes and other services are told. */
 export const callerOf = ({ id, kind, scopes, account }: Credential) => ({
   userId: account.id,
+  life: lifeOf(account),
   credentialId: id,
   kind,
   scopes,

@@ -25,7 +25,7 @@ describe('assertion issuer', () => {
   it('says who calls to one service for 60 seconds, signed by a published key, with no teams as services of an older release take it', async () => {
     const credential = aCredential({
       version: 7,
-      account: anAccount({ memberships: [{ teamId: 'team-1', role: 'guest', hidden: true }] }),
+      account: anAccount({ memberships: [{ teamId: 'team-1', role: 'guest', hidden: true }], life: 3 }),
     });
     const assertion = await assertionIssuer({ ring, clock }).issue(credential, 'bubbles-query');
     const [published] = await ring.published();
@@ -40,6 +40,7 @@ describe('assertion issuer', () => {
       sub: 'user-1',
       cid: 'key-1',
       kind: 'pat',
+      life: 3,
       scopes: ['bubbles:read', 'webhooks:manage', 'meetings:join'],
       teams: [],
       epoch: 7,

@@ -76,6 +76,7 @@ describe('identity’s own authenticator', () => {
     if (!('caller' in admission)) throw new Error('was refused');
     expect(admission.caller).toEqual({
       userId: 'user-1',
+      life: 1,
       credentialId: 'key-1',
       kind: 'pat',
       scopes: ['bubbles:read', 'webhooks:manage', 'meetings:join'],
