@@ -28,6 +28,23 @@ const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await new Promise(setImmediate);
 };
 
+describe('an answer', () => {
+  it.each([
+    ['whole at once', (body: Buffer) => [body]],
+    ['in two parts', (body: Buffer) => [body.subarray(0, 100), body.subarray(100)]],
+  ])('that comes %s keeps every byte', async (_, partsOf) => {
+    const body = Buffer.from(Array.from({ length: 256 }, (__, byte) => byte));
+    world.bubbles.handle = (__, res) => {
+      const [first = Buffer.alloc(0), ...rest] = partsOf(body);
+      res.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': body.length });
+      res.write(first, () => setImmediate(() => res.end(Buffer.concat(rest))));
+    };
+    const response = await world.fetch('/v1/bubbles/open');
+    expect(response.headers.get('content-length')).toBe('256');
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(body);
+  });
+});
+
 describe('admission', () => {
   it('[AUTH-01] [AUTH-08] asks identity by hash and gives the service an assertion instead of the token', async () => {
     const response = await world.fetch('/v1/bubbles/42?x=%2F', { headers: AUTHORIZATION });

@@ -10,8 +10,9 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
   'http2-settings',
 ]);
-/** Written anew by the gateway or by its client, or never meant for a service. */
-const REPLACED: ReadonlySet<string> = new Set([
+/** Hop by hop, written anew by the gateway or by its client, or never meant for a service. */
+const WITHHELD_OF_CLIENTS: ReadonlySet<string> = new Set([
+  ...HOP_BY_HOP,
   'expect',
   'host',
   'content-length',
@@ -22,12 +23,10 @@ const REPLACED: ReadonlySet<string> = new Set([
   'tracestate',
   'baggage',
 ]);
-const RESERVED_PREFIXES = ['proxy-', 'x-internal-', 'x-forwarded-'] as const;
+const RESERVED = /^(?:proxy-|x-internal-|x-forwarded-)/;
 
 /** A name with an underscore can pass for one with a hyphen where headers become variables. */
-const isWithheld = (name: string): boolean => HOP_BY_HOP.has(name) || REPLACED.has(name) || isReserved(name) || name.includes('_');
-
-const isReserved = (name: string): boolean => RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix));
+const isWithheld = (name: string): boolean => WITHHELD_OF_CLIENTS.has(name) || RESERVED.test(name) || name.includes('_');
 
 export interface RequestRules {
   readonly head: RequestHead;
@@ -51,8 +50,14 @@ export const forwardedRequestHeaders = (raw: RawHeaders, { head, keepAuthorizati
 
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Never shown of a service, or written by the gateway in its place. */
-const WITHHELD: ReadonlySet<string> = new Set(['server', 'x-powered-by', 'x-request-id', 'strict-transport-security']);
+/** Hop by hop, never shown of a service, or written by the gateway in its place. */
+const WITHHELD_OF_SERVICES: ReadonlySet<string> = new Set([
+  ...HOP_BY_HOP,
+  'server',
+  'x-powered-by',
+  'x-request-id',
+  'strict-transport-security',
+]);
 
 const listOf = (value: string | readonly string[] | undefined): readonly string[] => {
   if (value === undefined) return [];
@@ -71,7 +76,7 @@ export const forwardedResponseHeaders = (headers: ResponseHeaders, { status, rep
   const kept: string[] = [];
   for (const [sent, value] of Object.entries(headers)) {
     const name = sent.toLowerCase();
-    if (HOP_BY_HOP.has(name) || WITHHELD.has(name) || nominated.has(name) || isReserved(name) || replaced.has(name)) continue;
+    if (WITHHELD_OF_SERVICES.has(name) || nominated.has(name) || RESERVED.test(name) || replaced.has(name)) continue;
     if (name === 'content-length' && status === 204) continue;
     for (const line of listOf(value)) kept.push(name, line);
   }

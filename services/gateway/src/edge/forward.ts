@@ -74,7 +74,7 @@ export const forwarding = (options: ForwardOptions): ((exchange: Exchange, opera
       caller: exchange.caller,
       onMove: service === IDENTITY ? (address: Address) => handOver(exchange, operation.auth, address) : null,
       onAnswer: service === IDENTITY ? (head: AnswerHead) => onIdentityAnswer(exchange, head) : null,
-      headers: [...serviceHeaders(exchange, operation, newTrace), ...admitted.requestHeaders],
+      headers: serviceHeaders(exchange, operation, newTrace).concat(admitted.requestHeaders),
       body,
       timeoutMs: operation.timeoutMs ?? limits.answerTimeoutMs,
       answerHeaders: admitted.answerHeaders,

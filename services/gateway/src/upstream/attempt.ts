@@ -60,6 +60,10 @@ class Attempt implements Dispatcher.DispatchHandler {
   #outcome: Outcome = 'abandoned';
   #held: HeldAnswer | null = null;
   #answering = false;
+  /** Of the body, as its head says; NaN when it does not. */
+  #length = Number.NaN;
+  /** A body that came whole, to be written together with its head. */
+  #whole: Buffer | null = null;
   /** When the client reads more slowly than the service writes. */
   #slow: SlowAnswer | null = null;
 
@@ -82,6 +86,7 @@ class Attempt implements Dispatcher.DispatchHandler {
     if (status < 200 || this.#settled) return;
     clearTimeout(this.#timer);
     this.#answering = true;
+    this.#length = Number(headers['content-length']);
     this.#options.onHead(status, headers);
     if (status >= 500 && this.#exchange.method !== 'HEAD') this.#held = { status, headers, chunks: [], size: 0 };
     else this.#writeHead(status, headers);
@@ -91,6 +96,7 @@ class Attempt implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     if (this.#held) this.#hold(this.#held, chunk);
     else if (this.#slow) this.#queue(this.#slow, chunk, controller);
+    else if (chunk.length === this.#length) this.#whole = chunk;
     else if (!this.#exchange.res.write(chunk)) this.#slow = this.#options.readers.queue(this.#exchange, this.#onRoom);
   }
 
@@ -99,6 +105,7 @@ class Attempt implements Dispatcher.DispatchHandler {
     if (!this.#settled) {
       this.#settle(OVER);
       if (this.#held) this.#finishHeld(this.#held);
+      else if (this.#whole) this.#exchange.res.end(this.#whole.toString('latin1'), 'latin1');
       else (this.#slow ?? this.#exchange.res).end();
     }
     this.#options.place.release(this.#outcome);

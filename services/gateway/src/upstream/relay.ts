@@ -14,7 +14,7 @@ export interface RelayPlan {
   /** Under which name it takes turns with others. */
   readonly caller: string;
   /** Header lines for the service. */
-  readonly headers: readonly string[];
+  readonly headers: string[];
   readonly body: Buffer | null;
   readonly timeoutMs: number;
   /** Header lines of ours for the client. */
@@ -93,6 +93,6 @@ const mayRepeat = ({ timedOut, error }: Failure, repeats: { left: number }, budg
 const requestOf = ({ target, method }: Exchange, { headers, body }: RelayPlan): Dispatcher.DispatchOptions => ({
   path: target,
   method,
-  headers: [...headers],
+  headers,
   body,
 });
