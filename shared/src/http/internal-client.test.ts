@@ -90,6 +90,13 @@ describe('calls between services', () => {
     for (let round = 0; round < 4; round += 1) expect(await both.post('/x', { body: {}, schema })).toEqual({ answer: 1 });
   });
 
+  it('each of many calls at once asks every address before it gives up', async () => {
+    const url = await answering(200, '{"answer":1}');
+    const asking = client(NOBODY, url);
+    const answers = await Promise.allSettled(Array.from({ length: 9 }, () => asking.post('/x', { body: {}, schema })));
+    expect(answers.filter(({ status }) => status === 'rejected')).toEqual([]);
+  });
+
   it('[ERR-05] a callee that says nothing costs no more than the deadline, and the call is not made twice', async () => {
     let calls = 0;
     const url = await callee(() => {

@@ -91,11 +91,12 @@ export const internalClient = ({ callee, baseUrls, tokens, deadlineMs = DEADLINE
   };
 
   const attemptEach = async (details: Attempt): Promise<unknown> => {
+    const first = turn;
     turn += 1;
     let failure: unknown;
     for (const index of baseUrls.keys()) {
       try {
-        return await attempt(baseUrls[(turn + index) % baseUrls.length] ?? '', details);
+        return await attempt(baseUrls[(first + index) % baseUrls.length] ?? '', details);
       } catch (error) {
         if (!NOT_CONNECTED.includes(errorCode(error))) throw error;
         failure = error;
