@@ -29,11 +29,42 @@ const conflictOf = (space: string, wanted: IndexSpec, present: readonly PresentI
     : null;
 };
 
-/** What stands against the indexes that are wanted, in one line that names index, collection and remedy. `space` is `database/collection`. */
-export const indexConflict = (space: string, wanted: readonly IndexSpec[], present: readonly PresentIndex[]): StartRefused | null => {
-  const conflicts = wanted.map((spec, at) => conflictOf(space, spec, [...present, ...wanted.slice(0, at)]));
-  const found = conflicts.filter((conflict) => conflict !== null);
-  return found.length > 0 ? new StartRefused(found.join(' ')) : null;
+export interface IndexPlan {
+  readonly wanted: readonly IndexSpec[];
+  /** Names of indexes of earlier versions, which go. */
+  readonly dropped: readonly string[];
+}
+
+interface IndexWork {
+  readonly going: readonly string[];
+  readonly missing: readonly IndexSpec[];
+  /** What stands against it, in one line that names index, collection and remedy. */
+  readonly conflict: StartRefused | null;
+}
+
+/**
+ * What a start has to do. An index of an earlier version that is defined as the one that follows it serves on under its name: nothing is built again,
+ * and a replica of that version finds it when it starts beside this one. `space` is `database/collection`.
+ */
+export const indexWork = (space: string, { wanted, dropped }: IndexPlan, present: readonly PresentIndex[]): IndexWork => {
+  const older = present.filter(({ name }) => dropped.includes(name));
+  const named = new Set(present.map(({ name }) => name));
+  const predecessors = new Map(
+    wanted
+      .filter(({ name }) => !named.has(name))
+      .map((spec) => [spec.name, older.find((index) => definitionOf(index) === definitionOf(spec))?.name]),
+  );
+  const serving = new Set(predecessors.values());
+  const going = older.filter(({ name }) => !serving.has(name)).map(({ name }) => name);
+  const staying = present.filter(({ name }) => !going.includes(name));
+  const conflicts = wanted
+    .map((spec, at) => (predecessors.get(spec.name) === undefined ? conflictOf(space, spec, [...staying, ...wanted.slice(0, at)]) : null))
+    .filter((conflict) => conflict !== null);
+  return {
+    going,
+    missing: wanted.filter(({ name }) => !named.has(name) && predecessors.get(name) === undefined),
+    conflict: conflicts.length > 0 ? new StartRefused(conflicts.join(' ')) : null,
+  };
 };
 
 export const repeatedKey = (space: string, name: string, cause?: unknown): StartRefused =>

@@ -72,6 +72,12 @@ describe('makeIndexes', () => {
     expect(raced.told).toEqual(['drop old', 'create due']);
   });
 
+  it('one of an earlier version with the same definition is neither dropped nor built again', async () => {
+    const there = server({ listings: [[ID, { ...OF_DUE, name: 'older' }]] });
+    expect(await make(there, ['older'])).toBeNull();
+    expect(there.told).toEqual([]);
+  });
+
   it('an option that no definition can have is another definition', async () => {
     const expiring = server({ listings: [[ID, { ...OF_DUE, expireAfterSeconds: 5 }]] });
     expect(await make(expiring)).toMatchObject({ message: expect.stringContaining('"expireAfterSeconds":5') });

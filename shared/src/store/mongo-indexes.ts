@@ -2,16 +2,10 @@ import type { Abortable, Document, Collection as DriverCollection, IndexDescript
 import { errorCode } from '../errors.ts';
 import { StartRefused } from '../run-process.ts';
 import type { IndexSpec } from './collection.ts';
-import { indexConflict, type PresentIndex, repeatedKey } from './indexes.ts';
+import { type IndexPlan, indexWork, type PresentIndex, repeatedKey } from './indexes.ts';
 import { isDuplicateKey } from './mongo-errors.ts';
 
 type Deadline = OperationOptions & Abortable;
-
-export interface IndexPlan {
-  readonly wanted: readonly IndexSpec[];
-  /** Names of indexes of earlier versions, which go. */
-  readonly dropped: readonly string[];
-}
 
 type Indexed = Pick<DriverCollection<Document>, 'dbName' | 'collectionName' | 'createIndexes' | 'dropIndex' | 'listIndexes'>;
 
@@ -59,20 +53,11 @@ const refusalOf = (space: string, missing: readonly IndexSpec[], error: unknown)
  * Drops what is to go and makes what is missing. What stands in the way is found by comparison, since not every engine that speaks MongoDB's
  * protocol refuses it; null when nothing does.
  */
-export const makeIndexes = async (
-  collection: Indexed,
-  { wanted, dropped }: IndexPlan,
-  deadline: Deadline,
-): Promise<StartRefused | null> => {
+export const makeIndexes = async (collection: Indexed, plan: IndexPlan, deadline: Deadline): Promise<StartRefused | null> => {
   const space = `${collection.dbName}/${collection.collectionName}`;
-  const present = await presentIndexes(collection, deadline);
-  const going = present.filter(({ name }) => dropped.includes(name));
-  const staying = present.filter((index) => !going.includes(index));
-  const conflict = indexConflict(space, wanted, staying);
+  const { going, missing, conflict } = indexWork(space, plan, await presentIndexes(collection, deadline));
   if (conflict) return conflict;
-  for (const { name } of going) await unlessAbsent(collection.dropIndex(name, deadline), {});
-
-  const missing = wanted.filter(({ name }) => !staying.some((index) => index.name === name));
+  for (const name of going) await unlessAbsent(collection.dropIndex(name, deadline), {});
   if (missing.length === 0) return null;
   try {
     const specs = missing.map(({ keys, ...rest }) => ({ key: { ...keys }, ...rest }));
@@ -82,6 +67,6 @@ export const makeIndexes = async (
     const refused = refusalOf(space, missing, error);
     if (!refused) throw error;
     // Another process may have made one of them otherwise in the meantime.
-    return indexConflict(space, wanted, await presentIndexes(collection, deadline)) ?? refused;
+    return indexWork(space, plan, await presentIndexes(collection, deadline)).conflict ?? refused;
   }
 };

@@ -1,5 +1,5 @@
-import type { Collection, Doc, IndexSpec, UpdateOutcome } from '../collection.ts';
-import { indexConflict, repeatedKey } from '../indexes.ts';
+import type { Collection, Doc, UpdateOutcome } from '../collection.ts';
+import { type IndexPlan, indexWork, repeatedKey } from '../indexes.ts';
 import { asFields, cloneData, type Fields, refuseForeignData, refuseUnstorableDocument } from '../plain-data.ts';
 import { storeRefusal, storeUnavailable } from '../store-errors.ts';
 import type { Journal } from './journal.ts';
@@ -100,15 +100,12 @@ const replaceFirst = (rows: Rows, filter: Fields, { doc, upsert }: { readonly do
   return rows.replace(row, doc);
 };
 
-const makeIndexes = ({ space, table }: CollectionParts, wanted: readonly IndexSpec[], dropped: readonly string[]) => {
-  for (const name of dropped) table.dropIndex(name);
+const makeIndexes = ({ space, table }: CollectionParts, plan: IndexPlan) => {
   const present = table.indexes.map(({ spec }) => spec);
-  const conflict = indexConflict(space, wanted, present);
+  const { going, missing, conflict } = indexWork(space, plan, present);
   if (conflict) throw conflict;
-  for (const spec of wanted) {
-    const isThere = present.some(({ name }) => name === spec.name);
-    if (!isThere && !table.addIndex(spec)) throw repeatedKey(space, spec.name);
-  }
+  for (const name of going) table.dropIndex(name);
+  for (const spec of missing) if (!table.addIndex(spec)) throw repeatedKey(space, spec.name);
 };
 
 /** The port on a table in memory whose writes are answered when the journal has kept them; reads too, so that nothing is told that could be lost. */
@@ -153,6 +150,6 @@ export function embeddedCollection<T extends Doc>(parts: CollectionParts): Colle
     deleteOne: (filter) => answer(() => removeAll(rows.find({ filter: asFields(filter), limit: 1 }))),
     deleteMany: (filter) => answer(() => removeAll(rows.find({ filter: asFields(filter) }))),
     count: (filter, { limit } = {}) => answer(() => rows.find({ filter: asFields(filter), limit }).length),
-    ensureIndexes: (wanted, dropped = []) => answer(() => makeIndexes(parts, wanted, dropped)),
+    ensureIndexes: (wanted, dropped = []) => answer(() => makeIndexes(parts, { wanted, dropped })),
   };
 }

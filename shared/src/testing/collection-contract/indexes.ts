@@ -112,6 +112,21 @@ export const describeIndexes = (make: MakeDatabase): void =>
       expect(await things.insert({ _id: 'c', mail: 'x', team: 2 })).toBe(false);
     });
 
+    it('an index of an earlier version that is defined as its successor serves on, so that a replica of that version may start beside this one', async () => {
+      const things = await fresh(make, [{ _id: 'a', mail: 'x' }]);
+      const next = { ...MAIL, name: 'mail_v2' };
+      await things.ensureIndexes([MAIL]);
+      for (let start = 0; start < 2; start += 1) {
+        await things.ensureIndexes([next], ['mail']);
+        await things.ensureIndexes([MAIL]);
+      }
+      expect(await things.insert({ _id: 'b', mail: 'x' })).toBe(false);
+      await things.ensureIndexes([{ ...next, sparse: true }], ['mail']);
+      expect(await things.insert({ _id: 'b', mail: 'x' })).toBe(false);
+      expect(await things.insert({ _id: 'c' })).toBe(true);
+      expect(await things.insert({ _id: 'd' })).toBe(true);
+    });
+
     it('a unique index over documents that repeat its key is refused', async () => {
       const things = await fresh(make, [
         { _id: 'a', mail: 'x' },
