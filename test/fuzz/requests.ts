@@ -66,16 +66,19 @@ function fitting(document: Json, schema: unknown, pool: Pool, name = ''): fc.Arb
   if (schema['type'] === 'array') return fc.array(fitting(document, schema['items'], pool, name), { minLength: 1, maxLength: 3 });
   if (schema['type'] === 'boolean') return fc.boolean();
   if (schema['type'] === 'integer') return fc.integer({ min: Number(schema['minimum'] ?? 0), max: Number(schema['maximum'] ?? 100) });
+  if (schema['format'] === 'date-time') return INSTANT;
   return fittingText(name, pool);
 }
+
+const instants = (max: Date) => fc.date({ noInvalidDate: true, min: new Date(0), max }).map((date) => date.toISOString());
+/** Most lie in the past. */
+const INSTANT = fc.oneof({ weight: 3, arbitrary: instants(new Date()) }, instants(new Date('2100-01-01')));
 
 function fittingText(name: string, pool: Pool): fc.Arbitrary<string> {
   if (name === 'url') return fc.constantFrom(pool.receiver, `${pool.receiver}?x=1`, 'http://10.0.0.1/', 'ftp://a.example/');
   if (name === 'team_id') return pooled(pool.ids.teams);
   if (name === 'space_id') return pooled(pool.ids.channels);
   if (name === 'cursor') return pooled(pool.cursors);
-  if (name.startsWith('created_'))
-    return fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('2100-01-01') }).map((date) => date.toISOString());
   return fc.constantFrom('a', 'product', 'meeting notes', 'Grüße 🎈', 'x'.repeat(100));
 }
 
