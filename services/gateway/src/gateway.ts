@@ -114,7 +114,7 @@ const startGateway = async (config: GatewayConfig, infra: Infra): Promise<Runnin
       isKnown: (hash) => parts.checks.isKnown(hash),
       route: requestRouting({ registry, poll, prefixes: config.prefixes }),
       forward: forwarderOf(config, infra, parts),
-      showPage: ownPages({ document: parts.document, varyBy: variesBy(config), log }),
+      showPage: ownPages({ document: parts.document, varyBy: variesBy(config) }),
     }),
     listen: config.listen,
     ops: config.ops,

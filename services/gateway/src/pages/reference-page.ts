@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { etagOf } from '@bubbles/shared/http/openapi.ts';
-import type { Context } from 'koa';
+import type { Answer } from '../edge/answer.ts';
+import { encodedAnswer } from './encoded-answer.ts';
 import { loadedOnce } from './loaded-once.ts';
-import { preferredEncoding, sendEncoded } from './send-encoded.ts';
 
 /** A page that shows an OpenAPI document of this origin. */
 export interface Reference {
@@ -82,6 +83,7 @@ const loadAsset = async ({ load }: Asset): Promise<LoadedAsset> => {
 };
 
 const MAX_AGE_SECONDS = 300;
+const CACHED = ['Cache-Control', `public, max-age=${MAX_AGE_SECONDS}`] as const;
 
 /** The script builds its markup with inline styles; nothing is loaded from elsewhere and nobody may frame it. */
 const policyFor = (apiOrigin: string | null): string =>
@@ -99,7 +101,7 @@ const policyFor = (apiOrigin: string | null): string =>
 export interface ReferencePages {
   readonly paths: readonly string[];
   /** `apiOrigin` is where the API is called, null for the page's own origin. */
-  show(ctx: Context, path: string, apiOrigin: string | null): Promise<void>;
+  answer(req: IncomingMessage, path: string, apiOrigin: string | null): Promise<Answer>;
 }
 
 /** What shows a reference, from our own origin alone; `leading` are the paths that lead to it. What all references share is with the one of the API. */
@@ -112,16 +114,11 @@ export const referencePages = (reference: Reference, leading: readonly string[])
   const loaded = loadedOnce((path) => loadAsset(assetAt(assets, path)));
   return {
     paths: [...Object.keys(assets), ...leading],
-    show: async (ctx, path, apiOrigin) => {
-      if (leading.includes(path)) return leadTo(ctx, reference);
+    answer: async (req, path, apiOrigin) => {
+      if (leading.includes(path)) return leadTo(reference);
       const content = await loaded(path);
-      const encoding = preferredEncoding(ctx);
-      ctx.set({
-        'Content-Security-Policy': policyFor(apiOrigin),
-        'Referrer-Policy': 'no-referrer',
-        'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`,
-      });
-      sendEncoded(ctx, { type: assetAt(assets, path).type, body: () => content[encoding], encoding, etag: content.etag });
+      const headers = ['Content-Security-Policy', policyFor(apiOrigin), 'Referrer-Policy', 'no-referrer', ...CACHED];
+      return encodedAnswer(req, { type: assetAt(assets, path).type, etag: content.etag, body: (encoding) => content[encoding], headers });
     },
   };
 };
@@ -129,9 +126,8 @@ export const referencePages = (reference: Reference, leading: readonly string[])
 export const apiReference = (): ReferencePages => referencePages(API_REFERENCE, ['/', '/docs/']);
 
 /** For people at a command line there is a sentence too. */
-const leadTo = (ctx: Context, { path, title, document }: Reference): void => {
-  ctx.status = 302;
-  ctx.set({ Location: path, 'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}` });
-  ctx.type = 'text/plain; charset=utf-8';
-  ctx.body = `${title}: ${path}\nOpenAPI document: ${document}\n`;
-};
+const leadTo = ({ path, title, document }: Reference): Answer => ({
+  status: 302,
+  headers: ['Location', path, 'Content-Type', 'text/plain; charset=utf-8', ...CACHED],
+  body: `${title}: ${path}\nOpenAPI document: ${document}\n`,
+});

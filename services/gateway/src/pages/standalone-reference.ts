@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { envelope, INTERNAL_ERROR_MESSAGE } from '@bubbles/shared/http/http-errors.ts';
 import type { Ids } from '@bubbles/shared/ids.ts';
 import type { Log } from '@bubbles/shared/log.ts';
-import Koa from 'koa';
+import type { Answer } from '../edge/answer.ts';
 import { type Reference, referencePages } from './reference-page.ts';
 
 interface StandaloneOptions {
@@ -12,19 +13,28 @@ interface StandaloneOptions {
   readonly log: Log;
 }
 
+const FAILED: Answer = {
+  status: 500,
+  headers: ['Content-Type', 'application/json; charset=utf-8'],
+  body: envelope('internal_error', INTERNAL_ERROR_MESSAGE),
+};
+
 /** Serves a reference that is not the gateway's own, before its routing: true when the path is one of its pages. */
 export const standaloneReference = ({ reference, leading, ids, log }: StandaloneOptions) => {
-  const { paths, show } = referencePages(reference, leading);
-  const app = new Koa();
-  app.on('error', (error: unknown) => log.error('page failed', { error }));
-  app.use((ctx) => {
-    ctx.set({ 'X-Request-Id': ids.uuid(), 'X-Content-Type-Options': 'nosniff' });
-    return show(ctx, ctx.path, null);
-  });
-  const serve = app.callback();
+  const pages = referencePages(reference, leading);
+  const serve = async (req: IncomingMessage, res: ServerResponse, path: string): Promise<void> => {
+    const { status, headers, body } = await pages.answer(req, path, null).catch((error: unknown) => {
+      log.error('page failed', { error });
+      return FAILED;
+    });
+    const length = status === 304 ? [] : ['Content-Length', String(Buffer.byteLength(body))];
+    res.writeHead(status, [...headers, 'X-Request-Id', ids.uuid(), 'X-Content-Type-Options', 'nosniff', ...length]);
+    res.end(req.method === 'HEAD' ? undefined : body);
+  };
   return (req: IncomingMessage, res: ServerResponse): boolean => {
-    const isPage = (req.method === 'GET' || req.method === 'HEAD') && paths.includes(req.url?.split('?', 1)[0] ?? '');
-    if (isPage) void serve(req, res);
+    const path = req.url?.split('?', 1)[0] ?? '';
+    const isPage = (req.method === 'GET' || req.method === 'HEAD') && pages.paths.includes(path);
+    if (isPage) void serve(req, res, path);
     return isPage;
   };
 };
