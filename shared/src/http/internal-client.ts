@@ -106,13 +106,17 @@ export const internalClient = ({ callee, baseUrls, tokens, deadlineMs = DEADLINE
   };
 
   const call = async <T>(details: Omit<Attempt, 'signal'>, { schema, signal }: Call<T>): Promise<T> => {
-    const deadline = AbortSignal.timeout(deadlineMs);
+    const deadline = new AbortController();
+    // Its own, since the one of `AbortSignal.timeout` would go on after the answer and fire for nobody.
+    const timer = setTimeout(() => deadline.abort(new DOMException('The call took too long.', 'TimeoutError')), deadlineMs);
     try {
-      const answer = await attemptEach({ ...details, signal: signal ? AbortSignal.any([deadline, signal]) : deadline });
+      const answer = await attemptEach({ ...details, signal: signal ? AbortSignal.any([deadline.signal, signal]) : deadline.signal });
       return schema.parse(answer);
     } catch (cause) {
       const atFault = cause instanceof CallRefused && FAULTS_OF_THE_CALL.includes(cause.status);
       throw new DomainError(atFault ? 'internal' : 'unavailable', `${callee} could not be asked.`, { cause });
+    } finally {
+      clearTimeout(timer);
     }
   };
 
