@@ -54,6 +54,16 @@ describe('the launcher', () => {
     expect(stdout).toBe(`${join(process.execPath, '..')}\n`);
   });
 
+  it.each([
+    [{}, '131072'],
+    [{ MALLOC_TRIM_THRESHOLD_: '65536' }, '65536'],
+  ])('holds down the memory of what it starts, unless it is told otherwise (%j)', async (environment, expected) => {
+    const env = { PATH: process.env['PATH'], ...environment };
+    const args = [copied, '-p', 'process.env.MALLOC_TRIM_THRESHOLD_'];
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    expect(await text(child.stdout)).toBe(`${expected}\n`);
+  });
+
   it('says in one line that nothing is installed', async () => {
     const { code, stderr } = await run(copied, asSeenBy({}));
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'Nothing is installed yet. Run "npm ci" first.\n' });

@@ -20,6 +20,8 @@ export interface Processes {
 const ROOT = new URL('../../../', import.meta.url).pathname;
 /** What the processes have compiled before, relative to the root as in `npm start`. */
 const COMPILE_CACHE = 'node_modules/.cache/compile';
+/** As the launcher sets it. */
+const TRIM_THRESHOLD = '131072';
 const LOOK_EVERY_MS = 20;
 /** Beyond the hard stop of a process's own. */
 const END_LIMIT_MS = 40_000;
@@ -47,7 +49,7 @@ export const openProcesses = (home: string): Processes => {
       const log = openSync(logFile(plan), 'a');
       const child = spawn(process.execPath, [plan.entry], {
         cwd: ROOT,
-        env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...plan.environment },
+        env: { NODE_COMPILE_CACHE: COMPILE_CACHE, MALLOC_TRIM_THRESHOLD_: TRIM_THRESHOLD, ...plan.environment },
         stdio: ['ignore', log, log],
         detached: true,
       });

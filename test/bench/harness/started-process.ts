@@ -21,6 +21,8 @@ export interface StartOptions {
 const ROOT = new URL('../../../', import.meta.url).pathname;
 const ASK_EVERY_MS = 2;
 const PATIENCE_MS = 15_000;
+/** What the launcher sets for what it starts. */
+const LAUNCHED = { MALLOC_TRIM_THRESHOLD_: '131072' };
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -29,7 +31,7 @@ export const startProcess = async ({ arguments: args, environment, isUp }: Start
   const child: ChildProcess = track(
     spawn(process.execPath, [...args], {
       cwd: ROOT,
-      env: { PATH: process.env['PATH'], ...environment },
+      env: { PATH: process.env['PATH'], ...LAUNCHED, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );
