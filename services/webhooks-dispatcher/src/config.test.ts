@@ -20,6 +20,12 @@ const env = {
 };
 
 describe('the configuration', () => {
+  it('starts with what an earlier release was told: without APP_BASE_URL the link of a test leads to the API', () => {
+    const { APP_BASE_URL, ...earlier } = env;
+    expect(readWebhooksConfig(env).webhooks.appBaseUrl).toBe(APP_BASE_URL);
+    expect(readWebhooksConfig(earlier).webhooks.appBaseUrl).toBe('https://api.test');
+  });
+
   it('is read from the environment', () => {
     const config = readWebhooksConfig({ ...env, WEBHOOK_ALLOW_CIDRS: '10.1.0.0/16, fd00::/8', WEBHOOK_EXTRA_CA: ca });
     expect(config.bubblesQueryUrls).toEqual(['http://bubbles-0:8080', 'http://bubbles-1:8080']);

@@ -13,7 +13,7 @@ export interface Config {
   /** The service-specific part of the header names, `X-<name>-Signature`. */
   readonly headerName: string;
   readonly userAgent: string;
-  /** Where the app serves deep links, without a trailing slash. */
+  /** Where the link of a made-up recording leads, without a trailing slash; what is sent of real ones has theirs. */
   readonly appBaseUrl: string;
   /** Seal the secrets of subscriptions; the first one seals. */
   readonly sealKeys: readonly SealKey[];
@@ -152,7 +152,7 @@ const Variables = z.object({
   ...SERVICE_VARIABLES,
   ...ASKING_VARIABLES,
   BUBBLES_QUERY_URLS: baseUrls(),
-  APP_BASE_URL: baseUrl(),
+  APP_BASE_URL: baseUrl().nullable().default(null),
   SEAL_KEYS: sealKeys(),
   CURSOR_KEY: base64Key(KEY_BYTES),
   CURSOR_KEY_PREVIOUS: base64Key(KEY_BYTES).nullable().default(null),
@@ -165,7 +165,7 @@ export const readWebhooksConfig = (env: Environment): ProcessConfig => {
     ...serviceSettings(read),
     webhooks: {
       ...receiverSettings(read, { loopback: false, offline: false }),
-      appBaseUrl: read.APP_BASE_URL,
+      appBaseUrl: read.APP_BASE_URL ?? read.PUBLIC_BASE_URL,
       sealKeys: read.SEAL_KEYS,
       cursorKeys: { current: read.CURSOR_KEY, previous: read.CURSOR_KEY_PREVIOUS },
       timing: PRODUCTION_TIMING,
