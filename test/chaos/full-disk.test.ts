@@ -140,4 +140,16 @@ if (mayMount)
       const again = await start();
       for (const as of tokens) expect((await send(again, '/v1/me', { as })).status).toBe(200);
     });
+
+    it('is named by a start that finds no room, after a kill too', async () => {
+      const elsewhere = mkdtempSync(join(tmpdir(), 'log-'));
+      const log = join(elsewhere, 'log');
+      await start(log);
+      fill();
+      child?.kill('SIGKILL');
+      if (child) await once(child, 'exit');
+      await expect(start(log)).rejects.toThrow('the sandbox ended with 2');
+      expect(readFileSync(log, 'utf8')).toMatch(/^sandbox: The data file \S+ cannot be opened: its disk is full\.$/m);
+      rmSync(elsewhere, { recursive: true });
+    });
   });
