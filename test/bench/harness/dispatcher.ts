@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pauseMs } from 'node:timers/promises';
-import type { Done, Task, Teller } from '../processes/dispatcher.ts';
-import type { Received } from '../processes/webhook-receiver.ts';
+import type { BenchDispatcherSettings, Done, Task, Teller } from '../processes/dispatcher.ts';
+import type { Received } from '../processes/lag-of.ts';
 import { type Child, startChild } from './children.ts';
 import { median, percentile } from './statistics.ts';
 
@@ -12,20 +12,23 @@ const WARM_SECONDS = 1;
 const LAST_MS = 500;
 export const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 
-interface Dispatcher {
+export interface Dispatcher {
   perform(task: Task): Promise<Done>;
+  cpuMs(): number;
   memoryMb(): number;
   stop(): Promise<void>;
 }
 
-/** One process on a store of its own. */
-export const startDispatcher = async (): Promise<Dispatcher> => {
+/** One process on a store of its own, or on that of another process, with the messages of its broker. */
+export const startDispatcher = async (over?: { readonly mongoUrl: string; readonly amqpUrl: string }): Promise<Dispatcher> => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-webhooks-'));
-  const url = process.env['MONGODB_URL'];
+  const url = over?.mongoUrl ?? process.env['MONGODB_URL'];
   const store = url === undefined ? { path: join(folder, 'data.db') } : { url, name: `bench_webhooks_${process.pid}_${Date.now()}` };
-  const child = await startChild({ module: 'processes/dispatcher.ts', settings: { store, secret: SECRET }, core: 'measured' });
+  const settings: BenchDispatcherSettings = { store, secret: SECRET, amqpUrl: over?.amqpUrl ?? null };
+  const child = await startChild({ module: 'processes/dispatcher.ts', settings, core: 'measured' });
   return {
     perform: (task) => child.ask<Done>(task),
+    cpuMs: child.cpuMs,
     memoryMb: () => child.memory().rssMb,
     async stop() {
       await child.stop();

@@ -1,4 +1,5 @@
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { amqpBus } from '@bubbles/shared/bus/amqp.ts';
 import { outgoing, stamp } from '@bubbles/shared/bus/outgoing.ts';
 import { systemIds } from '@bubbles/shared/ids.ts';
 import { masterKeySeal } from '@bubbles/shared/seal.ts';
@@ -23,6 +24,8 @@ export interface BenchDispatcherSettings {
   readonly store: { readonly path: string } | { readonly url: string; readonly name: string };
   /** Of every subscription. */
   readonly secret: string;
+  /** Whose messages are consumed when it is asked for; null without a broker. */
+  readonly amqpUrl: string | null;
 }
 
 /** Bubbles of this owner get ready at this pace. */
@@ -37,6 +40,7 @@ export type Task =
   | { readonly task: 'queue'; readonly owner: string; readonly url: string; readonly count: number; readonly dueInMs: number }
   | { readonly task: 'put-forward'; readonly ms: number }
   | { readonly task: 'work-off' }
+  | { readonly task: 'consume' }
   | { readonly task: 'tell'; readonly tellers: readonly Teller[]; readonly seconds: number }
   | { readonly task: 'bare'; readonly url: string; readonly count: number; readonly atOnce: number };
 export interface Done {
@@ -55,7 +59,7 @@ const MOST_SUBSCRIPTIONS = 10_000;
 const nowMs = () => performance.timeOrigin + performance.now();
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const { store, secret } = settings<BenchDispatcherSettings>();
+const { store, secret, amqpUrl } = settings<BenchDispatcherSettings>();
 /** How far the time of this process is put forward. */
 let aheadMs = 0;
 const clock = movedClock(() => aheadMs);
@@ -68,7 +72,8 @@ await kept.ensureIndexes();
 const seal = masterKeySeal(SEAL_KEYS, systemIds().bytes);
 const peers = fakePeers();
 peers.team('team');
-const infra = { clock, ids: systemIds(), log: SILENT_LOG, database, bus: recordingBus() };
+const bus = amqpUrl === null ? recordingBus() : amqpBus({ url: amqpUrl, service: 'bench-dispatcher', clock, log: SILENT_LOG });
+const infra = { clock, ids: systemIds(), log: SILENT_LOG, database, bus };
 const registry = new Registry();
 const service: Service = createWebhooksDispatcher(
   {
@@ -132,6 +137,11 @@ const workOff = async () => {
   while ((await kept.deliveries.countDue(clock.now())).due > 0);
 };
 
+const consume = async () => {
+  await start();
+  for (const subscription of service.subscriptions) await bus.subscribe(subscription);
+};
+
 const ready = (owner: string): Promise<void> => {
   const bubble = aBubble({ id: `bubble-${next()}`, title: String(nowMs()), summary: SUMMARY });
   const data = readyEvent({ bubble, participant_user_ids: [owner] });
@@ -180,6 +190,7 @@ const perform = async (task: Task): Promise<void> => {
   else if (task.task === 'queue') await queue(task);
   else if (task.task === 'put-forward') aheadMs += task.ms;
   else if (task.task === 'work-off') await workOff();
+  else if (task.task === 'consume') await consume();
   else if (task.task === 'tell') await tell(task);
   else await bare(task);
 };

@@ -1,10 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { serveParent, settings, tellParent } from '../harness/in-child.ts';
-import type { Received } from './webhook-receiver.ts';
+import { lagOf, type Received } from './lag-of.ts';
 
 const { secret } = settings<{ readonly secret: string }>();
 let answered = 0;
+let lags: number[] = [];
 
 const SIGNATURE = /^t=(\d+),v1=([0-9a-f]{64})$/;
 
@@ -22,8 +23,11 @@ const server = createServer((request, response) => {
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
     const signature = String(request.headers['x-service-signature'] ?? '');
-    const genuine = isGenuine(Buffer.concat(chunks), signature);
+    const body = Buffer.concat(chunks);
+    const genuine = isGenuine(body, signature);
     answered += 1;
+    const lag = lagOf(body);
+    if (lag !== null) lags.push(lag);
     response.writeHead(genuine || signature === '' ? 204 : 400).end();
   });
 });
@@ -33,7 +37,7 @@ server.listen(0, '127.0.0.1', () => {
   tellParent({ port, url: `http://127.0.0.1:${port}` });
 });
 serveParent((): Received => {
-  const figures = { answered, lags: [] };
-  answered = 0;
+  const figures = { answered, lags };
+  [answered, lags] = [0, []];
   return figures;
 });

@@ -1,23 +1,13 @@
 import { createServer, type Socket } from 'node:net';
 import { serveParent, settings, tellParent } from '../harness/in-child.ts';
-
-/** Milliseconds that all processes of this machine share, with fractions. */
-const nowMs = () => performance.timeOrigin + performance.now();
+import { lagOf, type Received } from './lag-of.ts';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const YES = Buffer.from('HTTP/1.1 204 No Content\r\n\r\n');
-const SENT_AT = /"title":"([\d.]+)"/;
 const SILENT = /^POST \/silent/;
 /** Of one that is reached over a network, or that stores what it gets before it answers. */
 const LATE = /^POST \/late/;
 const LATE_MS = 20;
-
-/** What has come since it was asked last. */
-export interface Received {
-  readonly answered: number;
-  /** Milliseconds from the telling of a bubble to its POST. */
-  readonly lags: readonly number[];
-}
 
 settings<object>();
 let answered = 0;
@@ -27,8 +17,8 @@ let lags: number[] = [];
 const take = (socket: Socket, head: string, body: Buffer): void => {
   if (SILENT.test(head)) return;
   answered += 1;
-  const [, sentAt] = SENT_AT.exec(body.toString('latin1')) ?? [];
-  if (sentAt !== undefined) lags.push(nowMs() - Number(sentAt));
+  const lag = lagOf(body);
+  if (lag !== null) lags.push(lag);
   if (LATE.test(head)) setTimeout(() => socket.write(YES), LATE_MS);
   else socket.write(YES);
 };
