@@ -30,6 +30,8 @@ export interface Collection<T extends Doc> {
   find(filter: Filter<T>, options?: FindOptions): Promise<T[]>;
   /** False when a unique key (the `_id` or a unique index) is taken already: that is how "at most once" is said. */
   insert(doc: T): Promise<boolean>;
+  /** Many inserts in one round trip, in no order; of each what `insert` says. When one is refused, others may have happened. */
+  insertEach(docs: readonly T[]): Promise<boolean[]>;
   /** How many documents matched (0 or 1). With `upsert`, a lost race on the key is reported as `duplicate`. */
   updateOne(filter: Filter<T>, update: UpdateFilter<T>, options?: { readonly upsert?: boolean }): Promise<UpdateOutcome>;
   updateMany(filter: Filter<T>, update: UpdateFilter<T>): Promise<number>;

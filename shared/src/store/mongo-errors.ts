@@ -1,4 +1,4 @@
-import { MongoInvalidArgumentError, MongoServerError } from 'mongodb';
+import { MongoBulkWriteError, MongoInvalidArgumentError, MongoServerError } from 'mongodb';
 import { errorCode, isDomainError } from '../errors.ts';
 import { storeRefusal, storeUnavailable } from './store-errors.ts';
 
@@ -28,6 +28,13 @@ const WRONG_OPERATION = {
 const wrongCodes: ReadonlySet<unknown> = new Set(Object.values(WRONG_OPERATION));
 
 export const isDuplicateKey = (error: unknown): boolean => error instanceof MongoServerError && errorCode(error) === DUPLICATE_KEY;
+
+/** The places of the writes of one batch that met a taken key; null when that was not all that went wrong. */
+export const duplicatesAmong = (error: unknown): ReadonlySet<number> | null => {
+  if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError() !== undefined) return null;
+  const failed = [error.writeErrors].flat();
+  return failed.every(({ code }) => code === DUPLICATE_KEY) ? new Set(failed.map(({ index }) => index)) : null;
+};
 
 const isWrong = (error: unknown): boolean => {
   if (error instanceof MongoServerError) return wrongCodes.has(errorCode(error)) || errorCode(error) === DUPLICATE_KEY;

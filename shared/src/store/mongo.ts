@@ -2,7 +2,7 @@ import { type Abortable, type Collection as DriverCollection, MongoClient, type 
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Collection, Database, Doc } from './collection.ts';
-import { isDuplicateKey, storeError } from './mongo-errors.ts';
+import { duplicatesAmong, isDuplicateKey, storeError } from './mongo-errors.ts';
 import { makeIndexes } from './mongo-indexes.ts';
 import { asFields, isPlainObject, refuseForeignData, refuseUnstorableDocument } from './plain-data.ts';
 import { type SteadyClient, steadyClient } from './steady-client.ts';
@@ -65,6 +65,18 @@ const unlessTaken = async <R>(work: Promise<R>, taken: R): Promise<R> => {
   }
 };
 
+/** Which inserts met a unique key that was taken; rejects when anything else went wrong. */
+const takenAmong = async (work: Promise<unknown>): Promise<ReadonlySet<number>> => {
+  try {
+    await work;
+    return new Set();
+  } catch (error) {
+    const taken = duplicatesAmong(error);
+    if (taken === null) throw error;
+    return taken;
+  }
+};
+
 const namesId = (fields: unknown): boolean => {
   if (!isPlainObject(fields)) return false;
   const id = fields['_id'];
@@ -104,6 +116,30 @@ const reads = <T extends Doc>(collection: () => DriverCollection<T>, perform: Pe
     }),
 });
 
+const inserts = <T extends Doc>(collection: () => DriverCollection<T>, perform: Perform): Pick<Collection<T>, 'insert' | 'insertEach'> => {
+  const insertable = (doc: T) => {
+    refuseUnstorableDocument(asFields(doc));
+    // The driver's type for a document to be inserted is T when T has its _id.
+    return { ...doc } as Parameters<DriverCollection<T>['insertOne']>[0];
+  };
+  return {
+    insert: (doc) =>
+      perform('insert', (deadline) => {
+        const work = collection().insertOne(insertable(doc), deadline);
+        return unlessTaken(
+          work.then(() => true),
+          false,
+        );
+      }),
+    insertEach: (docs) =>
+      perform('insertEach', async (deadline) => {
+        if (docs.length === 0) return [];
+        const taken = await takenAmong(collection().insertMany(docs.map(insertable), { ordered: false, ...deadline }));
+        return docs.map((_, n) => !taken.has(n));
+      }),
+  };
+};
+
 const updates = <T extends Doc>(collection: () => DriverCollection<T>, perform: Perform): Updates<T> => ({
   updateOne: (filter, update, { upsert = false } = {}) =>
     perform('updateOne', async (deadline) => {
@@ -141,16 +177,7 @@ function mongoCollection<T extends Doc>(name: string, client: SteadyClient<Mongo
     name,
     ...reads(collection, perform),
     ...updates(collection, perform),
-    insert: (doc) =>
-      perform('insert', (deadline) => {
-        refuseUnstorableDocument(asFields(doc));
-        // The driver's type for a document to be inserted is T when T has its _id.
-        const work = collection().insertOne({ ...doc } as Parameters<DriverCollection<T>['insertOne']>[0], deadline);
-        return unlessTaken(
-          work.then(() => true),
-          false,
-        );
-      }),
+    ...inserts(collection, perform),
     replaceOne: (filter, doc, { upsert = false } = {}) =>
       perform('replaceOne', async (deadline) => {
         refuseForeignData(filter);

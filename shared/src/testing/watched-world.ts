@@ -5,6 +5,7 @@ const STORE_STEPS = [
   'findOne',
   'find',
   'insert',
+  'insertEach',
   'updateOne',
   'updateMany',
   'updateEach',

@@ -140,6 +140,7 @@ export function embeddedCollection<T extends Doc>(parts: CollectionParts): Colle
         return rows.find({ filter: asFields(filter), sort, limit }).map((row) => show(row.doc) as unknown as T);
       }),
     insert: (doc) => answer(() => rows.insert(copyOf(doc))),
+    insertEach: (docs) => answer(() => docs.map((doc) => rows.insert(copyOf(doc)))),
     updateOne: (filter, update, { upsert = false } = {}) =>
       answer(() => writeFirst(rows, { filter: asFields(filter) }, { update, upsert }).outcome),
     updateEach: (all) => answer(() => updateEach(rows, all)),

@@ -11,7 +11,7 @@ interface Upsert {
 }
 
 /** The port without the driver's types of filters and updates, which make nothing of documents of any shape. */
-export interface Things extends Pick<Collection<Thing>, 'insert' | 'ensureIndexes'> {
+export interface Things extends Pick<Collection<Thing>, 'insert' | 'insertEach' | 'ensureIndexes'> {
   findOne(filter: object, options?: Omit<FindOptions, 'limit'>): Promise<Thing | null>;
   find(filter: object, options?: FindOptions): Promise<Thing[]>;
   updateOne(filter: object, update: object, options?: Upsert): Promise<UpdateOutcome>;

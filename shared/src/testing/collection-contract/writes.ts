@@ -35,6 +35,16 @@ export const describeWrites = (make: MakeDatabase): void =>
       expect(await things.findOne({ _id: 'a' })).toEqual({ _id: 'a', n: 1 });
     });
 
+    it('many inserts at once tell of each whether its keys were free, and insert those', async () => {
+      const things = await fresh(make, [{ _id: 'a', n: 1 }]);
+      await things.ensureIndexes([{ name: 'key', keys: { key: 1 }, unique: true, sparse: true }]);
+      const docs = [{ _id: 'b', key: 'k' }, { _id: 'a', n: 2 }, { _id: 'c', key: 'k' }, { _id: 'd' }, { _id: 'd' }];
+      expect(await things.insertEach(docs)).toEqual([true, false, false, true, false]);
+      expect(await things.find({}, { sort: { _id: 1 } })).toEqual([{ _id: 'a', n: 1 }, { _id: 'b', key: 'k' }, { _id: 'd' }]);
+      expect(await things.insertEach([{ _id: 'e' }, { _id: 'f' }])).toEqual([true, true]);
+      expect(await things.insertEach([])).toEqual([]);
+    });
+
     it('what was read or given can be changed without changing what is stored', async () => {
       const given = { _id: 'a', list: [1], nested: { n: 1 } };
       const things = await fresh(make, [given]);
