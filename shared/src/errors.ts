@@ -36,6 +36,9 @@ export class DomainError extends Error {
 export const isDomainError = (error: unknown): error is DomainError =>
   Error.isError(error) && error.name === 'DomainError' && 'kind' in error;
 
+/** The caller's own trouble: the same may pass when it is tried again. */
+export const isUnavailable = (error: unknown): boolean => isDomainError(error) && error.kind === 'unavailable';
+
 /** The `code` of a node or driver error, or null. */
 export const errorCode = (error: unknown): string | number | null => {
   if (!Error.isError(error) || !('code' in error)) return null;

@@ -13,7 +13,7 @@ export interface AmqpBusOptions {
   readonly service: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Unacknowledged messages of one subscription at the same time. */
+  /** Unacknowledged messages at the same time of a subscription that does not say how many. */
   readonly prefetch?: number;
   /** How long the broker may take to confirm. */
   readonly confirmLimitMs?: number;
@@ -63,7 +63,8 @@ export function amqpBus(options: AmqpBusOptions): Bus {
   return {
     publish: (definition, event) => publisher.publishEvent(definition, event),
     subscribe(subscription) {
-      consumers.push(amqpConsumer({ ...shared, subscription, connection: consuming, copies, prefetch }));
+      const own = { subscription, prefetch: subscription.prefetch ?? prefetch };
+      consumers.push(amqpConsumer({ ...shared, ...own, connection: consuming, copies }));
       return Promise.resolve();
     },
     async idle() {

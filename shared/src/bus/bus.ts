@@ -28,6 +28,8 @@ export interface EventDefinition<T = unknown> {
 export interface Subscription<T = unknown> {
   readonly consumer: string;
   readonly event: EventDefinition<T>;
+  /** Unacknowledged messages at the same time, where it handles them together; otherwise as many as the bus gives everybody. */
+  readonly prefetch?: number;
   /** Idempotent. A throw of `DomainError('unavailable')` (store, network, a service down) pauses the consumer and counts nothing; any other throw counts against the message. */
   handle(data: T, event: CloudEvent<T>): Promise<void>;
 }

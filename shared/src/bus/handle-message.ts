@@ -1,4 +1,4 @@
-import { isDomainError } from '../errors.ts';
+import { isUnavailable } from '../errors.ts';
 import type { CloudEvent, Subscription } from './bus.ts';
 import { type Decoded, decodeEvent, decodeWith } from './cloud-event.ts';
 
@@ -21,7 +21,7 @@ export const handleMessage = async ({ event: definition, handle }: Subscription,
     await handle(data.value, event.value);
     return { kind: 'handled' };
   } catch (error) {
-    return { kind: isDomainError(error) && error.kind === 'unavailable' ? 'unavailable' : 'fault', error };
+    return { kind: isUnavailable(error) ? 'unavailable' : 'fault', error };
   }
 };
 
