@@ -49,25 +49,34 @@ export interface AppPorts {
   readonly wakeReplays: () => void;
 }
 
-/** What the webhooks dispatcher can do. */
-export const createApp = (ports: AppPorts) => ({
-  createSubscription: createSubscription(ports),
-  listSubscriptions: listSubscriptions(ports),
-  getSubscription: getSubscription(ports),
-  changeSubscription: changeSubscription(ports),
-  deleteSubscription: deleteSubscription(ports),
-  rotateSecret: rotateSecret(ports),
-  testSubscription: testSubscription(ports),
-  listDeliveries: listDeliveries(ports),
-  readDelivery: readDelivery(ports),
-  redeliver: redeliver(ports),
-  listFailures: listFailures(ports),
-  requestReplay: requestReplay(ports),
+/** Who queues deliveries wakes the dispatcher. */
+const withDispatcher = (ports: AppPorts) => {
+  const dispatching = dispatcher({ ...ports, prepare: prepareAttempts(ports) });
+  return { ...ports, dispatcher: dispatching, wake: dispatching.wake };
+};
 
-  fanOut: fanOut(ports),
-  runReplays: runReplays(ports),
-  dropBodies: dropBodies(ports),
-  dispatcher: dispatcher({ ...ports, prepare: prepareAttempts(ports) }),
-  sweepDeliveries: sweepDeliveries(ports),
-});
+/** What the webhooks dispatcher can do. */
+export const createApp = (given: AppPorts) => {
+  const ports = withDispatcher(given);
+  return {
+    createSubscription: createSubscription(ports),
+    listSubscriptions: listSubscriptions(ports),
+    getSubscription: getSubscription(ports),
+    changeSubscription: changeSubscription(ports),
+    deleteSubscription: deleteSubscription(ports),
+    rotateSecret: rotateSecret(ports),
+    testSubscription: testSubscription(ports),
+    listDeliveries: listDeliveries(ports),
+    readDelivery: readDelivery(ports),
+    redeliver: redeliver(ports),
+    listFailures: listFailures(ports),
+    requestReplay: requestReplay(ports),
+
+    fanOut: fanOut({ ...ports, enqueue: ports.dispatcher.enqueue }),
+    runReplays: runReplays(ports),
+    dropBodies: dropBodies(ports),
+    dispatcher: ports.dispatcher,
+    sweepDeliveries: sweepDeliveries(ports),
+  };
+};
 export type App = ReturnType<typeof createApp>;

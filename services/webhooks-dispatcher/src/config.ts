@@ -64,6 +64,7 @@ export const PRODUCTION_LIMITS: DispatchLimits = {
   reservedForFirst: 64,
   forTimedOut: 64,
   leaseMs: 60_000,
+  claimWindowMs: 2,
 };
 
 export const DEFAULT_QUOTA: SubscriptionQuota = { perUser: 100, perTeam: 1000, testsPerMinute: 60 };

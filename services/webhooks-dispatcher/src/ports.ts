@@ -78,6 +78,8 @@ export interface DueQuery {
 export interface DeliveryStore {
   /** False when there is one of this id, or of this subscription and event, already. */
   insert(delivery: Delivery): Promise<boolean>;
+  /** Many at once, in no order; of each what `insert` says. */
+  insertEach(deliveries: readonly Delivery[]): Promise<boolean[]>;
   /** What fell due at `since` or later, the longest due first, without the deliveries of the subscriptions `not`. */
   due(query: DueQuery & { readonly since: Date; readonly not: readonly string[] }): Promise<Candidate[]>;
   /** What is due of one subscription, the longest due first. */
@@ -125,6 +127,8 @@ export interface DeliveryPage {
 export interface EventStore {
   /** Harmless when it is there already: the id says what is in it. */
   insert(event: WebhookEvent): Promise<void>;
+  /** Many at once, in no order; of each whether its body is the one that is kept now. */
+  insertEach(events: readonly WebhookEvent[]): Promise<boolean[]>;
   /** Of those that there are, by id; null where it was dropped. */
   bodies(ids: readonly string[]): Promise<ReadonlyMap<string, Uint8Array | null>>;
   /** The body goes, and never comes where it is not there yet. */

@@ -69,8 +69,8 @@ const startLoops = ({ dispatcher, runReplays }: App, { timing: { pollMs } }: Con
   replays: startLoop({ name: 'replays', clock, log, run: runReplays, pollMs }),
 });
 
-const settled = async (loops: Loops | null, { drained }: Dispatcher): Promise<void> => {
-  loops?.deliveries.poke();
+const settled = async (loops: Loops | null, { wake, drained }: Dispatcher): Promise<void> => {
+  wake();
   // What ends makes room for more, which the loop takes on before it is idle.
   do {
     await loops?.replays.idle();

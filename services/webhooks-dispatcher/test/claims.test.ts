@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { stores } from '../src/adapters/store/stores.ts';
 import type { DeliveryStore } from '../src/ports.ts';
 import { claims } from '../src/use-cases/claims.ts';
+import { lookOut } from '../src/use-cases/look-out.ts';
 import { slots } from '../src/use-cases/slots.ts';
 import { NOON } from './builders.ts';
 import { numbered } from './stored-deliveries.ts';
@@ -29,8 +30,9 @@ const scene = async () => {
       return answer;
     },
   };
-  const next = claims({ deliveries: faltering, clock, ids: fakeIds(), limits: { leaseMs: LEASE_MS }, slot });
-  const idsOf = async () => (await next())?.claimed.map(({ id, claims: count }) => `${id} ${count}`);
+  const look = lookOut({ deliveries: faltering, clock, slot });
+  const { next } = claims({ deliveries: faltering, clock, ids: fakeIds(), limits: { leaseMs: LEASE_MS }, slot, look });
+  const idsOf = async () => (await next(true))?.claimed.map(({ id, claims: count }) => `${id} ${count}`);
   return {
     deliveries,
     clock,

@@ -116,9 +116,12 @@ describe('a delivery whose origin is corrected between the look and the claim', 
       clock: fakeClock(NOON),
       ids: systemIds(),
       limits: { ...LIMITS, perOrigin: 1 },
-      prepare: (claimed, { done }) => {
+      prepare: ({ claimed }, { done }) => {
         for (const one of claimed.map(({ origin }) => origin)) origins.push(one);
-        return Promise.resolve(() => Promise.resolve(claimed.forEach(done)));
+        const end = () => {
+          for (const delivery of claimed) done(delivery, true);
+        };
+        return Promise.resolve(() => Promise.resolve(end()));
       },
       wake: () => null,
     });

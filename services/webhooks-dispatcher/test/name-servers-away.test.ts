@@ -68,11 +68,14 @@ it('[DLV-04] while our name servers refuse to be asked deliveries wait, and nobo
   });
   const claimed = await deliveries.claim({ now: NOON, leaseUntil, leaseToken: 'lease', ids: ['dlv_1'] });
   const heard: string[] = [];
-  const attempts = await prepare(claimed, {
-    ended: () => heard.push('ended'),
-    done: ({ id }) => heard.push(id),
-    away: () => heard.push('away'),
-  });
+  const attempts = await prepare(
+    { claimed, bodies: new Map() },
+    {
+      ended: () => heard.push('ended'),
+      done: ({ id }) => heard.push(id),
+      away: () => heard.push('away'),
+    },
+  );
   await attempts();
   await posts.close();
 

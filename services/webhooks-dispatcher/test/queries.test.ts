@@ -68,7 +68,7 @@ const overheard = () => {
       new Proxy(database.collection<T>(name), {
         get(target, method) {
           const member: unknown = Reflect.get(target, method);
-          if (typeof member !== 'function' || method === 'insert' || method === 'ensureIndexes') return member;
+          if (typeof member !== 'function' || method === 'insert' || method === 'insertEach' || method === 'ensureIndexes') return member;
           return (...args: unknown[]) => {
             for (const one of method === 'updateEach' ? filtersOf(args[0]) : [args]) hear(name, one);
             return member.apply(target, args);

@@ -116,7 +116,15 @@ describe('the service', () => {
 
   it('refuses a lease that an attempt could outlive', async () => {
     await start();
-    const limits = { perSubscription: 4, perOrigin: 64, perProcess: 256, reservedForFirst: 64, forTimedOut: 64, leaseMs: 20_000 };
+    const limits = {
+      perSubscription: 4,
+      perOrigin: 64,
+      perProcess: 256,
+      reservedForFirst: 64,
+      forTimedOut: 64,
+      leaseMs: 20_000,
+      claimWindowMs: 2,
+    };
     await expect(startDispatcher({ config: { limits } })).rejects.toThrow('lease');
   });
 });

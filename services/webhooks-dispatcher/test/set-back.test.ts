@@ -23,10 +23,13 @@ describe('a clock that is set back while somebody who is asked is away', () => {
       ids: systemIds(),
       limits: { ...CONFIG.limits, leaseMs: 60_000 },
       wake: () => undefined,
-      prepare(claimed, { away, done }) {
+      prepare({ claimed }, { away, done }) {
         for (const one of claimed.map(({ id }) => id)) prepared.push(one);
         away();
-        return Promise.resolve(() => Promise.resolve(claimed.forEach(done)));
+        const end = () => {
+          for (const delivery of claimed) done(delivery, false);
+        };
+        return Promise.resolve(() => Promise.resolve(end()));
       },
     });
     const queue = (id: string) => deliveries.insert(aDelivery({ id, eventId: id, claimableAt: new Date(NOON.getTime() - 2 * HOUR_MS) }));

@@ -6,6 +6,7 @@ import { stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import type { App } from '@bubbles/webhooks-dispatcher/app.ts';
 import { DEFAULT_QUOTA } from '@bubbles/webhooks-dispatcher/config.ts';
 import { fanOut } from '@bubbles/webhooks-dispatcher/use-cases/fan-out.ts';
+import type { NewDelivery } from '@bubbles/webhooks-dispatcher/use-cases/hand-over.ts';
 import { describe, expect, it } from '@jest/globals';
 import { aSubscription } from '../../../services/webhooks-dispatcher/test/builders.ts';
 import { memoryInfra } from '../../support/memory-infra.ts';
@@ -23,8 +24,9 @@ describe('the dispatcher hears that a bubble is ready', () => {
       aSubscription({ ownerId: USER_ID, teamId: TEAM_ID, spaceId: CHANNEL_ID, filters: { onlyMyBubbles: true } }),
       DEFAULT_QUOTA,
     );
+    const enqueue = async (all: readonly NewDelivery[]) => void (await kept.deliveries.insertEach(all.map(({ delivery }) => delivery)));
     // The consumer calls nothing else of the app.
-    const app = { fanOut: fanOut({ ...kept, clock, wake: () => undefined }) } as App;
+    const app = { fanOut: fanOut({ ...kept, clock, enqueue }) } as App;
     await expectMessage(pactBetween('webhooks-dispatcher', 'bubbles-query'), {
       definition: BubbleReadyV1,
       data: {

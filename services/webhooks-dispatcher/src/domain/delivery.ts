@@ -109,6 +109,14 @@ export const queued = (event: Omit<WebhookEvent, 'body'>, subscription: Subscrip
   log: [],
 });
 
+/** As a claim leaves it. */
+export const leased = (delivery: Delivery, lease: { readonly leaseUntil: Date; readonly leaseToken: string }): Delivery => ({
+  ...delivery,
+  claims: delivery.claims + 1,
+  claimableAt: lease.leaseUntil,
+  leaseToken: lease.leaseToken,
+});
+
 /** What a disabled subscription misses: in its log, and never sent unless somebody asks for it. */
 export const missed = (event: Omit<WebhookEvent, 'body'>, subscription: Subscription, at: Date): Delivery => ({
   ...queued(event, subscription, at),

@@ -2,6 +2,7 @@ import type { CancelReason, Delivery } from '../domain/delivery.ts';
 import { asOfNow, type LiveReading, liveRefusal } from '../domain/gate.ts';
 import type { ReadyBubble } from '../domain/ready-bubble.ts';
 import type { Access, EventStore, Readability, TeamAccess } from '../ports.ts';
+import type { Batch } from './claims.ts';
 
 interface Ports {
   readonly access: Access;
@@ -57,10 +58,15 @@ const judge = ({ bubble, ownerId }: Delivery, seen: Seen | undefined, { users, t
   return { ownerLife: owner.life, refusal: liveRefusal({ ownerActive: owner.active, ownerPays: owner.pays, team }, seen?.reading ?? null) };
 };
 
-/** Identity and bubbles-query are asked once for the whole batch, and the frozen bodies are read with it. `onAway` hears why some are without an answer. */
+const readBodies = async (events: EventStore, { claimed, bodies }: Pick<Batch, 'claimed' | 'bodies'>) => {
+  const ids = [...new Set(claimed.map(({ eventId }) => eventId))].filter((id) => !bodies.has(id));
+  return ids.length === 0 ? bodies : new Map([...bodies, ...(await events.bodies(ids))]);
+};
+
+/** Identity and bubbles-query are asked once for the whole batch, and the frozen bodies that are not known are read with it. `onAway` hears why some are without an answer. */
 export async function askLive(
   { access, readability, events }: Ports,
-  claimed: readonly Delivery[],
+  { claimed, bodies: known }: Pick<Batch, 'claimed' | 'bodies'>,
   onAway: (error: unknown) => void,
 ): Promise<Answers> {
   const userIds = [...new Set(claimed.map(({ ownerId }) => ownerId))];
@@ -72,7 +78,7 @@ export async function askLive(
   const [live, seenOf, bodies] = await Promise.all([
     access.ask({ userIds, teamIds }).catch(away),
     askReadings(readability, claimed).catch(away),
-    events.bodies([...new Set(claimed.map(({ eventId }) => eventId))]).catch(away),
+    readBodies(events, { claimed, bodies: known }).catch(away),
   ]);
   if (live === null || bodies === null) return new Map();
   const seen = seenOf ?? new Map<string, Seen>();

@@ -1,5 +1,5 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
-import { isDomainError } from '@bubbles/shared/errors.ts';
+import { isUnavailable } from '@bubbles/shared/errors.ts';
 import type { Log } from '@bubbles/shared/log.ts';
 import {
   type Attempt,
@@ -18,6 +18,7 @@ import type { AttemptResult } from '../domain/outcome.ts';
 import { DISABLED_BY_FAILURES, failureKey, type Subscription } from '../domain/subscription.ts';
 import type { Access, DeliveryStore, DispatchMetrics, EventStore, PostponeReason, Readability, SubscriptionStore } from '../ports.ts';
 import { askLive, type Cleared } from './ask-live.ts';
+import type { Batch } from './claims.ts';
 import { grouped } from './grouped.ts';
 import { inTurn } from './in-turn.ts';
 import { leaseEnds } from './lease-ends.ts';
@@ -46,7 +47,7 @@ const LOST: AttemptResult = {
   detail: 'The attempt was lost with the process of ours that made it.',
 };
 
-/** Writes what became of deliveries, many at a time. Outcomes wait in memory while the store is away, for as long as nobody else may claim them. */
+/** Writes what became of deliveries, many at a time, and answers whether they are finished. Outcomes wait in memory while the store is away, for as long as nobody else may claim them. */
 function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
   const end = leaseEnds({ deliveries, metrics });
   const succeeded = grouped(subscriptions.succeeded);
@@ -81,17 +82,20 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
   };
 
   return {
-    async putOff(delivery: Delivery, reason: PostponeReason): Promise<void> {
+    async putOff(delivery: Delivery, reason: PostponeReason): Promise<boolean> {
       metrics.postponed(reason);
       const forMs = reason === 'moved' ? 0 : PUT_OFF_MS;
       await end(delivery, { kind: 'put off', until: new Date(clock.now().getTime() + forMs) });
+      return false;
     },
 
-    cancelled: (delivery: Delivery, reason: CancelReason): Promise<void> =>
-      whileLeased(delivery, () => end(delivery, { kind: 'cancelled', reason, at: clock.now() })),
+    async cancelled(delivery: Delivery, reason: CancelReason): Promise<boolean> {
+      await whileLeased(delivery, () => end(delivery, { kind: 'cancelled', reason, at: clock.now() }));
+      return true;
+    },
 
     /** The counter first: a crash between the two makes the attempt again, and its key keeps it from counting twice. */
-    async attempted(delivery: Delivery, result: AttemptResult, startedAt: Date): Promise<void> {
+    async attempted(delivery: Delivery, result: AttemptResult, startedAt: Date): Promise<boolean> {
       const endedAt = clock.now();
       const recorded = record(delivery, result, { startedAt, endedAt });
       metrics.attempted({
@@ -102,6 +106,7 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
       });
       if (chargesReceiver(result.outcome)) await counted(delivery, recorded, endedAt);
       await whileLeased(delivery, () => end(delivery, { kind: 'recorded', recorded }));
+      return recorded.status !== 'pending';
     },
   };
 }
@@ -116,14 +121,12 @@ const once = <A extends readonly unknown[]>(work: (key: string, ...rest: A) => P
   };
 };
 
-const isUnavailable = (error: unknown): boolean => isDomainError(error) && error.kind === 'unavailable';
-
 /** Who made a batch hears of it. */
 export interface BatchListener {
   /** Its attempt ended so. */
   ended(delivery: Delivery, result: AttemptResult): void;
-  /** The delivery is out of this worker's hands. */
-  done(delivery: Delivery): void;
+  /** The delivery is out of this worker's hands, and never falls due again unless somebody asks for it. */
+  done(delivery: Delivery, isFinished: boolean): void;
   /** Somebody who is asked before each attempt is away, or the name servers are. */
   away(): void;
 }
@@ -131,36 +134,41 @@ export interface BatchListener {
 /** Makes the attempts that were prepared, each to its recorded end; never rejects. They begin in the turn in which it is called. */
 export type Prepared = () => Promise<void>;
 
+/** Read last before the POSTs: none begins after the DELETE of its subscription has returned. Null when they could not be read. */
+const readSubscriptions = ({ subscriptions, log }: Pick<Ports, 'subscriptions' | 'log'>, going: readonly Delivery[]) =>
+  subscriptions.byIds([...new Set(going.map(({ subscriptionId }) => subscriptionId))]).catch((error: unknown) => {
+    log.warn('subscriptions could not be read', { count: going.length, error });
+    return null;
+  });
+
 /** Learns for a batch of claimed deliveries all that must be known before their attempts. Never rejects. */
 export const prepareAttempts = (ports: Ports) => {
-  const { deliveries, subscriptions, timing, clock, log } = ports;
+  const { deliveries, timing, clock, log } = ports;
   const recording = recorder(ports);
 
   /** A fault of ours never ends a delivery: it is put off, or its lease runs out. */
-  const guarded = async (delivery: Delivery, work: () => Promise<void>): Promise<void> => {
+  const guarded = async (delivery: Delivery, work: () => Promise<boolean>): Promise<boolean> => {
     try {
-      await work();
+      return await work();
     } catch (error) {
       log[isUnavailable(error) ? 'warn' : 'error']('an attempt failed on our side', { delivery_id: delivery.id, error });
       await recording
         .putOff(delivery, isUnavailable(error) ? 'service_away' : 'our_fault')
         .catch((cause) => log.warn('a delivery waits for the end of its lease', { delivery_id: delivery.id, error: cause }));
+      return false;
     }
   };
 
-  /** Read last before the POSTs: none begins after the DELETE of its subscription has returned. Null when they could not be read. */
-  const readSubscriptions = (going: readonly Delivery[]) =>
-    subscriptions.byIds([...new Set(going.map(({ subscriptionId }) => subscriptionId))]).catch((error: unknown) => {
-      log.warn('subscriptions could not be read', { count: going.length, error });
-      return null;
-    });
-
-  return async (claimed: readonly Delivery[], { ended, done, away }: BatchListener): Promise<Prepared> => {
-    const answers = await askLive(ports, claimed, (error) => {
+  return async (batch: Pick<Batch, 'claimed' | 'bodies'>, { ended, done, away }: BatchListener): Promise<Prepared> => {
+    const { claimed } = batch;
+    const answers = await askLive(ports, batch, (error) => {
       log.warn('deliveries are put off', { count: claimed.length, error });
       away();
     });
-    const found = await readSubscriptions(claimed.filter(({ id }) => answers.get(id)?.refusal === null));
+    const found = await readSubscriptions(
+      ports,
+      claimed.filter(({ id }) => answers.get(id)?.refusal === null),
+    );
     const send = post(ports);
     const redirect = once((subscriptionId: string, origin: string) => deliveries.redirect(subscriptionId, origin));
 
@@ -168,7 +176,7 @@ export const prepareAttempts = (ports: Ports) => {
       delivery: Delivery,
       subscription: Subscription | undefined,
       { body, bubble, ownerLife }: Cleared,
-    ): Promise<void> => {
+    ): Promise<boolean> => {
       const startedAt = clock.now();
       if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return recording.putOff(delivery, 'lease_too_short');
       if (subscription === undefined) return recording.cancelled(delivery, 'subscription_deleted');
@@ -185,9 +193,9 @@ export const prepareAttempts = (ports: Ports) => {
         throw error;
       });
       ended(delivery, result);
-      await recording.attempted(delivery, result, startedAt);
+      return recording.attempted(delivery, result, startedAt);
     };
-    const work = (delivery: Delivery): Promise<void> => {
+    const work = (delivery: Delivery): Promise<boolean> => {
       const asked = answers.get(delivery.id);
       if (wasLostTooOften(delivery)) return recording.attempted(delivery, LOST, clock.now());
       if (asked === undefined || found === null) return recording.putOff(delivery, 'service_away');
@@ -195,7 +203,11 @@ export const prepareAttempts = (ports: Ports) => {
       return attempt(delivery, found.get(delivery.subscriptionId), asked);
     };
     return async () => {
-      await Promise.all(claimed.map((delivery) => guarded(delivery, () => work(delivery)).then(() => done(delivery))));
+      await Promise.all(
+        claimed.map(async (delivery) => {
+          done(delivery, await guarded(delivery, () => work(delivery)));
+        }),
+      );
     };
   };
 };

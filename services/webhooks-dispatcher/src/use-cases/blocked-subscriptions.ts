@@ -1,6 +1,6 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Candidate, DeliveryStore } from '../ports.ts';
-import type { Slots, SubscriptionKey } from './slots.ts';
+import { counter, type Slots, type SubscriptionKey } from './slots.ts';
 
 interface Ports {
   readonly deliveries: DeliveryStore;
@@ -11,34 +11,67 @@ interface Ports {
 /** Subscriptions with deliveries that are due and had no room. Their owners take turns, and of each owner its subscriptions. */
 export interface BlockedSubscriptions {
   add(key: SubscriptionKey): void;
+  /** This one of its deliveries fell due just now. */
+  addNew(candidate: Candidate): void;
   ids(): readonly string[];
+  isEmpty(): boolean;
+  /** Whether a delivery of the key would go before one that waits for the same room: of its owner, or at its origin. */
+  waitBefore(key: SubscriptionKey): boolean;
   /** Deliveries of those that have room now; they have their slots. */
   take(): Promise<readonly Candidate[]>;
 }
 
+/** A subscription that waits for room. */
+interface Waiting {
+  readonly key: SubscriptionKey;
+  /** Deliveries of it that were read and have had no room yet, the longest due first. */
+  readonly ahead: readonly Candidate[];
+  /** Whether nothing else of it was due at the last look. */
+  readonly isAll: boolean;
+}
+
 /** What a subscription may take now. */
 interface Room {
-  readonly key: SubscriptionKey;
+  readonly waiting: Waiting;
   readonly limit: number;
   readonly firstOnly: boolean;
 }
 
+/** Deliveries of one subscription that are due, and whether they are all. */
+interface Read {
+  readonly found: readonly Candidate[];
+  readonly isAll: boolean;
+}
+
 const SUBSCRIPTIONS_PER_TAKE = 32;
+/** One read serves as many slots as become free one after the other. */
+const CANDIDATES_PER_READ = 32;
+
+/** Of a subscription that does not wait: what falls due next is all of it. */
+const NOTHING_WAITS: Pick<Waiting, 'ahead' | 'isAll'> = { ahead: [], isAll: true };
+
+const keyOf = ({ subscriptionId, ownerId, origin }: SubscriptionKey): SubscriptionKey => ({ subscriptionId, ownerId, origin });
 
 /** Subscriptions in the order of their turns, by owner. */
 function queuesByOwner() {
-  const owners = new Map<string, Map<string, SubscriptionKey>>();
-  const remove = ({ ownerId, subscriptionId }: SubscriptionKey): Map<string, SubscriptionKey> => {
-    const own = owners.get(ownerId) ?? new Map<string, SubscriptionKey>();
+  const owners = new Map<string, Map<string, Waiting>>();
+  const origins = counter();
+  const remove = ({ ownerId, subscriptionId }: SubscriptionKey): Map<string, Waiting> => {
+    const own = owners.get(ownerId) ?? new Map<string, Waiting>();
+    const known = own.get(subscriptionId);
+    if (known !== undefined) origins.add(known.key.origin, -1);
     own.delete(subscriptionId);
     if (own.size === 0) owners.delete(ownerId);
     return own;
   };
   return {
     remove,
-    add(key: SubscriptionKey) {
-      const own = remove(key).set(key.subscriptionId, key);
-      owners.set(key.ownerId, own);
+    of: ({ ownerId, subscriptionId }: SubscriptionKey): Waiting | null => owners.get(ownerId)?.get(subscriptionId) ?? null,
+    add(waiting: Waiting) {
+      const { ownerId, subscriptionId, origin } = waiting.key;
+      const own = remove(waiting.key).set(subscriptionId, waiting);
+      owners.set(ownerId, own);
+      origins.add(origin, 1);
     },
     /** The owner has had a turn. */
     passTurn({ ownerId }: SubscriptionKey) {
@@ -50,19 +83,20 @@ function queuesByOwner() {
     /** Of each owner, its subscriptions. */
     all: () => [...owners.values()].map((own) => own.values()),
     ids: () => [...owners.values()].flatMap((own) => [...own.keys()]),
+    isEmpty: () => owners.size === 0,
+    waitBefore: ({ ownerId, origin }: SubscriptionKey) => owners.has(ownerId) || origins.of(origin) > 0,
   };
 }
 
-export function blockedSubscriptions({ deliveries, clock, slot }: Ports): BlockedSubscriptions {
-  const queued = queuesByOwner();
-
-  const roomOf = (key: SubscriptionKey): Room | null => {
-    const forFirst = slot.roomOf(key, 0);
+/** What has room now, of those that wait. */
+function roomsOf(queued: ReturnType<typeof queuesByOwner>, slot: Slots): () => readonly Room[] {
+  const roomOf = (waiting: Waiting): Room | null => {
+    const forFirst = slot.roomOf(waiting.key, 0);
     if (forFirst <= 0) return null;
-    const forAny = slot.roomOf(key, 1);
-    return forAny > 0 ? { key, limit: forAny, firstOnly: false } : { key, limit: forFirst, firstOnly: true };
+    const forAny = slot.roomOf(waiting.key, 1);
+    return forAny > 0 ? { waiting, limit: forAny, firstOnly: false } : { waiting, limit: forFirst, firstOnly: true };
   };
-  const nextOf = (queue: Iterator<SubscriptionKey>): Room | null => {
+  const nextOf = (queue: Iterator<Waiting>): Room | null => {
     for (let next = queue.next(); !next.done; next = queue.next()) {
       const room = roomOf(next.value);
       if (room !== null) return room;
@@ -70,13 +104,13 @@ export function blockedSubscriptions({ deliveries, clock, slot }: Ports): Blocke
     return null;
   };
   /** One of each owner in turn, each with its part: what one gets the others do not. */
-  const rooms = (): readonly Room[] => {
+  return (): readonly Room[] => {
     const found: Room[] = [];
     const reserved: (() => void)[] = [];
-    const takeTurn = (queue: Iterator<SubscriptionKey>): boolean => {
+    const takeTurn = (queue: Iterator<Waiting>): boolean => {
       const room = found.length < SUBSCRIPTIONS_PER_TAKE && slot.fits(0) ? nextOf(queue) : null;
       if (room === null) return false;
-      reserved.push(slot.reserve(room.key, room.limit));
+      reserved.push(slot.reserve(room.waiting.key, room.limit));
       found.push(room);
       return true;
     };
@@ -84,26 +118,54 @@ export function blockedSubscriptions({ deliveries, clock, slot }: Ports): Blocke
     for (const giveBack of reserved) giveBack();
     return found;
   };
+}
 
-  const takeOf = ({ key, limit, firstOnly }: Room, found: readonly Candidate[]): readonly Candidate[] => {
-    const taken = found.filter(slot.take);
-    const isEmpty = !firstOnly && found.length < limit && taken.length === found.length;
-    queued.passTurn(key);
-    queued.remove(key);
-    if (!isEmpty) queued.add(found.at(-1) ?? key);
-    return taken;
-  };
+export function blockedSubscriptions({ deliveries, clock, slot }: Ports): BlockedSubscriptions {
+  const queued = queuesByOwner();
+
+  const rooms = roomsOf(queued, slot);
 
   return {
-    add: queued.add,
+    add: (key) => queued.add({ key: keyOf(key), ahead: [], isAll: false }),
+    addNew(candidate) {
+      const { ahead, isAll } = queued.of(candidate) ?? NOTHING_WAITS;
+      const fits = isAll && ahead.length < CANDIDATES_PER_READ;
+      queued.add({ key: keyOf(candidate), ahead: fits ? [...ahead, candidate] : ahead, isAll: fits });
+    },
     ids: queued.ids,
+    isEmpty: queued.isEmpty,
+    waitBefore: queued.waitBefore,
     async take() {
       if (!slot.fits(0)) return [];
       const open = rooms();
-      const now = clock.now();
       // Slots are taken when all were read: those of a look that fails nobody would give back.
-      const found = await Promise.all(open.map(({ key, ...query }) => deliveries.dueOf(key.subscriptionId, { now, ...query })));
-      return open.flatMap((room, n) => takeOf(room, found[n] ?? []));
+      const read = await Promise.all(open.map((room) => readFor(room)));
+      return open.flatMap((room, n) => takeOf(room, read[n] ?? null));
     },
   };
+
+  /** What is due for the room; null when enough was read before. */
+  async function readFor({ waiting, limit, firstOnly }: Room): Promise<Read | null> {
+    if (waiting.ahead.some(({ attempt }) => !firstOnly || attempt === 0)) return null;
+    const most = firstOnly ? limit : Math.max(limit, CANDIDATES_PER_READ);
+    const found = await deliveries.dueOf(waiting.key.subscriptionId, { now: clock.now(), firstOnly, limit: most });
+    return { found, isAll: !firstOnly && found.length < most };
+  }
+  function takeOf({ waiting, limit, firstOnly }: Room, read: Read | null): readonly Candidate[] {
+    const { key, ahead } = waiting;
+    const taken: Candidate[] = [];
+    const left: Candidate[] = [];
+    for (const candidate of [...ahead, ...(read?.found ?? [])]) {
+      const fits = taken.length < limit && (!firstOnly || candidate.attempt === 0) && slot.take(candidate);
+      (fits ? taken : left).push(candidate);
+    }
+    // Something of it fell due during the read, which may have missed it.
+    const isUnchanged = queued.of(key) === waiting;
+    const isAll = isUnchanged && (read ?? waiting).isAll;
+    queued.passTurn(key);
+    queued.remove(key);
+    // It stays until a read finds nothing more: other processes queue deliveries too.
+    if (left.length > 0 || read === null || !isAll) queued.add({ key: left[0] ?? taken.at(-1) ?? key, ahead: left, isAll });
+    return taken;
+  }
 }

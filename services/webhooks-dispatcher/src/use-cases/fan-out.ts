@@ -1,26 +1,29 @@
 import type { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import type { Clock } from '@bubbles/shared/clock.ts';
+import { isUnavailable } from '@bubbles/shared/errors.ts';
 import type { z } from 'zod';
 import { missed, queued, type WebhookEvent } from '../domain/delivery.ts';
 import { eventId } from '../domain/ids.ts';
 import type { ReadyBubble } from '../domain/ready-bubble.ts';
 import { covers, type EventType, eventsOf, type Subscription } from '../domain/subscription.ts';
-import type { DeliveryStore, EventStore, SubscriptionStore } from '../ports.ts';
+import type { EventStore, SubscriptionStore } from '../ports.ts';
+import { grouped } from './grouped.ts';
+import type { NewDelivery } from './hand-over.ts';
 
 interface Ports {
   readonly subscriptions: SubscriptionStore;
   readonly events: EventStore;
-  readonly deliveries: DeliveryStore;
   readonly clock: Clock;
-  /** There are deliveries that are due. */
-  readonly wake: () => void;
+  /** Inserts deliveries, which are due. */
+  readonly enqueue: (all: readonly NewDelivery[]) => Promise<void>;
 }
 
 type Ready = z.infer<typeof BubbleReadyV1.schema>;
 
 const OWNERS_A_READ = 500;
-/** Of one message; connections to the store are shared with others. */
-const INSERTS_AT_ONCE = 16;
+/** Others write to the store meanwhile. */
+const INSERTS_PER_WRITE = 200;
+const EVENTS_PER_WRITE = 50;
 
 const readyBubble = ({ bubble, author_id, team_id, channel_id }: Ready): ReadyBubble => ({
   id: bubble.id,
@@ -37,35 +40,68 @@ const made = (event: WebhookEvent, subscription: Subscription, at: Date) =>
 const payload = (id: string, type: EventType, { bubble, ready_at }: Ready): Uint8Array =>
   new TextEncoder().encode(JSON.stringify({ id, type, created_at: ready_at, data: { bubble } }));
 
+/** A message, and the events that it fires with the subscriptions that ask for them. */
+interface Fired {
+  readonly event: WebhookEvent;
+  readonly wanted: readonly Subscription[];
+}
+
+const firedBy = (ready: Ready, subscriptions: readonly Subscription[], at: Date): readonly Fired[] => {
+  const bubble = readyBubble(ready);
+  const matching = subscriptions.filter((subscription) => covers(subscription, bubble));
+  return eventsOf(bubble.type).flatMap((type) => {
+    const wanted = matching.filter((subscription) => subscription.events.includes(type));
+    const id = eventId(bubble.id, type);
+    return wanted.length === 0 ? [] : [{ event: { id, type, bubble, body: payload(id, type, ready), createdAt: at }, wanted }];
+  });
+};
+
+const slices = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));
+
 /**
- * One delivery for every subscription of a participant that asks for it, also for one that is disabled: there it stands as missed. The event is written
- * before its deliveries and all ids follow from the bubble, so a message that comes again finishes what is missing and changes nothing else.
+ * One delivery for every subscription of a participant that asks for it, also for one that is disabled: there it stands as missed. The messages in hand
+ * are fanned out together. Events are written before their deliveries and all ids follow from the bubble, so a message that comes again finishes what is
+ * missing and changes nothing else.
  */
-export const fanOut = ({ subscriptions, events, deliveries, clock, wake }: Ports) => {
-  const interested = async (participants: readonly string[], bubble: ReadyBubble): Promise<Subscription[]> => {
+export const fanOut = ({ subscriptions, events, clock, enqueue }: Ports) => {
+  const subscriptionsOf = async (all: readonly Ready[]): Promise<ReadonlyMap<string, readonly Subscription[]>> => {
+    const owners = [...new Set(all.flatMap(({ participant_user_ids }) => participant_user_ids))];
     const found: Subscription[] = [];
-    for (let n = 0; n < participants.length; n += OWNERS_A_READ)
-      for (const one of await subscriptions.ofOwners(participants.slice(n, n + OWNERS_A_READ))) found.push(one);
-    return found.filter((subscription) => covers(subscription, bubble));
+    for (const some of slices(owners, OWNERS_A_READ)) for (const one of await subscriptions.ofOwners(some)) found.push(one);
+    return Map.groupBy(found, ({ ownerId }) => ownerId);
   };
-  /** Each falls due at the moment it is written, however many there are. */
-  const queueAll = async (event: WebhookEvent, wanted: readonly Subscription[]): Promise<void> => {
-    for (let n = 0; n < wanted.length; n += INSERTS_AT_ONCE) {
+  /** The events whose bodies are the ones that are kept. */
+  const keep = async (fired: readonly Fired[]): Promise<ReadonlySet<WebhookEvent>> => {
+    const kept = new Set<WebhookEvent>();
+    for (const some of slices(fired, EVENTS_PER_WRITE)) {
+      const inserted = await events.insertEach(some.map(({ event }) => event));
+      for (const [n, { event }] of some.entries()) if (inserted[n]) kept.add(event);
+    }
+    return kept;
+  };
+  const fanOutAll = async (all: readonly Ready[]): Promise<void> => {
+    const byOwner = await subscriptionsOf(all);
+    const of = ({ participant_user_ids }: Ready) => [...new Set(participant_user_ids)].flatMap((id) => byOwner.get(id) ?? []);
+    const fired = all.flatMap((ready) => firedBy(ready, of(ready), clock.now()));
+    const kept = await keep(fired);
+    const wanted = fired.flatMap(({ event, wanted: some }) => some.map((subscription) => ({ event, subscription })));
+    for (const some of slices(wanted, INSERTS_PER_WRITE)) {
+      // Each falls due at the moment it is written, however many there are.
       const at = clock.now();
-      await Promise.all(wanted.slice(n, n + INSERTS_AT_ONCE).map((subscription) => deliveries.insert(made(event, subscription, at))));
+      await enqueue(
+        some.map(({ event, subscription }) => ({ delivery: made(event, subscription, at), body: kept.has(event) ? event.body : null })),
+      );
     }
   };
+  const together = grouped(fanOutAll);
   return async (ready: Ready): Promise<void> => {
-    const bubble = readyBubble(ready);
-    const matching = await interested(ready.participant_user_ids, bubble);
-    for (const type of eventsOf(bubble.type)) {
-      const wanted = matching.filter((subscription) => subscription.events.includes(type));
-      if (wanted.length === 0) continue;
-      const id = eventId(bubble.id, type);
-      const event: WebhookEvent = { id, type, bubble, body: payload(id, type, ready), createdAt: clock.now() };
-      await events.insert(event);
-      await queueAll(event, wanted);
+    try {
+      await together(ready);
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      // One of those that were in hand together is at fault: each shows whether it is.
+      await fanOutAll([ready]);
     }
-    if (matching.length > 0) wake();
   };
 };

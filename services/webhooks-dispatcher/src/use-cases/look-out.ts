@@ -1,7 +1,7 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import type { Candidate, DeliveryStore } from '../ports.ts';
 import { type BlockedSubscriptions, blockedSubscriptions } from './blocked-subscriptions.ts';
-import type { Slots } from './slots.ts';
+import type { Slots, SubscriptionKey } from './slots.ts';
 
 interface Ports {
   readonly deliveries: DeliveryStore;
@@ -10,8 +10,17 @@ interface Ports {
 }
 
 export interface LookOut {
-  /** Deliveries that are due and have their slots now; none when there is nothing for which there is room. */
-  find(): Promise<readonly Candidate[]>;
+  /**
+   * Deliveries that are due and have their slots now; none when there is nothing for which there is room. Only those of blocked subscriptions are looked
+   * for where nothing else can be due: `everything` says whether it can.
+   */
+  find(everything: boolean): Promise<readonly Candidate[]>;
+  /** It fell due just now and has no room. */
+  block(candidate: Candidate): void;
+  /** Whether there may be deliveries that are due and have not had room. */
+  hasBacklog(): boolean;
+  /** Whether a delivery that is due just now may have room before any other that is known to wait for it. */
+  mayGoFirst(key: SubscriptionKey): boolean;
   /** What was found was not taken on after all: looks from the beginning again. */
   forget(): void;
 }
@@ -56,6 +65,8 @@ const fromTheBeginning = () => ({ all: position(), firstOnly: position() });
 /** Reads what falls due in order of time, and each piece once. */
 function ahead({ deliveries, clock, slot }: Ports, blocked: BlockedSubscriptions) {
   let positions = fromTheBeginning();
+  /** All that was due at the last look has room or is of a blocked subscription. */
+  let caughtUp = false;
 
   /** Takes those that fit; true when the subscriptions of the others are blocked. */
   const takeOrBlock = (candidates: readonly Candidate[], taken: Candidate[]): boolean => {
@@ -76,6 +87,7 @@ function ahead({ deliveries, clock, slot }: Ports, blocked: BlockedSubscriptions
     const query = { since: place.since(now), now, firstOnly, not: blocked.ids(), limit: CANDIDATES_A_READ };
     const found = await deliveries.due(query);
     const allKnown = takeOrBlock(found, taken);
+    caughtUp = allKnown && found.length < CANDIDATES_A_READ;
     if (found.length === CANDIDATES_A_READ) return true;
     if (allKnown) place.allSeen(now);
     return !allKnown && !firstOnly;
@@ -87,8 +99,10 @@ function ahead({ deliveries, clock, slot }: Ports, blocked: BlockedSubscriptions
       for (let more = true; more && taken.length === 0 && slot.fits(0); ) more = await read(taken);
       return taken;
     },
+    isCaughtUp: () => caughtUp,
     forget() {
       positions = fromTheBeginning();
+      caughtUp = false;
     },
   };
 }
@@ -102,12 +116,19 @@ export function lookOut(ports: Ports): LookOut {
   const reader = ahead(ports, blocked);
   let blockedFirst = false;
   return {
-    async find() {
+    async find(everything) {
+      if (!everything && reader.isCaughtUp()) return blocked.take();
       blockedFirst = !blockedFirst;
       const [first, second] = blockedFirst ? [blocked.take, reader.take] : [reader.take, blocked.take];
       const taken = await first();
       return taken.length > 0 ? taken : second();
     },
+    block(candidate) {
+      // Otherwise it is found in its turn.
+      if (reader.isCaughtUp()) blocked.addNew(candidate);
+    },
+    hasBacklog: () => !reader.isCaughtUp() || !blocked.isEmpty(),
+    mayGoFirst: (key) => reader.isCaughtUp() && !blocked.waitBefore(key),
     forget: reader.forget,
   };
 }

@@ -21,7 +21,7 @@ const WHILE_TIMING_OUT = 1;
 /** The latest receivers that timed out are remembered; one that is forgotten is found out again by its next attempt. */
 const REMEMBERED = 10_000;
 
-function counter() {
+export function counter() {
   const counts = new Map<string, number>();
   return {
     of: (name: string) => counts.get(name) ?? 0,

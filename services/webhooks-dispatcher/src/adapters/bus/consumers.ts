@@ -5,7 +5,10 @@ import type { App } from '../../app.ts';
 
 export const CONSUMER = 'webhooks-dispatcher';
 
+/** Messages in hand at the same time. */
+const FANNED_OUT_TOGETHER = 128;
+
 export const consumers = (app: App): readonly Subscription[] => [
-  subscription(CONSUMER, BubbleReadyV1, (ready) => app.fanOut(ready)),
+  { ...subscription(CONSUMER, BubbleReadyV1, (ready) => app.fanOut(ready)), prefetch: FANNED_OUT_TOGETHER },
   subscription(CONSUMER, BubbleRemovedV1, ({ bubble_id }) => app.dropBodies(bubble_id)),
 ];

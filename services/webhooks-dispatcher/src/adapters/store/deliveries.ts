@@ -24,13 +24,14 @@ export const DROPPED_DELIVERY_INDEXES: readonly string[] = ['due', 'first_due'];
 const MAX_LOG_LINES = 50;
 const CANDIDATE = { _id: 1, subscriptionId: 1, ownerId: 1, origin: 1, attempt: 1 } as const;
 
+const toDoc = ({ id, ...delivery }: Delivery): DeliveryDoc => ({ _id: id, putOff: false, ...delivery });
 const toDelivery = ({ _id, putOff, ...rest }: DeliveryDoc): Delivery => ({ id: _id, ...rest });
 
 export const deliveryStore = (collection: Collection<DeliveryDoc>): DeliveryStore => ({ ...queueOf(collection), ...logOf(collection) });
 
 type Queue = Pick<
   DeliveryStore,
-  'insert' | 'due' | 'dueOf' | 'claim' | 'release' | 'redirect' | 'nextDueAfter' | 'releaseLeases' | 'countDue'
+  'insert' | 'insertEach' | 'due' | 'dueOf' | 'claim' | 'release' | 'redirect' | 'nextDueAfter' | 'releaseLeases' | 'countDue'
 >;
 
 const updateOf = (end: LeaseEnd['as']): UpdateFilter<DeliveryDoc> => {
@@ -46,7 +47,8 @@ function queueOf(collection: Collection<DeliveryDoc>): Queue {
     return docs.map(({ _id, subscriptionId, ownerId, origin, attempt }) => ({ id: _id, subscriptionId, ownerId, origin, attempt }));
   };
   return {
-    insert: ({ id, ...delivery }) => collection.insert({ _id: id, putOff: false, ...delivery }),
+    insert: (delivery) => collection.insert(toDoc(delivery)),
+    insertEach: (deliveries) => collection.insertEach(deliveries.map(toDoc)),
     due: ({ since, now, firstOnly, not, limit }) =>
       candidates(
         {

@@ -12,10 +12,18 @@ export interface EventDoc extends Omit<WebhookEvent, 'id' | 'body' | 'bubble'> {
 
 export const EVENT_INDEXES: readonly IndexSpec[] = [{ name: 'made', keys: { createdAt: 1 } }];
 
+const toDoc = ({ id, body, bubble, ...event }: WebhookEvent): EventDoc => ({
+  _id: id,
+  ...event,
+  bubbleId: bubble?.id ?? null,
+  body: Buffer.from(body),
+});
+
 export const eventStore = (collection: Collection<EventDoc>): EventStore => ({
-  async insert({ id, body, bubble, ...event }) {
-    await collection.insert({ _id: id, ...event, bubbleId: bubble?.id ?? null, body: Buffer.from(body) });
+  async insert(event) {
+    await collection.insert(toDoc(event));
   },
+  insertEach: (events) => collection.insertEach(events.map(toDoc)),
   async bodies(ids) {
     const docs = await collection.find({ _id: { $in: [...ids] } });
     return new Map(docs.map(({ _id, body }) => [_id, body]));
