@@ -21,7 +21,7 @@ interface Call {
 }
 
 /** An identity whose answers come when the test says so. */
-const heldIdentity = () => {
+const heldIdentity = (atEndOfTurn = (act: () => void): void => act()) => {
   const calls: Call[] = [];
   const sizes: number[] = [];
   const clock = fakeClock();
@@ -33,6 +33,7 @@ const heldIdentity = () => {
     },
     onBatch: (size) => sizes.push(size),
     now: () => clock.monotonic(),
+    atEndOfTurn,
   });
   const submit = (h: string, { caller = 'somebody', known = false, onSilence = (): void => undefined } = {}) =>
     batcher.submit(aCheck(h), { caller, known }, onSilence);
@@ -56,6 +57,17 @@ describe('check batcher', () => {
     calls[1]?.answer();
     expect((await Promise.all(others)).map((answer) => answer.h)).toEqual(['b', 'c', 'd']);
     expect(sizes).toEqual([1, 3]);
+  });
+
+  it('[AUTH-01] sends what comes in one turn of the event loop together', async () => {
+    const ends: (() => void)[] = [];
+    const { submit, calls } = heldIdentity((act) => void ends.push(act));
+    const answers = ['a', 'b', 'c'].map((h) => submit(h));
+    expect([calls.length, ends.length]).toEqual([0, 1]);
+    ends[0]?.();
+    expect(calls.map(({ checks }) => checks.map(({ h }) => h))).toEqual([['a', 'b', 'c']]);
+    calls[0]?.answer();
+    expect((await Promise.all(answers)).map(({ h }) => h)).toEqual(['a', 'b', 'c']);
   });
 
   it('[AUTH-01] carries at most 256 a call, and opens a second call only for a full one', () => {

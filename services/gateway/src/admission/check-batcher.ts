@@ -39,6 +39,8 @@ export interface CheckBatcherOptions {
   readonly onBatch: (size: number) => void;
   /** Monotonic milliseconds. */
   readonly now: () => number;
+  /** Calls back when all that has come is there: what comes in one turn of the event loop goes together. */
+  readonly atEndOfTurn: (act: () => void) => void;
 }
 
 interface Waiting {
@@ -49,11 +51,18 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Sends at once when no call is under way; else what comes meanwhile goes together with the next, or on a second call when it fills one. */
-export const checkBatcher = ({ send, onBatch, now }: CheckBatcherOptions): CheckBatcher => {
+/** Sends at the end of the turn when no call is under way; else what comes meanwhile goes together with the next, or on a second call when it fills one. */
+export const checkBatcher = ({ send, onBatch, now, atEndOfTurn }: CheckBatcherOptions): CheckBatcher => {
   const line = checkLine(now);
   let calls = 0;
+  let isFlushDue = false;
+  const flushSoon = () => {
+    if (isFlushDue) return;
+    isFlushDue = true;
+    atEndOfTurn(flush);
+  };
   const flush = () => {
+    isFlushDue = false;
     while (line.size() > 0 && (calls === 0 || (calls < MAX_CALLS && line.size() >= MAX_BATCH))) {
       const batch = line.next();
       if (batch.length === 0) return;
@@ -73,7 +82,7 @@ export const checkBatcher = ({ send, onBatch, now }: CheckBatcherOptions): Check
     } finally {
       clearTimeout(patience);
       calls -= 1;
-      flush();
+      flushSoon();
     }
   };
   /** Answers that lie in the socket already are read first: an event loop that is late makes nobody silent. */
@@ -88,7 +97,7 @@ export const checkBatcher = ({ send, onBatch, now }: CheckBatcherOptions): Check
     submit: (check, turn, onSilence) => {
       const { promise, resolve, reject } = Promise.withResolvers<CheckAnswer>();
       line.add({ check, since: now(), onSilence, resolve, reject }, turn);
-      flush();
+      flushSoon();
       return promise;
     },
   };

@@ -51,7 +51,8 @@ export const identityChecks = ({ tokens, deadlineMs, clock, onBatch }: IdentityC
     const open = lines.get(address);
     if (open !== undefined) return open;
     const client = internalClient({ callee: IDENTITY, baseUrls: [address.origin], tokens, deadlineMs });
-    const batcher = (insists: boolean) => checkBatcher({ send: sending(address, client, insists), onBatch, now: () => clock.monotonic() });
+    const shared = { onBatch, now: () => clock.monotonic(), atEndOfTurn: setImmediate };
+    const batcher = (insists: boolean) => checkBatcher({ send: sending(address, client, insists), ...shared });
     const line = { client, batcher: batcher(false), bypassing: batcher(true) };
     lines.set(address, line);
     address.whenClosed(() => {
