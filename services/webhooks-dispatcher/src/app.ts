@@ -12,7 +12,7 @@ import { dropBodies } from './use-cases/drop-bodies.ts';
 import { listFailures } from './use-cases/failures.ts';
 import { fanOut } from './use-cases/fan-out.ts';
 import { readDelivery } from './use-cases/read-delivery.ts';
-import { requestReplay, runReplays } from './use-cases/replays.ts';
+import { replayRunner, requestReplay } from './use-cases/replays.ts';
 import { rotateSecret } from './use-cases/secrets.ts';
 import {
   changeSubscription,
@@ -47,6 +47,8 @@ export interface AppPorts {
   readonly wake: () => void;
   /** There is a replay to work on. */
   readonly wakeReplays: () => void;
+  /** No attempt is in flight any more. */
+  readonly quiet: () => void;
 }
 
 /** Who queues deliveries wakes the dispatcher. */
@@ -73,7 +75,7 @@ export const createApp = (given: AppPorts) => {
     requestReplay: requestReplay(ports),
 
     fanOut: fanOut({ ...ports, enqueue: ports.dispatcher.enqueue }),
-    runReplays: runReplays(ports),
+    replays: replayRunner(ports),
     dropBodies: dropBodies(ports),
     dispatcher: ports.dispatcher,
     sweepDeliveries: sweepDeliveries(ports),

@@ -145,6 +145,8 @@ export interface ReplayStore {
   claim(lease: { readonly now: Date; readonly leaseUntil: Date; readonly leaseToken: string }): Promise<Replay | null>;
   /** Ends the lease; what another worker has is left alone. */
   move(replay: Replay, to: Pick<Replay, 'position' | 'dueAt'>): Promise<void>;
+  /** Those of these subscriptions that nobody works on are due. */
+  hasten(subscriptionIds: readonly string[], now: Date): Promise<void>;
   /** Forgets it; what another worker has is left alone. */
   end(replay: Replay): Promise<void>;
   nextDue(): Promise<Date | null>;

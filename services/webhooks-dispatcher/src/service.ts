@@ -1,4 +1,5 @@
 import { promises as dns } from 'node:dns';
+import { setImmediate } from 'node:timers/promises';
 import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
 import { cursorCodec } from '@bubbles/shared/keyset.ts';
 import { type Loop, startLoop } from '@bubbles/shared/loop.ts';
@@ -22,7 +23,6 @@ import { type App, createApp } from './app.ts';
 import { type Config, checkTiming } from './config.ts';
 import { addressPolicy } from './domain/public-address.ts';
 import type { ReceiverPolicy } from './domain/receiver-url.ts';
-import type { Dispatcher } from './use-cases/dispatch.ts';
 
 export const NAME = CONSUMER;
 
@@ -64,18 +64,20 @@ interface Loops {
   readonly replays: Loop;
 }
 
-const startLoops = ({ dispatcher, runReplays }: App, { timing: { pollMs } }: Config, { clock, log }: Infra): Loops => ({
+const startLoops = ({ dispatcher, replays }: App, { timing: { pollMs } }: Config, { clock, log }: Infra): Loops => ({
   deliveries: startLoop({ name: 'deliveries', clock, log, run: dispatcher.run, pollMs }),
-  replays: startLoop({ name: 'replays', clock, log, run: runReplays, pollMs }),
+  replays: startLoop({ name: 'replays', clock, log, run: replays.run, pollMs }),
 });
 
-const settled = async (loops: Loops | null, { wake, drained }: Dispatcher): Promise<void> => {
-  wake();
-  // What ends makes room for more, which the loop takes on before it is idle.
+const settled = async ({ deliveries, replays }: Loops, app: App): Promise<void> => {
+  app.dispatcher.wake();
+  // What ends makes room for more, which the loops take on before they are idle.
   do {
-    await loops?.replays.idle();
-    await loops?.deliveries.idle();
-  } while (await drained());
+    if (app.replays.waits()) replays.poke();
+    await replays.idle();
+    await deliveries.idle();
+    await setImmediate();
+  } while ((await app.dispatcher.drained()) || app.replays.waits());
 };
 
 export function createWebhooksDispatcher(config: Config, infra: Infra, { identity, bubblesQuery, registry }: Peers): Service {
@@ -100,6 +102,9 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
     metrics: dispatchMetrics({ registry }),
     wake: () => loops?.deliveries.poke(),
     wakeReplays: () => loops?.replays.poke(),
+    quiet: () => {
+      if (app.replays.waits()) loops?.replays.poke();
+    },
   });
   let loops: Loops | null = null;
   watchQueue({
@@ -124,7 +129,7 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
       if (config.releaseLeasesAtStart) await kept.deliveries.releaseLeases(clock.now());
       loops = startLoops(app, config, infra);
     },
-    settle: (scope = 'all') => (scope === 'all' ? settled(loops, app.dispatcher) : Promise.resolve()),
+    settle: (scope = 'all') => (scope === 'all' && loops !== null ? settled(loops, app) : Promise.resolve()),
     async stop(cutAfterMs = config.timing.deadlineMs) {
       app.dispatcher.retire();
       await Promise.all([loops?.deliveries.stop(), loops?.replays.stop()]);

@@ -124,6 +124,7 @@ describe('a delivery whose origin is corrected between the look and the claim', 
         return Promise.resolve(() => Promise.resolve(end()));
       },
       wake: () => null,
+      quiet: () => null,
     });
     await run.run();
     await run.drained();

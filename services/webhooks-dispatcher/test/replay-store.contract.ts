@@ -40,6 +40,15 @@ export const describeReplayStore = (engine: string, make: () => Promise<ReplaySt
       expect(await store.claim(lease('e', 61))).not.toBeNull();
     });
 
+    it('hastens what nobody works on', async () => {
+      const store = await make();
+      for (const n of [1, 2, 3]) await store.insert(aReplay({ id: `rpl_${n}`, subscriptionId: `wh_${n}`, dueAt: later(n === 2 ? 0 : 9) }));
+      expect(await store.claim(lease('of a worker'))).toMatchObject({ id: 'rpl_2' });
+      await store.hasten(['wh_1', 'wh_2', 'wh_absent'], NOON);
+      expect(await store.claim(lease('next'))).toMatchObject({ id: 'rpl_1' });
+      expect(await store.claim(lease('last'))).toBeNull();
+    });
+
     it('moves and ends it for who has it alone', async () => {
       const store = await make();
       await store.insert(aReplay());

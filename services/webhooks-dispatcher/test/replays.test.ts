@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DeliveryDoc } from '../src/adapters/store/deliveries.ts';
 import type { EventDoc } from '../src/adapters/store/events.ts';
@@ -126,33 +127,42 @@ describe('POST /v1/webhooks/{id}/replay', () => {
   /** So many deliveries that failed for good, of a subscription of now. */
   const failedBefore = async ({ id: subscriptionId }: Subscriber, count: number) => {
     const database = scene.dispatcher.database;
-    const { bubble: _, body, id: eventId, ...event } = anEvent();
-    await database.collection<EventDoc>('events').insert({ _id: eventId, ...event, bubbleId: null, body: Buffer.from(body) });
+    const { bubble: _, body, id: __, ...event } = anEvent();
     const createdAt = new Date(scene.dispatcher.clock.now().getTime() - HOUR * 1000);
     for (let n = 0; n < count; n += 1) {
+      const eventId = `evt_of_${n}`;
+      await database.collection<EventDoc>('events').insert({ _id: eventId, ...event, bubbleId: null, body: Buffer.from(body) });
       const { id: _id, ...delivery } = aDelivery({ status: 'exhausted', attempt: 5, claims: 5, subscriptionId, ownerId: 'ada', createdAt });
-      await database.collection<DeliveryDoc>('deliveries').insert({
-        ...delivery,
-        _id: `dlv_${String(n).padStart(4, '0')}`,
-        eventId: n === 0 ? eventId : `evt_of_${n}`,
-        putOff: false,
-      });
+      const stored = { ...delivery, _id: `dlv_${String(n).padStart(4, '0')}`, eventId, putOff: false };
+      await database.collection<DeliveryDoc>('deliveries').insert(stored);
     }
   };
 
   it('[GEN-14] a large one goes on at the pace of its receiver, and a second one is 409 until it is through', async () => {
-    const subscriber = await scene.subscriber({}, (response) => response.destroy());
+    const held: ServerResponse[] = [];
+    const subscriber = await scene.subscriber({}, (response) => held.push(response));
     await failedBefore(subscriber, 350);
     expect((await replay(subscriber)).status).toBe(202);
+    await subscriber.receiver.reached(4);
     const second = await replay(subscriber);
     expect([second.status, second.body.error.type, second.headers.get('retry-after')]).toEqual([409, 'invalid_request', '1']);
-    for (let n = 0; n < 10; n += 1) await scene.dispatcher.pass(1);
-    const statuses = (await scene.dispatcher.database.collection<DeliveryDoc>('deliveries').find({ subscriptionId: subscriber.id })).map(
-      ({ status, reason }) => `${status} ${reason}`,
-    );
-    // Their events are gone: each was looked at once.
-    expect(statuses.filter((one) => one === 'cancelled event_expired')).toHaveLength(349);
+    subscriber.receiver.answer(204);
+    for (const response of held) response.writeHead(204).end();
+    // The clock stands still meanwhile.
+    await subscriber.receiver.reached(350);
+    await scene.dispatcher.settle();
+    expect(new Set(subscriber.receiver.ids()).size).toBe(350);
     expect((await replay(subscriber)).status).toBe(202);
+  });
+
+  it('[HOOK-08] a large one is through when everything that is due has ended, in no time of its own', async () => {
+    const subscriber = await scene.subscriber({}, 204);
+    await failedBefore(subscriber, 350);
+    await replay(subscriber);
+    await scene.dispatcher.settle();
+    expect(await scene.dispatcher.database.collection<ReplayDoc>('replays').findOne({ _id: subscriber.id })).toBeNull();
+    const again = await scene.dispatcher.database.collection<DeliveryDoc>('deliveries').find({ subscriptionId: subscriber.id });
+    expect(again.filter(({ requeuedBy }) => requeuedBy === null)).toEqual([]);
   });
 
   it('[DLV-05] goes on in another process when the one that worked on it died', async () => {

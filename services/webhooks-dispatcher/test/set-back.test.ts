@@ -23,6 +23,7 @@ describe('a clock that is set back while somebody who is asked is away', () => {
       ids: systemIds(),
       limits: { ...CONFIG.limits, leaseMs: 60_000 },
       wake: () => undefined,
+      quiet: () => undefined,
       prepare({ claimed }, { away, done }) {
         for (const one of claimed.map(({ id }) => id)) prepared.push(one);
         away();

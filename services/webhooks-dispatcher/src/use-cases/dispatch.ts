@@ -22,6 +22,8 @@ interface Ports {
   readonly prepare: (batch: Pick<Batch, 'claimed' | 'bodies'>, listener: BatchListener) => Promise<Prepared>;
   /** Runs the dispatcher, once more when it runs. */
   readonly wake: () => void;
+  /** No attempt is in flight any more. */
+  readonly quiet: () => void;
 }
 
 /** So many attempts in flight are many: what becomes free with one of them can wait for more. */
@@ -59,7 +61,7 @@ const running = () => {
 };
 
 /** Claims what is due under leases and keeps one slow receiver from holding up the others. */
-export function dispatcher({ prepare, wake, ...ports }: Ports): Dispatcher {
+export function dispatcher({ prepare, wake, quiet, ...ports }: Ports): Dispatcher {
   const { deliveries, clock, limits } = ports;
   const slot = slots(limits);
   const look = lookOut({ deliveries, clock, slot });
@@ -84,6 +86,7 @@ export function dispatcher({ prepare, wake, ...ports }: Ports): Dispatcher {
       // It falls due again, or what waits has room now.
       if (!isFinished) runs.news();
       else if (look.hasBacklog()) window();
+      if (slot.total() === 0) quiet();
     },
     away() {
       pausedUntil = clock.monotonic() + PUT_OFF_MS;

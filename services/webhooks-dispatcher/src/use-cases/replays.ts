@@ -76,11 +76,22 @@ const LEASE_MS = 60_000;
 const DELIVERIES_PER_STEP = 100;
 /** As many of a subscription may be due before it gets more of the past: what becomes ready meanwhile waits behind so many at most. */
 const MAX_DUE = 100;
+/** A replay without room looks again after it, or when this process has no attempt in flight. */
 const PAUSE_MS = 1000;
 const REQUEUES_AT_ONCE = 16;
 
-/** Works on the replays that are due, each a step at a time; answers when the next one falls due. A step that is cut off is made again and queues nothing twice. */
-export const runReplays = ({ subscriptions, deliveries, replays, clock, ids, log, wake }: RunnerPorts) => {
+export interface ReplayRunner {
+  /** Works on the replays that are due or wait for room, each a step at a time; answers when the next one falls due. */
+  run(): Promise<Date | null>;
+  /** Whether the last run left replays that wait until deliveries of theirs have ended. */
+  waits(): boolean;
+}
+
+/** A step that is cut off is made again and queues nothing twice. */
+export const replayRunner = ({ subscriptions, deliveries, replays, clock, ids, log, wake }: RunnerPorts): ReplayRunner => {
+  const waiting = new Set<string>();
+  let waits = false;
+
   const hasRoom = async (id: string): Promise<boolean> =>
     (await deliveries.dueOf(id, { now: clock.now(), firstOnly: false, limit: MAX_DUE })).length < MAX_DUE;
 
@@ -102,7 +113,10 @@ export const runReplays = ({ subscriptions, deliveries, replays, clock, ids, log
     const { subscriptionId, since, position } = replay;
     const subscription = (await subscriptions.byIds([subscriptionId])).get(subscriptionId);
     if (subscription?.status !== 'active' || subscription.epoch !== replay.epoch) return end(replay, 'subscription changed');
-    if (!(await hasRoom(subscriptionId))) return replays.move(replay, { position, dueAt: new Date(clock.now().getTime() + PAUSE_MS) });
+    if (!(await hasRoom(subscriptionId))) {
+      waiting.add(subscriptionId);
+      return replays.move(replay, { position, dueAt: new Date(clock.now().getTime() + PAUSE_MS) });
+    }
     const rows = await deliveries.page({ subscriptionId, status: null, position, limit: DELIVERIES_PER_STEP });
     const inSpan = rows.filter(({ createdAt }) => createdAt >= since);
     const last = inSpan.at(-1);
@@ -112,13 +126,20 @@ export const runReplays = ({ subscriptions, deliveries, replays, clock, ids, log
     return replays.move(replay, { position: { createdAt: last.createdAt, id: last.id }, dueAt: clock.now() });
   };
 
-  return async (): Promise<Date | null> => {
-    for (;;) {
-      const now = clock.now();
-      const lease = { now, leaseUntil: new Date(now.getTime() + LEASE_MS), leaseToken: ids.uuid() };
-      const replay = await replays.claim(lease);
-      if (replay === null) return replays.nextDue();
-      await step(replay);
-    }
+  const hasten = async (): Promise<void> => {
+    if (waiting.size === 0) return;
+    await replays.hasten([...waiting], clock.now());
+    waiting.clear();
+  };
+  const claim = (now: Date) => replays.claim({ now, leaseUntil: new Date(now.getTime() + LEASE_MS), leaseToken: ids.uuid() });
+
+  return {
+    async run() {
+      await hasten();
+      for (let replay = await claim(clock.now()); replay !== null; replay = await claim(clock.now())) await step(replay);
+      waits = waiting.size > 0;
+      return replays.nextDue();
+    },
+    waits: () => waits,
   };
 };

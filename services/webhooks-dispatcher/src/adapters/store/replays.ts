@@ -26,6 +26,9 @@ export const replayStore = (collection: Collection<ReplayDoc>): ReplayStore => (
   async move({ subscriptionId, leaseToken }, to) {
     await collection.updateOne({ _id: subscriptionId, leaseToken }, { $set: { ...to, leaseToken: null } });
   },
+  async hasten(subscriptionIds, now) {
+    await collection.updateMany({ _id: { $in: [...subscriptionIds] }, leaseToken: null }, { $set: { dueAt: now } });
+  },
   async end({ subscriptionId, leaseToken }) {
     await collection.deleteOne({ _id: subscriptionId, leaseToken });
   },
