@@ -47,6 +47,18 @@ describe('the keys of identity', () => {
     expect(await keys.find('k1')).toBeNull();
   });
 
+  it('one that is shown no more is believed for its ten minutes also when another was asked for: a replica may still sign with it', async () => {
+    const { keys, state, clock } = arranged();
+    await keys.find('k1');
+    await clock.advance(595_000);
+    state.set = setOf('k2');
+    expect(await keys.find('k2')).not.toBeNull();
+    await clock.advance(4999);
+    expect(await keys.find('k1')).not.toBeNull();
+    await clock.advance(1);
+    expect(await keys.find('k1')).toBeNull();
+  });
+
   it('[ERR-05] while identity is away, known keys serve on and unknown ones cannot be judged', async () => {
     const { keys, state, clock } = arranged();
     await keys.find('k1');
