@@ -1,6 +1,6 @@
 import type { Clock } from '@bubbles/shared/clock.ts';
 import { signAssertion } from '@bubbles/shared/http/assertion.ts';
-import { type Credential, callerOf } from '../../domain/credential.ts';
+import { callerOf } from '../../domain/credential.ts';
 import { generations } from '../../domain/generations.ts';
 import type { Assertions } from '../../ports.ts';
 import type { KeyRing } from './key-ring.ts';
@@ -10,8 +10,8 @@ const REUSE_MS = 20_000;
 
 interface Issued {
   readonly epoch: number;
-  /** Of the key that signed it; null while it is being signed. */
-  kid: string | null;
+  /** Of the key that signed it. */
+  readonly kid: string;
   readonly reuseUntilMs: number;
   readonly assertion: Promise<string>;
 }
@@ -20,25 +20,17 @@ interface Issued {
 export function assertionIssuer({ ring, clock }: { ring: KeyRing; clock: Clock }): Assertions {
   const issued = generations<Issued>(REUSE_MS);
 
-  const sign = async (credential: Credential, audience: string, signed: (kid: string) => void) => {
-    const key = await ring.current();
-    const assertion = await signAssertion({ caller: callerOf(credential), audience, epoch: credential.version }, key, clock.now());
-    signed(key.kid);
-    return assertion;
-  };
-  const mayReuse = ({ epoch, kid, reuseUntilMs }: Issued, version: number, nowMs: number) =>
-    epoch === version && nowMs < reuseUntilMs && (kid === null || ring.signs(kid));
-
   return {
-    issue: (credential, audience) => {
+    issue: async (credential, audience) => {
+      // The ring looks once in a while whether the store still has its key: what is reused may be signed by none that it has not.
+      const key = await ring.current();
       const now = clock.monotonic();
       const name = `${credential.id} ${audience}`;
+      const { version: epoch } = credential;
       const known = issued.get(name, now);
-      if (known && mayReuse(known, credential.version, now)) return known.assertion;
-      const assertion = sign(credential, audience, (kid) => {
-        made.kid = kid;
-      });
-      const made: Issued = { epoch: credential.version, kid: null, reuseUntilMs: now + REUSE_MS, assertion };
+      if (known && known.epoch === epoch && known.kid === key.kid && now < known.reuseUntilMs) return known.assertion;
+      const assertion = signAssertion({ caller: callerOf(credential), audience, epoch }, key, clock.now());
+      const made: Issued = { epoch, kid: key.kid, reuseUntilMs: now + REUSE_MS, assertion };
       issued.set(name, made, now);
       // What could not be signed is asked for again by the next check instead of failing all of them for a while.
       assertion.catch(() => issued.set(name, { ...made, reuseUntilMs: now }, now));

@@ -18,8 +18,6 @@ export interface SigningKey {
 export interface KeyRing extends AssertionKeys {
   /** The key that signs now; made on the spot when there is none. */
   current(): Promise<SigningKey>;
-  /** Does it still sign, as far as is known without asking the store? */
-  signs(kid: string): boolean;
 }
 
 interface RingOptions {
@@ -69,7 +67,6 @@ export function keyRing({ keys, seal, clock, ids }: RingOptions): KeyRing {
         });
       return loading;
     },
-    signs: (kid) => signing?.kid === kid,
     published: async () => {
       const now = clock.now();
       return (await kept()).filter((key) => isShownAt(key, now)).map(({ kid, publicKey }) => ({ ...publicKey, kid }));
