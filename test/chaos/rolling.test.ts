@@ -1,4 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { systemClock } from '@bubbles/shared/clock.ts';
+import { openMongo } from '@bubbles/shared/store/mongo.ts';
+import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ProcessPlan } from '../../deploy/stack/src/plan.ts';
 import { type Outside, openOutside } from '../support/outside.ts';
@@ -13,6 +16,11 @@ const PEOPLE = scaled({ short: 160, long: 240 });
 const PER_SECOND = scaled({ short: 100, long: 200 });
 const PATHS = ['/v1/me', '/v1/bubbles?limit=5', '/v1/teams', '/v1/bubbles/search?q=recording'];
 const RECOVERY_LIMIT_MS = 2000;
+const FROZEN_MS = scaled({ short: 8000, long: 20_000 });
+/** Beyond how soon after its start a service asks identity for a key that it does not know. */
+const ASKED_AGAIN_MS = 11_000;
+/** Beyond how long identity signs with a key without looking whether its store has it. */
+const CONFIRMED_MS = 12_000;
 
 let engines: FrailEngines;
 let stack: ChaosStack;
@@ -48,6 +56,22 @@ const figures = (served: readonly Served[]) => ({
   'p99 ms': percentile(timesOf(served), 0.99),
 });
 
+interface Restart {
+  readonly of: string;
+  readonly began: number;
+  readonly ended: number;
+  /** From the signal to its end. */
+  readonly endMs: number;
+}
+const restart = async (plan: ProcessPlan): Promise<Restart> => {
+  const began = performance.now();
+  const code = await stack.processes.end(plan, 'SIGTERM');
+  expect({ of: plan.name, code }).toEqual({ of: plan.name, code: 0 });
+  const endMs = performance.now() - began;
+  await stack.start(plan);
+  return { of: plan.name, began, ended: performance.now(), endMs };
+};
+
 describe('a restart of everything under load', () => {
   it('[F9] process after process, in good order: no request fails, and each ends by itself', async () => {
     const restarts: Restart[] = [];
@@ -61,22 +85,6 @@ describe('a restart of everything under load', () => {
     const calm = restarts.filter(({ began, ended }) => !served.some(({ at }) => at > began && at < ended));
     expect(calm).toEqual([]);
   });
-
-  interface Restart {
-    readonly of: string;
-    readonly began: number;
-    readonly ended: number;
-    /** From the signal to its end. */
-    readonly endMs: number;
-  }
-  const restart = async (plan: ProcessPlan): Promise<Restart> => {
-    const began = performance.now();
-    const code = await stack.processes.end(plan, 'SIGTERM');
-    expect({ of: plan.name, code }).toEqual({ of: plan.name, code: 0 });
-    const endMs = performance.now() - began;
-    await stack.start(plan);
-    return { of: plan.name, began, ended: performance.now(), endMs };
-  };
 });
 
 describe('identity', () => {
@@ -93,6 +101,39 @@ describe('identity', () => {
       await pause(500);
     });
     report('one identity killed', figures(served));
+    expect(failed(served).slice(0, 5)).toEqual([]);
+  });
+
+  it('one replica that stands still: the path goes on by the other one, and by both when it goes on', async () => {
+    const [first] = stack.plansOf('identity-and-oauth');
+    if (first === undefined) throw new Error('there is no identity');
+    const served = await loaded(async () => {
+      await pause(1000);
+      stack.processes.signal(first, 'SIGSTOP');
+      await pause(FROZEN_MS);
+      stack.processes.signal(first, 'SIGCONT');
+      await pause(2000);
+    });
+    report('one identity frozen', figures(served));
+    expect(failed(served).slice(0, 5)).toEqual([]);
+  });
+
+  it('[AUTH-01] its store is as it was before its keys were made: whom it knows is let in all the time', async () => {
+    const database = openMongo({ url: engines.mongoUrl, name: 'bubbles_identity', log: SILENT_LOG, clock: systemClock() });
+    const keys = database.collection('assertion_keys');
+    const before = await keys.count({});
+    const served = await loaded(async () => {
+      await pause(ASKED_AGAIN_MS);
+      await keys.deleteMany({});
+      await pause(CONFIRMED_MS);
+      // Knows no key but those that identity shows now.
+      for (const plan of stack.plansOf('bubbles-query')) await restart(plan);
+      await pause(1000);
+    });
+    report('identity restored', figures(served));
+    expect(before).toBeGreaterThan(0);
+    expect(await keys.count({})).toBeGreaterThan(0);
+    await database.close();
     expect(failed(served).slice(0, 5)).toEqual([]);
   });
 
