@@ -4,7 +4,7 @@ import { withLogFields } from '../log.ts';
 import type { HttpAppOptions } from './app-options.ts';
 import { framingFault } from './framing.ts';
 import { answerOf, asDomainError } from './http-errors.ts';
-import { BodyTooLarge, linger } from './read-body.ts';
+import { BodyTooLarge, isCutOff, linger } from './read-body.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 const UNMATCHED = 'unmatched';
@@ -29,7 +29,7 @@ export const edge =
         await admitted(ctx, next, options);
       } catch (error) {
         const refusal = asDomainError(error);
-        if (!ctx.req.destroyed || ctx.req.complete) fault = refusal;
+        if (!isCutOff(ctx.req)) fault = refusal;
         await answerError(ctx, refusal, options);
       }
       record(ctx, { ms: options.clock.monotonic() - began, fault }, options);

@@ -13,6 +13,9 @@ const hasBody = (req: IncomingMessage): boolean => {
   return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 };
 
+/** Its sender left before all of it had come. A request without a body counts as destroyed from its beginning. */
+export const isCutOff = (req: IncomingMessage): boolean => hasBody(req) && req.destroyed && !req.complete;
+
 const endedEarly = (cause?: unknown) => new DomainError('invalid', 'body: ended early', { cause });
 
 export interface BodyRules {

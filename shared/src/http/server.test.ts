@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { fakeIds } from '../testing/fake-ids.ts';
 import { rawConnection } from '../testing/raw-http.ts';
+import { readBody } from './read-body.ts';
 import { type HttpServer, type Limits, SERVICE_LIMITS, startServer } from './server.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a.test\r\n\r\n';
@@ -151,7 +152,8 @@ describe('a server', () => {
       ['a request with a body', BODY],
       ['several', GET.repeat(3) + BODY],
     ])('[GEN-08] answers %s', async (_, bytes) => {
-      const { url } = await start((req, res) => void req.resume().on('end', () => setImmediate(() => res.end('ok'))), {
+      const read = (...exchange: Parameters<RequestListener>) => readBody(...exchange, { limitBytes: 100 });
+      const { url } = await start((req, res) => void read(req, res).then(() => setImmediate(() => res.end('ok'))), {
         answersHalfClosed: true,
       });
       const client = rawConnection(url);
