@@ -17,9 +17,15 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
   await ensureIndexes();
   const clock = fakeClock(NOON);
   const slot = slots({ ...LIMITS, ...limits });
-  const look = lookOut({ deliveries, clock, slot });
+  let read = 0;
+  const dueOf: typeof deliveries.dueOf = (...args) => {
+    read += 1;
+    return deliveries.dueOf(...args);
+  };
+  const look = lookOut({ deliveries: { ...deliveries, dueOf }, clock, slot });
   const leased: Candidate[] = [];
   let count = 0;
+  let last = aDelivery();
   return {
     failing,
     clock,
@@ -30,14 +36,17 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
       for (let n = 0; n < times; n += 1) {
         count += 1;
         const claimableAt = new Date(clock.now().getTime() - ago * 1000);
-        await deliveries.insert(
-          aDelivery({ id: `dlv_${count}`, eventId: `evt_${count}`, subscriptionId, claims: 0, claimableAt, ...fields }),
-        );
+        last = aDelivery({ id: `dlv_${count}`, eventId: `evt_${count}`, subscriptionId, claims: 0, claimableAt, ...fields });
+        await deliveries.insert(last);
       }
     },
+    /** Tells of the one that was queued last, which has no room. */
+    blockLast: () => look.block(last),
+    /** How often one subscription was looked at by itself. */
+    reads: () => read,
     /** Takes what is found, as the dispatcher does; answers of whom it was. */
-    async take(): Promise<readonly string[]> {
-      const found = await look.find(true);
+    async take(everything = true): Promise<readonly string[]> {
+      const found = await look.find(everything);
       const now = clock.now();
       const leaseUntil = new Date(now.getTime() + 3_600_000);
       await deliveries.claim({ now, leaseUntil, leaseToken: 'lease', ids: found.map(({ id }) => id) });
@@ -207,6 +216,41 @@ describe('the look-out for due deliveries', () => {
     await failing(step, () => expect(take()).rejects.toMatchObject({ kind: 'unavailable' }));
     expect(slot.total()).toBe(0);
     expect((await take()).toSorted()).toEqual(ids.flatMap((id) => [id, id]));
+  });
+
+  it('[DLV-06] what falls due while its subscription is looked at is found where only room is looked for', async () => {
+    const { queue, take, finish, blockLast } = await scene();
+    await queue('wh_1', { times: 3 });
+    expect(await take()).toHaveLength(2);
+    expect(await take()).toEqual([]);
+    await finish();
+    const taking = take(false);
+    await queue('wh_1');
+    blockLast();
+    expect(await taking).toHaveLength(1);
+    expect(await take(false)).toHaveLength(1);
+    await finish();
+    expect(await take(false)).toEqual([]);
+  });
+
+  it('[DLV-06] what is known to be due is not read, in the order in which it fell due', async () => {
+    const { queue, take, finish, blockLast, reads } = await scene({ perSubscription: 1 });
+    await queue('wh_1');
+    expect(await take()).toHaveLength(1);
+    expect(await take()).toEqual([]);
+    for (let n = 0; n < 10; n += 1) {
+      await queue('wh_1');
+      blockLast();
+    }
+    const before = reads();
+    for (let n = 0; n < 10; n += 1) {
+      await finish();
+      expect(await take(false)).toHaveLength(1);
+    }
+    expect(reads()).toBe(before);
+    await finish();
+    expect(await take(false)).toEqual([]);
+    expect(reads()).toBe(before + 1);
   });
 
   it('a clock that is set back hides nothing', async () => {
