@@ -7,8 +7,8 @@ import { send } from './support/client.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { control, type Sandbox, type Seeded, startSandbox } from './support/sandbox-world.ts';
 
-/** A third of the time that a receiver has; what waits for one takes longer. */
-const AT_ONCE_MS = 5000;
+/** What waits for a receiver that hangs takes 15 s at least; the rest a busy machine may take. */
+const WITHOUT_WAITING_MS = 14_000;
 
 let folder: string;
 let sandbox: Sandbox;
@@ -34,7 +34,7 @@ afterEach(async () => {
 const within = async (work: () => Promise<unknown>): Promise<void> => {
   const startedAt = performance.now();
   await work();
-  expect(performance.now() - startedAt).toBeLessThan(AT_ONCE_MS);
+  expect(performance.now() - startedAt).toBeLessThan(WITHOUT_WAITING_MS);
 };
 const call = (line: string, body?: unknown) => control(sandbox.url, line, body);
 const deliveryIds = () => receiver.received.map(({ headers }) => headers['x-service-delivery']);
