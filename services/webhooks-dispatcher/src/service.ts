@@ -1,5 +1,4 @@
 import { promises as dns } from 'node:dns';
-import { setImmediate } from 'node:timers/promises';
 import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
 import { cursorCodec } from '@bubbles/shared/keyset.ts';
 import { type Loop, startLoop } from '@bubbles/shared/loop.ts';
@@ -76,8 +75,8 @@ const settled = async ({ deliveries, replays }: Loops, app: App): Promise<void> 
     if (app.replays.waits()) replays.poke();
     await replays.idle();
     await deliveries.idle();
-    await setImmediate();
-  } while ((await app.dispatcher.drained()) || app.replays.waits());
+    // A replay that finds no room though nothing is in flight waits for somebody who is away.
+  } while ((await app.dispatcher.drained()) || (app.replays.waits() && app.replays.advanced()));
 };
 
 export function createWebhooksDispatcher(config: Config, infra: Infra, { identity, bubblesQuery, registry }: Peers): Service {

@@ -165,6 +165,19 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     expect(again.filter(({ requeuedBy }) => requeuedBy === null)).toEqual([]);
   });
 
+  it('[ERR-05] settles while a service that is asked before each attempt is away, and goes on when it is back', async () => {
+    const subscriber = await scene.subscriber({}, 204);
+    await failedBefore(subscriber, 350);
+    const { peers, pass, settle } = scene.dispatcher;
+    peers.setState('bubblesQuery', 'away');
+    await replay(subscriber);
+    await settle();
+    expect(subscriber.receiver.received).toEqual([]);
+    peers.setState('bubblesQuery', 'up');
+    for (let n = 0; n < 20; n += 1) await pass(5);
+    expect(new Set(subscriber.receiver.ids()).size).toBe(350);
+  });
+
   it('[DLV-05] goes on in another process when the one that worked on it died', async () => {
     const subscriber = await outage();
     subscriber.receiver.answer(204);

@@ -85,12 +85,16 @@ export interface ReplayRunner {
   run(): Promise<Date | null>;
   /** Whether the last run left replays that wait until deliveries of theirs have ended. */
   waits(): boolean;
+  /** Whether it queued deliveries before. */
+  advanced(): boolean;
 }
 
 /** A step that is cut off is made again and queues nothing twice. */
 export const replayRunner = ({ subscriptions, deliveries, replays, clock, ids, log, wake }: RunnerPorts): ReplayRunner => {
   const waiting = new Set<string>();
   let waits = false;
+  let queued = 0;
+  let advanced = false;
 
   const hasRoom = async (id: string): Promise<boolean> =>
     (await deliveries.dueOf(id, { now: clock.now(), firstOnly: false, limit: MAX_DUE })).length < MAX_DUE;
@@ -122,6 +126,7 @@ export const replayRunner = ({ subscriptions, deliveries, replays, clock, ids, l
     const last = inSpan.at(-1);
     const failed = inSpan.filter((delivery) => isReplayable(delivery, subscription));
     await requeueAll(failed, subscription, replay.id);
+    queued += failed.length;
     if (last === undefined || inSpan.length < DELIVERIES_PER_STEP) return end(replay, 'done');
     return replays.move(replay, { position: { createdAt: last.createdAt, id: last.id }, dueAt: clock.now() });
   };
@@ -135,11 +140,14 @@ export const replayRunner = ({ subscriptions, deliveries, replays, clock, ids, l
 
   return {
     async run() {
+      queued = 0;
       await hasten();
       for (let replay = await claim(clock.now()); replay !== null; replay = await claim(clock.now())) await step(replay);
       waits = waiting.size > 0;
+      advanced = queued > 0;
       return replays.nextDue();
     },
     waits: () => waits,
+    advanced: () => advanced,
   };
 };
