@@ -62,7 +62,7 @@ const aborted = async (scene: Scene, requests: number): Promise<Finding> => {
         'T12',
         `${requests} aborted requests: MB resident`,
         sizes.reduce((most, size) => Math.max(most, size)),
-        200,
+        220,
       ),
       most('T12', `${requests} aborted requests: open files left over`, Math.max(0, left), 5),
     ],
@@ -119,7 +119,7 @@ const document = async ({ gateway, koa, load, seconds }: Scene): Promise<Finding
     verdicts: [
       most('T15', 'document: ms of a merge', mergeMs, 20),
       most('T15', 'document: us to render for an origin', renderUs, 10),
-      most('T15', 'document: CPU of a 304 / hello of Koa', ratio, 1.3),
+      most('T15', 'document: CPU of a 304 / hello of Koa', ratio, 1.5),
     ],
   };
 };

@@ -199,7 +199,7 @@ const relayVerdicts = (measured: Measured): readonly Verdict[] => {
   const against = (name: string, field: 'perSecond' | 'cpuUs') => pairedRatio(own[field], figuresOf(measured, name)[field]);
   const nginx = haveNginx()
     ? [
-        least('T1', 'relay: req/s of nginx', against('nginx', 'perSecond'), 0.7),
+        least('T1', 'relay: req/s of nginx', against('nginx', 'perSecond'), 0.6),
         most('T1', 'relay: CPU x nginx', against('nginx', 'cpuUs'), 3),
       ]
     : [];
@@ -214,7 +214,7 @@ const checkedVerdicts = (measured: Measured): readonly Verdict[] => {
   const own = figuresOf(measured, 'gateway, identity').perSecond;
   const against = (name: string) => pairedRatio(own, figuresOf(measured, name).perSecond);
   const nginx = haveNginx() ? [least('T2', 'checks: req/s of nginx auth_request', against('nginx auth_request'), 0.9)] : [];
-  return [...nginx, least('T2', 'checks: req/s of the relay without', against('gateway without'), 0.7)];
+  return [...nginx, least('T2', 'checks: req/s of the relay without', against('gateway without'), 0.6)];
 };
 
 const largeVerdicts = (busy: Measured, idle: Measured): readonly Verdict[] => {

@@ -134,12 +134,12 @@ const verdictsOf = (kind: Kind, connections: number, measured: Measured): readon
   if (kind !== 'list of 25') return [];
   return connections === 1
     ? [
-        most('T6', 'list of 25: CPU of the service / Koa without store, c=1', times('service alone', 'Koa without store'), 2.5),
+        most('T6', 'list of 25: CPU of the service / Koa without store, c=1', times('service alone', 'Koa without store'), 4),
         most('3.1', 'list of 25: p50 ms of the whole path, c=1', p50, 1.5),
         most('3.1', 'list of 25: CPU us of the whole path, c=1', cpuOf(rounds('whole path')), 600),
       ]
     : [
-        most('T6', 'list of 25: CPU of the service / Koa without store, c=64', times('service alone', 'Koa without store'), 2.5),
+        most('T6', 'list of 25: CPU of the service / Koa without store, c=64', times('service alone', 'Koa without store'), 4),
         most('T7', 'CPU us of identity a check, c=64', median(rounds('whole path').map(({ cpu }) => cpu['identity'] ?? 0)), 20),
       ];
 };

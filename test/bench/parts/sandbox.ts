@@ -138,7 +138,7 @@ const verdictsOf = (name: string, { startMs, firstMs, memory }: Start): readonly
   if (name === bareNode.name) return [];
   if (name.startsWith(SANDBOX))
     return [most('T10', `${name}: ms until it answers`, startMs, 1500), most('T10', `${name}: ms of the first request`, firstMs ?? 0, 20)];
-  const [rss, own] = name.startsWith('gateway') ? [95, 45] : [105, 55];
+  const [rss, own] = name.startsWith('gateway') ? [115, 45] : [115, 55];
   return [
     most('T9', `${name}: MB resident`, memory.rssMb, rss),
     most('T9', `${name}: MB private`, memory.privateMb, own),
