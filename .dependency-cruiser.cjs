@@ -1,12 +1,12 @@
 /** The layers of a service and the borders between packages. `test/architecture/layers.test.ts` proves that each rule bites. */
-const PRODUCT = '^(services/[^/]+|shared|contracts|deploy/[^/]+)/src/';
-const TESTS = '[.]test[.]ts$|/testing/|[.]contract[.]ts$';
+const PRODUCT = '^((services|shared|deploy)/[^/]+|contracts)/src/';
+const TESTS = '[.]test[.]ts$|^shared/testing/|[.]contract[.]ts$';
 
 /** What use cases, ports and app may know beside their own domain and ports. */
 const KERNEL =
-  '^shared/src/(errors|log|clock|ids|keyset|changes|loop)[.]ts$|^shared/src/bus/outgoing[.]ts$|^contracts/src/(events|internal)/';
+  '^shared/kernel/src/(errors|log|clock|ids|cursors|loop)[.]ts$|^shared/bus/src/outgoing[.]ts$|^contracts/src/(events|internal)/';
 /** Known by their types alone: what is behind them is an adapter's. */
-const TYPES_ALONE = '^shared/src/(store/aggregates|seal)[.]ts$|^node_modules/zod/';
+const TYPES_ALONE = '^shared/(store/src/aggregates|kernel/src/seal)[.]ts$|^node_modules/zod/';
 /** The part of Node that computes: hashes, addresses, comparison. Its randomness is refused by words.test.ts. */
 const PURE_NODE = '^(node:)?(crypto|net|util|url|buffer)$';
 
@@ -22,7 +22,7 @@ const forbidden = [
   {
     name: 'domain-is-pure',
     from: { path: '^services/([^/]+)/src/domain/', pathNot: TESTS },
-    to: { pathNot: ['^services/$1/src/domain/', '^shared/src/errors[.]ts$', PURE_NODE] },
+    to: { pathNot: ['^services/$1/src/domain/', '^shared/kernel/src/errors[.]ts$', PURE_NODE] },
   },
   {
     name: 'use-cases-know-ports',

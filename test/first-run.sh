@@ -47,7 +47,7 @@ newcomer() {
   says_nothing_but_the_count installed
   starts
   case "$*" in *--omit=dev*) return ;; esac
-  npm run --silent jest -- contracts shared/src/run-process.test.ts services/identity-and-oauth/src/domain
+  npm run --silent jest -- contracts shared/kernel/src/run-process.test.ts services/identity-and-oauth/src/domain
 }
 
 # check <user> <node> <npm> <install options>

@@ -5,7 +5,7 @@ import { JoinMeetingRequest, MeetingJoinCreated, MeetingJoinStatus } from '@bubb
 import { Transcript } from '@bubbles/contracts/api/transcript.ts';
 import { User } from '@bubbles/contracts/api/user.ts';
 import { CreateWebhookRequest, UpdateWebhookRequest, WebhookSubscriptionCreated } from '@bubbles/contracts/api/webhook.ts';
-import { schemaDocument } from '@bubbles/shared/http/schema-document.ts';
+import { schemaDocument } from '@bubbles/http/document/schema-document.ts';
 import { describe, expect, it } from '@jest/globals';
 import { schemaFaultsIn } from '../fuzz/json-schema.ts';
 import { fieldTypes } from './field-types.ts';

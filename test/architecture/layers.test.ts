@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { cruise } from './cruise.ts';
 import { productSources, ROOT, type Source } from './sources.ts';
@@ -17,15 +17,15 @@ const BREACHES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   resolvable: { 'services/a/src/domain/lost.ts': "import './nowhere.ts';" },
   'declared-packages': { 'services/a/src/adapters/http/undeclared.ts': "import 'koa';" },
-  'domain-is-pure': { 'services/a/src/domain/impure.ts': "import type { Log } from '@bubbles/shared/log.ts';" },
+  'domain-is-pure': { 'services/a/src/domain/impure.ts': "import type { Log } from '@bubbles/kernel/log.ts';" },
   'use-cases-know-ports': { 'services/a/src/use-cases/direct.ts': "import '../adapters/http/routes.ts';" },
   'app-knows-use-cases': { 'services/a/src/app.ts': "import './adapters/http/routes.ts';" },
-  'types-alone': { 'services/a/src/use-cases/stored.ts': "import '@bubbles/shared/store/aggregates.ts';" },
+  'types-alone': { 'services/a/src/use-cases/stored.ts': "import '@bubbles/store/aggregates.ts';" },
   'adapters-apart': { 'services/a/src/adapters/bus/consumers.ts': "import '../http/routes.ts';" },
   'adapters-inward': { 'services/a/src/adapters/http/outward.ts': "import '../../service.ts';" },
   'services-apart': { 'services/a/src/adapters/http/neighbour.ts': "import '@bubbles/b/domain/thing.ts';" },
-  'shared-has-no-business': { 'shared/src/business.ts': "import '@bubbles/contracts/events/event.ts';" },
-  'contracts-on-zod-alone': { 'contracts/src/events/tied.ts': "import '@bubbles/shared/errors.ts';" },
+  'shared-has-no-business': { 'shared/kernel/src/business.ts': "import '@bubbles/contracts/events/event.ts';" },
+  'contracts-on-zod-alone': { 'contracts/src/events/tied.ts': "import '@bubbles/kernel/errors.ts';" },
   'product-without-tests': { 'services/a/src/adapters/http/tested.ts': "import '../../../test/builders.ts';" },
   'main-is-the-end': { 'services/a/src/service.ts': "import './main.ts';" },
   'no-orphans': { 'services/a/src/domain/alone.ts': 'export const alone = 1;' },
@@ -38,19 +38,20 @@ const WORLD: Readonly<Record<string, string>> = {
   'services/a/src/adapters/http/routes.ts': 'export const routes = 1;',
   'services/a/src/main.ts': 'export const main = 1;',
   'services/a/test/builders.ts': 'export const builder = 1;',
-  'shared/package.json': '{ "name": "@bubbles/shared", "type": "module", "exports": { "./*.ts": "./src/*.ts" } }',
-  'shared/src/log.ts': 'export interface Log {}',
-  'shared/src/errors.ts': 'export const errors = 1;',
-  'shared/src/store/aggregates.ts': 'export const store = 1;',
+  'shared/kernel/package.json': '{ "name": "@bubbles/kernel", "type": "module", "exports": { "./*.ts": "./src/*.ts" } }',
+  'shared/kernel/src/log.ts': 'export interface Log {}',
+  'shared/kernel/src/errors.ts': 'export const errors = 1;',
+  'shared/store/package.json': '{ "name": "@bubbles/store", "type": "module", "exports": { "./*.ts": "./src/*.ts" } }',
+  'shared/store/src/aggregates.ts': 'export const store = 1;',
   'contracts/package.json': '{ "name": "@bubbles/contracts", "type": "module", "exports": { "./*.ts": "./src/*.ts" } }',
   'contracts/src/events/event.ts': 'export const event = 1;',
 };
 
 /** What the rules must let through. */
 const LAWFUL: Readonly<Record<string, string>> = {
-  'services/a/src/domain/lawful.ts': "import '@bubbles/shared/errors.ts'; import 'node:crypto';",
+  'services/a/src/domain/lawful.ts': "import '@bubbles/kernel/errors.ts'; import 'node:crypto';",
   'services/a/src/use-cases/lawful.ts':
-    "import type { Log } from '@bubbles/shared/log.ts'; import type { store } from '@bubbles/shared/store/aggregates.ts'; import '@bubbles/contracts/events/event.ts'; import '../domain/lawful.ts';",
+    "import type { Log } from '@bubbles/kernel/log.ts'; import type { store } from '@bubbles/store/aggregates.ts'; import '@bubbles/contracts/events/event.ts'; import '../domain/lawful.ts';",
   'services/a/src/domain/lawful.test.ts': "import '../../test/builders.ts'; import './lawful.ts';",
 };
 
@@ -65,8 +66,8 @@ describe('the layer rules', () => {
     }
   };
   mkdirSync(join(world, 'node_modules/@bubbles'), { recursive: true });
-  for (const [name, folder] of Object.entries({ a: 'services/a', b: 'services/b', shared: 'shared', contracts: 'contracts' }))
-    symlinkSync(join(world, folder), join(world, 'node_modules/@bubbles', name));
+  for (const folder of ['services/a', 'services/b', 'shared/kernel', 'shared/store', 'contracts'])
+    symlinkSync(join(world, folder), join(world, 'node_modules/@bubbles', basename(folder)));
   symlinkSync(join(ROOT, 'node_modules/koa'), join(world, 'node_modules/koa'));
 
   put(WORLD);

@@ -14,12 +14,12 @@ export const KIN: Readonly<Record<string, readonly string[]>> = {
     'deploy/sandbox/src/pipeline/fields.ts#NewComment',
   ],
   'an event as code hands it on and as it is proved on arrival': [
-    'shared/src/bus/bus.ts#CloudEvent',
-    'shared/src/bus/cloud-event.ts#Envelope',
+    'shared/bus/src/bus.ts#CloudEvent',
+    'shared/bus/src/cloud-event.ts#Envelope',
   ],
   'what is stored beside a state, and the names that a state may therefore not have': [
-    'shared/src/store/aggregates.ts#AggregateState',
-    'shared/src/store/outbox.ts#OutboxDoc',
+    'shared/store/src/aggregates.ts#AggregateState',
+    'shared/store/src/outbox.ts#OutboxDoc',
   ],
   'a thread as the pipeline keeps it, and threads and comments as bubbles-query does': [
     'deploy/sandbox/src/pipeline/comments.ts#PipelineThread',

@@ -31,14 +31,14 @@ const twins = (sources: readonly Source[]): readonly (readonly [Shape, Shape])[]
   );
 };
 
-const LENT = new Set(['shared', 'contracts']);
+const lendsToAll = (owner: string): boolean => owner.startsWith('shared/') || owner === 'contracts';
 
 /** Functions that a package which lends to all has under the same name as another: one of them is a copy, or will be taken for the other. */
 const namesakes = (sources: readonly Source[]): ReadonlyMap<string, ReadonlySet<string>> => {
   const packages = new Map<string, Set<string>>();
   for (const source of sources)
     for (const name of functionsExportedBy(source)) packages.set(name, (packages.get(name) ?? new Set()).add(packageOf(source)));
-  return new Map([...packages].filter(([, owners]) => owners.size > 1 && [...owners].some((owner) => LENT.has(owner))));
+  return new Map([...packages].filter(([, owners]) => owners.size > 1 && [...owners].some(lendsToAll)));
 };
 
 /** A comment on the line or just above the statement. */
@@ -107,7 +107,7 @@ describe('one shape is written once', () => {
 describe('a function of shared or contracts', () => {
   it('is noticed when it has a namesake', () => {
     const found = namesakes([
-      { path: 'shared/src/a.ts', text: 'export const thing = () => 1; export type Own = string; export const LIMIT = 1;' },
+      { path: 'shared/x/src/a.ts', text: 'export const thing = () => 1; export type Own = string; export const LIMIT = 1;' },
       {
         path: 'services/x/src/b.ts',
         text: 'export function thing() {} export class Own {} export const LIMIT = 2; export const role = () => 1;',

@@ -16,17 +16,17 @@ const read = (patterns: readonly string[]): readonly Source[] =>
     .sort()
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 
-const isTest = ({ path }: Source): boolean => /\.test\.ts$|\.contract\.ts$|\/testing\//.test(path);
+const isTest = ({ path }: Source): boolean => /\.test\.ts$|\.contract\.ts$|^shared\/testing\//.test(path);
 
 /** What runs in production, and the sandbox. */
 export const productSources = (): readonly Source[] =>
-  read(['{services/*,shared,contracts,deploy/*}/src/**/*.ts']).filter((source) => !isTest(source));
-export const testSources = (): readonly Source[] => read(['{services/*,shared,contracts,deploy/*,test}/**/*.test.ts']);
+  read(['{services/*,shared/*,contracts,deploy/*}/src/**/*.ts']).filter((source) => !isTest(source));
+export const testSources = (): readonly Source[] => read(['{services,shared,contracts,deploy,test}/**/*.test.ts']);
 /** All that people write. */
 export const allSources = (): readonly Source[] => read(['{services,shared,contracts,deploy,test}/**/*.ts']);
 
-/** `services/gateway`, `shared`, … */
-export const packageOf = ({ path }: Source): string => /^(services\/[^/]+|deploy\/[^/]+|[^/]+)/.exec(path)?.[0] ?? path;
+/** `services/gateway`, `shared/http`, `contracts`, … */
+export const packageOf = ({ path }: Source): string => /^((?:services|shared|deploy)\/[^/]+|[^/]+)/.exec(path)?.[0] ?? path;
 
 /** `path:line` of each match, for a failure that can be clicked. */
 export const places = (sources: readonly Source[], pattern: RegExp): readonly string[] =>

@@ -7,7 +7,7 @@ const REFUSED =
 const product = productSources();
 const inner = product.filter(({ path }) => /^services\/[^/]+\/src\/(domain|use-cases)\//.test(path));
 const outsideMain = product.filter(({ path }) => !path.endsWith('/src/main.ts'));
-const isPort = ({ path }: Source): boolean => /^shared\/src\/(clock|ids)\.ts$|^deploy\/sandbox\/src\/clock\//.test(path);
+const isPort = ({ path }: Source): boolean => /^shared\/kernel\/src\/(clock|ids)\.ts$|^deploy\/sandbox\/src\/clock\//.test(path);
 
 describe('product code', () => {
   it('is there', () => {

@@ -1,9 +1,9 @@
+import { queueName } from '@bubbles/bus/amqp/queues.ts';
 import { EVENTS } from '@bubbles/contracts/events/catalog.ts';
-import { queueName } from '@bubbles/shared/bus/queues.ts';
-import { systemClock } from '@bubbles/shared/clock.ts';
-import type { Database } from '@bubbles/shared/store/collection.ts';
-import { openMongo } from '@bubbles/shared/store/mongo.ts';
-import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import type { Database } from '@bubbles/store/collection.ts';
+import { openMongo } from '@bubbles/store/mongo.ts';
+import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Outside, openOutside } from '../support/outside.ts';
 import { readModel } from '../support/read-model.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { errorCode } from '@bubbles/shared/errors.ts';
+import { errorCode } from '@bubbles/kernel/errors.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { send } from '../conformance/support/client.ts';
 import { control } from '../conformance/support/sandbox-world.ts';

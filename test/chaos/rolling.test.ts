@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { systemClock } from '@bubbles/shared/clock.ts';
-import { openMongo } from '@bubbles/shared/store/mongo.ts';
-import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import { openMongo } from '@bubbles/store/mongo.ts';
+import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ProcessPlan } from '../../deploy/stack/src/plan.ts';
 import { type Outside, openOutside } from '../support/outside.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { systemClock } from '@bubbles/shared/clock.ts';
-import type { Database } from '@bubbles/shared/store/collection.ts';
-import { openMongo } from '@bubbles/shared/store/mongo.ts';
-import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import type { Database } from '@bubbles/store/collection.ts';
+import { openMongo } from '@bubbles/store/mongo.ts';
+import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ProcessPlan } from '../../deploy/stack/src/plan.ts';
 import { whyNotReady } from '../../deploy/stack/src/readiness.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
+import { listDeadLetters } from '@bubbles/bus/amqp/list-dead-letters.ts';
+import { declareTopology } from '@bubbles/bus/amqp/topology.ts';
+import type { Bus } from '@bubbles/bus/bus.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
-import { amqpBus } from '@bubbles/shared/bus/amqp.ts';
-import type { Bus } from '@bubbles/shared/bus/bus.ts';
-import { listDeadLetters } from '@bubbles/shared/bus/list-dead-letters.ts';
-import { declareTopology } from '@bubbles/shared/bus/topology.ts';
-import { systemClock } from '@bubbles/shared/clock.ts';
-import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type FrailEngines, frailEngines } from './support/engines.ts';
 import { publisherOn } from './support/ready-bubbles.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { type RawConnection, rawConnection } from '@bubbles/shared/testing/raw-http.ts';
+import { type RawConnection, rawConnection } from '@bubbles/testing/raw-http.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { send } from './support/client.ts';
 import { openWorld } from './support/open-world.ts';

@@ -1,4 +1,4 @@
-import { rawExchange } from '@bubbles/shared/testing/raw-http.ts';
+import { rawExchange } from '@bubbles/testing/raw-http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Answer, type Call, send } from './support/client.ts';
 import { openWorld } from './support/open-world.ts';

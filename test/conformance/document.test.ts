@@ -1,4 +1,4 @@
-import { rawExchange } from '@bubbles/shared/testing/raw-http.ts';
+import { rawExchange } from '@bubbles/testing/raw-http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { fieldTypes } from '../architecture/field-types.ts';
 import { REQUEST_COMPONENTS, RESPONSE_COMPONENTS } from '../architecture/interface-components.ts';

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { rawExchange } from '@bubbles/shared/testing/raw-http.ts';
+import { rawExchange } from '@bubbles/testing/raw-http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { control, type Sandbox, startSandbox } from './support/sandbox-world.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type RawConnection, rawConnection } from '@bubbles/shared/testing/raw-http.ts';
+import { type RawConnection, rawConnection } from '@bubbles/testing/raw-http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startSandbox, worldAt } from './support/sandbox-world.ts';
 import { CREDENTIAL_CHECKS } from './support/security/credentials.ts';
@@ -30,13 +30,13 @@ const NOT_SERVED = [
 ];
 /** What one process without a proxy, a database driver or a name server cannot show, and the test that does. */
 const PROVEN_IN: Readonly<Record<string, readonly [file: string, title: string]>> = {
-  'NOSQLINJECTION-09': ['shared/src/testing/collection-contract/errors.ts', 'undefined for the _id'],
-  'CURSOR-09': ['shared/src/keyset.test.ts', 'accepts the previous key, and no other'],
+  'NOSQLINJECTION-09': ['shared/testing/src/collection-contract/errors.ts', 'undefined for the _id'],
+  'CURSOR-09': ['shared/kernel/src/cursors.test.ts', 'accepts the previous key, and no other'],
   'DOSTIMEOUTS-04': ['services/gateway/test/bodies.test.ts', 'a client that reads too slowly for too long is cut'],
   'RATELIMIT-04': ['services/gateway/test/failures.test.ts', 'one credential is always counted by the same replica'],
   'HOSTANDFORWARDED-01': ['services/gateway/test/document.test.ts', 'a configured base URL is the only one'],
   'HOSTANDFORWARDED-06': ['services/gateway/src/domain/peer.test.ts', 'clientAddress'],
-  'SECRETSINLOGS-04': ['shared/src/run-process.test.ts', 'says why without a credential'],
+  'SECRETSINLOGS-04': ['shared/kernel/src/run-process.test.ts', 'says why without a credential'],
   'SECRETSINLOGS-06': ['services/gateway/test/reference.test.ts', 'route="unmatched",status="404"'],
   'WEBHOOKSSRFBRIEF-02': [
     'services/webhooks-dispatcher/src/adapters/receiver/receiver.test.ts',

@@ -1,5 +1,5 @@
-import type { EventDefinition, Subscription } from '@bubbles/shared/bus/bus.ts';
-import { decodeEvent, decodeWith } from '@bubbles/shared/bus/cloud-event.ts';
+import type { EventDefinition, Subscription } from '@bubbles/bus/bus.ts';
+import { decodeEvent, decodeWith } from '@bubbles/bus/cloud-event.ts';
 import type { PactV4 } from '@pact-foundation/pact';
 import { z } from 'zod';
 import { AT } from './examples.ts';

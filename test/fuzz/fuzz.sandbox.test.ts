@@ -1,4 +1,4 @@
-import { rawExchange } from '@bubbles/shared/testing/raw-http.ts';
+import { rawExchange } from '@bubbles/testing/raw-http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { send } from '../conformance/support/client.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { Collection, Database, Doc, IndexSpec } from '@bubbles/shared/store/collection.ts';
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
-import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
+import type { Collection, Database, Doc, IndexSpec } from '@bubbles/store/collection.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { memoryInfra } from './memory-infra.ts';
 import { SERVICES } from './services.ts';
 

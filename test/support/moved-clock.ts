@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '@bubbles/shared/clock.ts';
+import { type Clock, systemClock } from '@bubbles/kernel/clock.ts';
 
 /** The machine's, put forward by so many milliseconds. Who sleeps in it is not woken when that changes. */
 export const movedClock = (aheadMs: () => number): Clock => {

@@ -5,8 +5,8 @@ import type { CommentDoc } from '@bubbles/bubbles-query/adapters/store/comments.
 import type { PersonDoc } from '@bubbles/bubbles-query/adapters/store/people.ts';
 import { atOnce } from '@bubbles/bubbles-query/domain/search/turns.ts';
 import { type SearchCard, searchCard } from '@bubbles/bubbles-query/domain/search-card.ts';
-import { type Stored, stateOf } from '@bubbles/shared/store/aggregates.ts';
-import type { Collection, Database, Doc } from '@bubbles/shared/store/collection.ts';
+import { type Stored, stateOf } from '@bubbles/store/aggregates.ts';
+import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
 import type { Bubble } from '../../services/bubbles-query/src/domain/bubble.ts';
 import type { Stated } from './outside.ts';
 

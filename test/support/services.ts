@@ -1,11 +1,11 @@
 import { SEARCH_DEFAULTS } from '@bubbles/bubbles-query/config.ts';
 import { createBubblesQuery } from '@bubbles/bubbles-query/service.ts';
+import type { Infra, Service } from '@bubbles/host/service.ts';
+import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
+import { openApiFragment } from '@bubbles/http/document/openapi.ts';
 import { createIdentity, type IdentityService } from '@bubbles/identity-and-oauth/service.ts';
-import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
-import { openApiFragment } from '@bubbles/shared/http/openapi.ts';
-import type { Infra, Service } from '@bubbles/shared/service.ts';
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
-import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { DEFAULT_QUOTA, PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
 import { createWebhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
 import { Registry } from 'prom-client';

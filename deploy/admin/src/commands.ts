@@ -10,8 +10,8 @@ import {
   SetAccountState,
   SetMember,
 } from '@bubbles/contracts/internal/admin.ts';
-import { wholeNumber } from '@bubbles/shared/config-values.ts';
-import { ISSUE_WORDING } from '@bubbles/shared/issue-wording.ts';
+import { wholeNumber } from '@bubbles/kernel/config-values.ts';
+import { ISSUE_WORDING } from '@bubbles/kernel/issue-wording.ts';
 import { type ZodType, z } from 'zod';
 
 /** A call of identity's internal admin API. */

@@ -1,9 +1,9 @@
-import { listDeadLetters } from '@bubbles/shared/bus/list-dead-letters.ts';
-import { redrive } from '@bubbles/shared/bus/redrive.ts';
-import { systemClock } from '@bubbles/shared/clock.ts';
-import { ConfigError, readConfig } from '@bubbles/shared/config.ts';
-import { baseUrl, connectionUrl, signingKey } from '@bubbles/shared/config-values.ts';
-import { type ServiceTokensOptions, serviceTokens } from '@bubbles/shared/http/service-token.ts';
+import { type ServiceTokensOptions, serviceTokens } from '@bubbles/auth/service-token.ts';
+import { listDeadLetters } from '@bubbles/bus/amqp/list-dead-letters.ts';
+import { redrive } from '@bubbles/bus/amqp/redrive.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import { ConfigError, readConfig } from '@bubbles/kernel/config.ts';
+import { baseUrl, connectionUrl, signingKey } from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
 import { type AdminCall, type DeadLetterCall, operatorCall, type RebuildCall, UsageError } from './commands.ts';
 

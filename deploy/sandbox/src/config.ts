@@ -1,6 +1,6 @@
-import { ConfigError, type Environment, readConfig } from '@bubbles/shared/config.ts';
-import { commaList, flag, port } from '@bubbles/shared/config-values.ts';
-import { parseAuthority } from '@bubbles/shared/http/authority.ts';
+import { parseAuthority } from '@bubbles/http/wire/authority.ts';
+import { ConfigError, type Environment, readConfig } from '@bubbles/kernel/config.ts';
+import { commaList, flag, port } from '@bubbles/kernel/config-values.ts';
 import { RECEIVER_VARIABLES, type ReceiverSettings, receiverSettings } from '@bubbles/webhooks-dispatcher/config.ts';
 import { z } from 'zod';
 import { type CallerRules, hostOf } from './control/callers.ts';

@@ -1,8 +1,8 @@
-import { DomainError } from '@bubbles/shared/errors.ts';
-import { internalClient } from '@bubbles/shared/http/internal-client.ts';
-import type { Log } from '@bubbles/shared/log.ts';
-import type { Infra, SettleScope } from '@bubbles/shared/service.ts';
-import type { EmbeddedStore } from '@bubbles/shared/store/embedded/open-embedded.ts';
+import type { Infra, SettleScope } from '@bubbles/host/service.ts';
+import { internalClient } from '@bubbles/http/client/internal-client.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
+import type { EmbeddedStore } from '@bubbles/store-embedded/open-embedded.ts';
 import type { ReceiverSettings } from '@bubbles/webhooks-dispatcher/config.ts';
 import { type Actions, actions } from './control/actions.ts';
 import { identityAdmin } from './control/identity-http.ts';

@@ -1,7 +1,8 @@
-import { clockScheduler } from '@bubbles/shared/jobs/clock-scheduler.ts';
-import { runJobs } from '@bubbles/shared/jobs/run-jobs.ts';
-import type { Scheduled } from '@bubbles/shared/jobs/scheduler.ts';
-import type { Infra, Job } from '@bubbles/shared/service.ts';
+import type { Infra } from '@bubbles/host/service.ts';
+import { clockScheduler } from '@bubbles/store/work/clock-scheduler.ts';
+import type { Job } from '@bubbles/store/work/run-jobs.ts';
+import { runJobs } from '@bubbles/store/work/run-jobs.ts';
+import type { Scheduled } from '@bubbles/store/work/scheduler.ts';
 
 /** Jobs that the sandbox's clock moves. */
 export const steppedJobs =

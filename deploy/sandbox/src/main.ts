@@ -1,6 +1,6 @@
-import { createLog } from '@bubbles/shared/log.ts';
-import { logOutput } from '@bubbles/shared/log-output.ts';
-import { runProcess } from '@bubbles/shared/run-process.ts';
+import { createLog } from '@bubbles/kernel/log.ts';
+import { logOutput } from '@bubbles/kernel/log-output.ts';
+import { runProcess } from '@bubbles/kernel/run-process.ts';
 import { readSandboxConfig } from './config.ts';
 import { startSandbox } from './sandbox.ts';
 import { exposureWarning, welcome } from './welcome.ts';

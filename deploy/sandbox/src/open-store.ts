@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { systemClock } from '@bubbles/shared/clock.ts';
-import type { Log } from '@bubbles/shared/log.ts';
-import { StartRefused } from '@bubbles/shared/run-process.ts';
-import { DataFileRefused } from '@bubbles/shared/store/embedded/data-file-faults.ts';
-import { type EmbeddedStore, openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
-import { setAsideDataFile } from '@bubbles/shared/store/embedded/set-aside.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
+import { StartRefused } from '@bubbles/kernel/run-process.ts';
+import { DataFileRefused } from '@bubbles/store-embedded/data-file-faults.ts';
+import { type EmbeddedStore, openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
+import { setAsideDataFile } from '@bubbles/store-embedded/set-aside.ts';
 import { MEMORY, type SandboxConfig } from './config.ts';
 
 export interface OpenedStore {

@@ -1,5 +1,5 @@
 import { Server } from 'node:net';
-import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { readSandboxConfig } from './config.ts';
 import { type Sandbox, startSandbox } from './sandbox.ts';

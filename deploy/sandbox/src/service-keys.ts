@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { Clock } from '@bubbles/shared/clock.ts';
-import type { InternalAuth, ServiceTokens } from '@bubbles/shared/http/internal-auth.ts';
-import { serviceAuth, serviceTokens } from '@bubbles/shared/http/service-token.ts';
+import { serviceAuth, serviceTokens } from '@bubbles/auth/service-token.ts';
+import type { InternalAuth, ServiceTokens } from '@bubbles/http/routes/internal-auth.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 
 const CALLERS = ['gateway', 'identity-and-oauth', 'bubbles-query', 'webhooks-dispatcher', 'operator'] as const;
 export type CallerName = (typeof CALLERS)[number];

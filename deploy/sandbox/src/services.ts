@@ -1,10 +1,10 @@
+import { assertedCallers } from '@bubbles/auth/asserted-callers.ts';
 import { SEARCH_DEFAULTS } from '@bubbles/bubbles-query/config.ts';
 import { createBubblesQuery } from '@bubbles/bubbles-query/service.ts';
+import type { Infra } from '@bubbles/host/service.ts';
+import type { ServiceParts } from '@bubbles/host/service-process.ts';
+import { internalClient } from '@bubbles/http/client/internal-client.ts';
 import { createIdentity } from '@bubbles/identity-and-oauth/service.ts';
-import { assertedCallers } from '@bubbles/shared/http/asserted-callers.ts';
-import { internalClient } from '@bubbles/shared/http/internal-client.ts';
-import type { Infra } from '@bubbles/shared/service.ts';
-import type { ServiceParts } from '@bubbles/shared/service-process.ts';
 import { PRODUCTION_LIMITS, PRODUCTION_TIMING, type ReceiverSettings } from '@bubbles/webhooks-dispatcher/config.ts';
 import { createWebhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
 import type { Registry } from 'prom-client';

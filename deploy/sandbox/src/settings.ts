@@ -1,5 +1,5 @@
-import type { Ids } from '@bubbles/shared/ids.ts';
-import type { Collection } from '@bubbles/shared/store/collection.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { Collection } from '@bubbles/store/collection.ts';
 import type { World } from './world.ts';
 
 /** What the sandbox itself keeps beside the services' data. */

@@ -1,7 +1,7 @@
-import type { Bus, EventDefinition } from '@bubbles/shared/bus/bus.ts';
-import type { MemoryBus } from '@bubbles/shared/bus/memory.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { SettleScope } from '@bubbles/shared/service.ts';
+import type { Bus, EventDefinition } from '@bubbles/bus/bus.ts';
+import type { MemoryBus } from '@bubbles/bus/memory/memory.ts';
+import type { SettleScope } from '@bubbles/host/service.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 
 /** The same bus, with a count of what was handed to it and not given back: work that made other work. What a consumer that is down refuses makes none. */
 export interface CountedBus extends MemoryBus {

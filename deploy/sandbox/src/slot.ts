@@ -1,13 +1,14 @@
-import type { Bus } from '@bubbles/shared/bus/bus.ts';
-import type { MemoryBus } from '@bubbles/shared/bus/memory.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { InternalAuth } from '@bubbles/shared/http/internal-auth.ts';
-import { NO_SHEDDING } from '@bubbles/shared/http/overload.ts';
-import type { Drain } from '@bubbles/shared/http/server.ts';
-import type { Scheduled } from '@bubbles/shared/jobs/scheduler.ts';
-import type { Infra, Job, SettleScope } from '@bubbles/shared/service.ts';
-import { type Host, hostService } from '@bubbles/shared/service-host.ts';
-import type { ServiceParts } from '@bubbles/shared/service-process.ts';
+import type { Bus } from '@bubbles/bus/bus.ts';
+import type { MemoryBus } from '@bubbles/bus/memory/memory.ts';
+import type { Infra, SettleScope } from '@bubbles/host/service.ts';
+import { type Host, hostService } from '@bubbles/host/service-host.ts';
+import type { ServiceParts } from '@bubbles/host/service-process.ts';
+import type { InternalAuth } from '@bubbles/http/routes/internal-auth.ts';
+import { NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
+import type { Drain } from '@bubbles/http/wire/server.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Job } from '@bubbles/store/work/run-jobs.ts';
+import type { Scheduled } from '@bubbles/store/work/scheduler.ts';
 import { Registry } from 'prom-client';
 import type { ServiceState } from './control/routes.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import type { Environment } from '@bubbles/shared/config.ts';
-import { StartRefused } from '@bubbles/shared/run-process.ts';
+import type { Environment } from '@bubbles/kernel/config.ts';
+import { StartRefused } from '@bubbles/kernel/run-process.ts';
 import type { StackConfig } from './config.ts';
 import { enginesDown, enginesRun, enginesUp } from './engines.ts';
 import { USUAL_REPLICAS } from './layout.ts';

@@ -1,5 +1,5 @@
-import { type Environment, readConfig } from '@bubbles/shared/config.ts';
-import { wholeNumber } from '@bubbles/shared/config-values.ts';
+import { type Environment, readConfig } from '@bubbles/kernel/config.ts';
+import { wholeNumber } from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
 
 export interface StackConfig {

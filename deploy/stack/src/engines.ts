@@ -1,5 +1,5 @@
-import type { Environment } from '@bubbles/shared/config.ts';
-import { StartRefused } from '@bubbles/shared/run-process.ts';
+import type { Environment } from '@bubbles/kernel/config.ts';
+import { StartRefused } from '@bubbles/kernel/run-process.ts';
 import { runScript } from './run-script.ts';
 
 export interface Engines {

@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemIds } from '@bubbles/shared/ids.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
 
 export const CALLERS = ['gateway', 'bubbles-query', 'webhooks-dispatcher', 'operator'] as const;
 export type Caller = (typeof CALLERS)[number];

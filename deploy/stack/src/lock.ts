@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode } from '@bubbles/shared/errors.ts';
-import { StartRefused } from '@bubbles/shared/run-process.ts';
+import { errorCode } from '@bubbles/kernel/errors.ts';
+import { StartRefused } from '@bubbles/kernel/run-process.ts';
 import { isAlive } from './processes.ts';
 
 /** One command at a time works on a folder; what a command that was killed left is taken over. */

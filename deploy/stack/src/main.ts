@@ -1,4 +1,4 @@
-import { runJobProcess, StartRefused } from '@bubbles/shared/run-process.ts';
+import { runJobProcess, StartRefused } from '@bubbles/kernel/run-process.ts';
 import { stackCommand } from './commands.ts';
 import { readStackConfig } from './config.ts';
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorCode } from '@bubbles/shared/errors.ts';
+import { errorCode } from '@bubbles/kernel/errors.ts';
 import type { ProcessPlan } from './plan.ts';
 
 /** The processes of a stack by their pid files, which outlive the command that started them. */

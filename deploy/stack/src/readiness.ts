@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorCode } from '@bubbles/shared/errors.ts';
-import { StartRefused } from '@bubbles/shared/run-process.ts';
+import { errorCode } from '@bubbles/kernel/errors.ts';
+import { StartRefused } from '@bubbles/kernel/run-process.ts';
 import { z } from 'zod';
 import type { ProcessPlan } from './plan.ts';
 import type { Processes } from './processes.ts';

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { StartRefused } from '@bubbles/shared/run-process.ts';
+import { StartRefused } from '@bubbles/kernel/run-process.ts';
 
 export interface Script {
   readonly command: string;

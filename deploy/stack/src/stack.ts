@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Environment } from '@bubbles/shared/config.ts';
+import type { Environment } from '@bubbles/kernel/config.ts';
 import { openKeys, type StackKeys } from './keys.ts';
 import type { ServiceName, StackLayout } from './layout.ts';
 import { type ProcessPlan, planProcesses } from './plan.ts';

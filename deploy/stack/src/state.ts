@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { StartRefused } from '@bubbles/shared/run-process.ts';
+import { StartRefused } from '@bubbles/kernel/run-process.ts';
 import { z } from 'zod';
 import { StackLayout } from './layout.ts';
 

@@ -1,11 +1,11 @@
+import { declareTopology } from '@bubbles/bus/amqp/topology.ts';
 import { EVENTS } from '@bubbles/contracts/events/catalog.ts';
-import { declareTopology } from '@bubbles/shared/bus/topology.ts';
-import { systemClock } from '@bubbles/shared/clock.ts';
-import { readConfig } from '@bubbles/shared/config.ts';
-import { connectionUrl } from '@bubbles/shared/config-values.ts';
-import { createLog } from '@bubbles/shared/log.ts';
-import { logOutput } from '@bubbles/shared/log-output.ts';
-import { runJobProcess } from '@bubbles/shared/run-process.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import { readConfig } from '@bubbles/kernel/config.ts';
+import { connectionUrl } from '@bubbles/kernel/config-values.ts';
+import { createLog } from '@bubbles/kernel/log.ts';
+import { logOutput } from '@bubbles/kernel/log-output.ts';
+import { runJobProcess } from '@bubbles/kernel/run-process.ts';
 import { z } from 'zod';
 
 const NAME = 'topology';

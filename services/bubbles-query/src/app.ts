@@ -1,5 +1,5 @@
-import type { OutgoingEvent } from '@bubbles/shared/bus/outgoing.ts';
-import type { Clock } from '@bubbles/shared/clock.ts';
+import type { OutgoingEvent } from '@bubbles/bus/outgoing.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Bubble } from './domain/bubble.ts';
 import type { Directory } from './domain/person.ts';
 import type { Turns } from './domain/search/turns.ts';

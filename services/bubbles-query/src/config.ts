@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
-import { type Environment, readConfig } from '@bubbles/shared/config.ts';
-import { base64Key, baseUrl, wholeNumber } from '@bubbles/shared/config-values.ts';
-import { ASKING_VARIABLES, SERVICE_VARIABLES, type ServiceSettings, serviceSettings } from '@bubbles/shared/service-settings.ts';
+import { ASKING_VARIABLES, SERVICE_VARIABLES, type ServiceSettings, serviceSettings } from '@bubbles/host/service-settings.ts';
+import { type Environment, readConfig } from '@bubbles/kernel/config.ts';
+import { base64Key, baseUrl, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
 
 /** What bubbles-query itself has to know. */

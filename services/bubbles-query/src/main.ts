@@ -1,7 +1,7 @@
-import { assertedCallers } from '@bubbles/shared/http/asserted-callers.ts';
-import { internalClient } from '@bubbles/shared/http/internal-client.ts';
-import { serviceTokens } from '@bubbles/shared/http/service-token.ts';
-import { runServiceProcess } from '@bubbles/shared/service-process.ts';
+import { assertedCallers } from '@bubbles/auth/asserted-callers.ts';
+import { serviceTokens } from '@bubbles/auth/service-token.ts';
+import { runServiceProcess } from '@bubbles/host/service-process.ts';
+import { internalClient } from '@bubbles/http/client/internal-client.ts';
 import { readBubblesConfig } from './config.ts';
 import { createBubblesQuery, NAME } from './service.ts';
 

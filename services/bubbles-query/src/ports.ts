@@ -1,4 +1,4 @@
-import type { Changed } from '@bubbles/shared/store/aggregates.ts';
+import type { Changed } from '@bubbles/store/aggregates.ts';
 import type { Bubble, BubbleType, Row } from './domain/bubble.ts';
 import type { Comment, ShownComment, Thread } from './domain/comment.ts';
 import type { Directory, KnownPerson } from './domain/person.ts';

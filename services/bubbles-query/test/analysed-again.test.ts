@@ -1,5 +1,5 @@
-import { openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
-import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
+import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { expect, it } from '@jest/globals';
 import { type CardDoc, cardStore } from '../src/adapters/store/cards.ts';
 import type { SearchCard } from '../src/domain/search-card.ts';

@@ -1,3 +1,4 @@
+import type { EventDefinition } from '@bubbles/bus/bus.ts';
 import { AccountChangedV1 } from '@bubbles/contracts/events/account-events.ts';
 import {
   BubbleChangedV1,
@@ -12,7 +13,6 @@ import {
   TranscriptCompletedV1,
 } from '@bubbles/contracts/events/recording-events.ts';
 import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
-import type { EventDefinition } from '@bubbles/shared/bus/bus.ts';
 import type { ZodType, z } from 'zod';
 
 export const AT = new Date('2026-03-01T12:00:00.000Z');

@@ -1,4 +1,4 @@
-import type { Database, Doc } from '@bubbles/shared/store/collection.ts';
+import type { Database, Doc } from '@bubbles/store/collection.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startBubbles, type TestBubbles } from './bubbles-query.ts';
 import { account, bubbleId, changed, created } from './builders.ts';

@@ -1,7 +1,7 @@
-import type { Database } from '@bubbles/shared/store/collection.ts';
-import { crashPoints } from '@bubbles/shared/testing/crash-points.ts';
-import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
-import { watchedWorld } from '@bubbles/shared/testing/watched-world.ts';
+import type { Database } from '@bubbles/store/collection.ts';
+import { crashPoints } from '@bubbles/testing/crash-points.ts';
+import { recordingBus } from '@bubbles/testing/recording-bus.ts';
+import { watchedWorld } from '@bubbles/testing/watched-world.ts';
 import { describe, expect, it } from '@jest/globals';
 import type { CardDoc } from '../src/adapters/store/cards.ts';
 import { readyOn, startBubbles, type TestBubbles } from './bubbles-query.ts';

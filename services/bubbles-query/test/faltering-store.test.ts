@@ -1,5 +1,5 @@
-import { failEverywhere, falteringWorld } from '@bubbles/shared/testing/faltering-world.ts';
-import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
+import { failEverywhere, falteringWorld } from '@bubbles/testing/faltering-world.ts';
+import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { describe, expect, it } from '@jest/globals';
 import { readyOn, startBubbles, type TestBubbles } from './bubbles-query.ts';
 import { account, bubbleId, posted, readyFacts, removed, type Told, threaded } from './builders.ts';

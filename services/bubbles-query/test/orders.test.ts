@@ -1,4 +1,4 @@
-import type { Database } from '@bubbles/shared/store/collection.ts';
+import type { Database } from '@bubbles/store/collection.ts';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { readyOn, startBubbles, type TestBubbles, tellTo } from './bubbles-query.ts';

@@ -1,6 +1,6 @@
 import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
+import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { NOBODY_IS_THERE, startBubbles, type TestBubbles } from './bubbles-query.ts';
 import { account, aPerson, BUBBLE, created } from './builders.ts';

@@ -1,4 +1,4 @@
-import type { Database, Doc } from '@bubbles/shared/store/collection.ts';
+import type { Database, Doc } from '@bubbles/store/collection.ts';
 import { describe, expect, it } from '@jest/globals';
 import { BUBBLE_INDEXES } from '../src/adapters/store/bubbles.ts';
 import { CARD_INDEXES } from '../src/adapters/store/cards.ts';

@@ -1,5 +1,5 @@
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
-import { fakeIds } from '@bubbles/shared/testing/fake-ids.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { type Bubble, sortKey, withFacts } from '../src/domain/bubble.ts';

@@ -1,4 +1,4 @@
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startBubbles, type TestBubbles } from './bubbles-query.ts';
 import { AT, aPerson, created, noted } from './builders.ts';

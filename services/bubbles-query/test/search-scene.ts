@@ -1,4 +1,4 @@
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { type Answer, startBubbles, type TestBubbles, type TestBubblesOptions } from './bubbles-query.ts';
 import { account, changed, created, noted, type RecordedPerson, removed, type Told } from './builders.ts';
 import { type CaseBubble, type CaseFilters, caseNowMs, corpusOf, uuidOfCase } from './search/cases.ts';

@@ -1,5 +1,5 @@
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Collection, Database, Doc } from '@bubbles/shared/store/collection.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { CardDoc } from '../src/adapters/store/cards.ts';
 import { startBubbles, type TestBubbles, type TestBubblesOptions } from './bubbles-query.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { systemIds } from '@bubbles/shared/ids.ts';
-import type { Database } from '@bubbles/shared/store/collection.ts';
-import { openMongo } from '@bubbles/shared/store/mongo.ts';
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
-import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
+import type { Database } from '@bubbles/store/collection.ts';
+import { openMongo } from '@bubbles/store/mongo.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterAll } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { AT } from './builders.ts';

@@ -1,5 +1,7 @@
 import type { KeyObject } from 'node:crypto';
-import { type Environment, readConfig } from '@bubbles/shared/config.ts';
+import type { Address } from '@bubbles/http/wire/listen.ts';
+import type { Drain } from '@bubbles/http/wire/server.ts';
+import { type Environment, readConfig } from '@bubbles/kernel/config.ts';
 import {
   baseUrl,
   commaList,
@@ -10,9 +12,7 @@ import {
   port,
   signingKey,
   wholeNumber,
-} from '@bubbles/shared/config-values.ts';
-import type { Address } from '@bubbles/shared/http/listen.ts';
-import type { Drain } from '@bubbles/shared/http/server.ts';
+} from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
 import type { MemoryLimits } from './domain/memory-shares.ts';
 import type { OwnedPrefixes } from './domain/ownership.ts';

@@ -1,4 +1,4 @@
-import { SECURITY_SCHEMES } from '@bubbles/shared/http/openapi.ts';
+import { SECURITY_SCHEMES } from '@bubbles/http/document/openapi.ts';
 import type { DocumentHead } from './domain/merge.ts';
 
 const BEARER = { type: 'http', scheme: 'bearer' } as const;

@@ -1,4 +1,4 @@
-import type { Metrics } from '@bubbles/shared/metrics.ts';
+import type { Metrics } from '@bubbles/http/ops/metrics.ts';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Upstreams } from './upstream/upstreams.ts';
 

@@ -1,9 +1,9 @@
-import { systemClock } from '@bubbles/shared/clock.ts';
-import { systemIds } from '@bubbles/shared/ids.ts';
-import { createLog } from '@bubbles/shared/log.ts';
-import { logOutput } from '@bubbles/shared/log-output.ts';
-import { createMetrics } from '@bubbles/shared/metrics.ts';
-import { runProcess } from '@bubbles/shared/run-process.ts';
+import { createMetrics } from '@bubbles/http/ops/metrics.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
+import { createLog } from '@bubbles/kernel/log.ts';
+import { logOutput } from '@bubbles/kernel/log-output.ts';
+import { runProcess } from '@bubbles/kernel/run-process.ts';
 import { readGatewayConfig } from './config.ts';
 import { createGateway } from './gateway.ts';
 

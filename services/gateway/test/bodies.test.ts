@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { rawConnection, rawExchange } from '@bubbles/shared/testing/raw-http.ts';
+import { rawConnection, rawExchange } from '@bubbles/testing/raw-http.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { BUBBLES_FRAGMENT } from './fake-services.ts';
 import { AUTHORIZATION, QUICK, startWorld, TOKEN, type World } from './start.ts';

@@ -1,4 +1,4 @@
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { BUBBLES_FRAGMENT, type FakeService, startFakeService } from './fake-services.ts';
 import { startWorld, type World, type WorldOptions } from './start.ts';

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
-import { peerList } from '@bubbles/shared/config-values.ts';
-import { rawExchange } from '@bubbles/shared/testing/raw-http.ts';
+import { peerList } from '@bubbles/kernel/config-values.ts';
+import { rawExchange } from '@bubbles/testing/raw-http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aFragment, BUBBLES_FRAGMENT, operation } from './fake-services.ts';
 import { startWorld, type World } from './start.ts';

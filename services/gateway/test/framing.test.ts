@@ -1,5 +1,5 @@
-import { MAX_HEADER_FIELDS } from '@bubbles/shared/http/framing.ts';
-import { rawConnection, rawExchange } from '@bubbles/shared/testing/raw-http.ts';
+import { MAX_HEADER_FIELDS } from '@bubbles/http/wire/framing.ts';
+import { rawConnection, rawExchange } from '@bubbles/testing/raw-http.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startWorld, TOKEN, type World } from './start.ts';
 

@@ -1,4 +1,4 @@
-import { rawConnection } from '@bubbles/shared/testing/raw-http.ts';
+import { rawConnection } from '@bubbles/testing/raw-http.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { aFragment, allowed, operation } from './fake-services.ts';
 import { AUTHORIZATION, startWorld, type World, type WorldOptions } from './start.ts';

@@ -1,5 +1,5 @@
-import { serviceTokens } from '@bubbles/shared/http/service-token.ts';
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { serviceTokens } from '@bubbles/auth/service-token.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type IdentityChecks, identityChecks } from '../src/admission/identity-checks.ts';
 import { type Address, openAddress, POOL_LIMITS } from '../src/upstream/address.ts';

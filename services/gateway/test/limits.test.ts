@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rawConnection } from '@bubbles/shared/testing/raw-http.ts';
+import { rawConnection } from '@bubbles/testing/raw-http.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { aFragment, allowed, BUBBLES_FRAGMENT, operation } from './fake-services.ts';
 import { AUTHORIZATION, startWorld, type World, type WorldOptions } from './start.ts';

@@ -1,4 +1,4 @@
-import { rawConnection } from '@bubbles/shared/testing/raw-http.ts';
+import { rawConnection } from '@bubbles/testing/raw-http.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AUTHORIZATION, startWorld, type World } from './start.ts';
 

@@ -1,4 +1,4 @@
-import { rawExchange } from '@bubbles/shared/testing/raw-http.ts';
+import { rawExchange } from '@bubbles/testing/raw-http.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { allowed } from './fake-services.ts';
 import { AUTHORIZATION, startWorld, TOKEN, type World } from './start.ts';

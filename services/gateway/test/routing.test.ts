@@ -1,5 +1,5 @@
-import { peerList } from '@bubbles/shared/config-values.ts';
-import { rawConnection, rawExchange } from '@bubbles/shared/testing/raw-http.ts';
+import { peerList } from '@bubbles/kernel/config-values.ts';
+import { rawConnection, rawExchange } from '@bubbles/testing/raw-http.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { aFragment, allowed, operation } from './fake-services.ts';
 import { AUTHORIZATION, startWorld, TOKEN, type World } from './start.ts';

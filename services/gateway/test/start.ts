@@ -1,6 +1,6 @@
-import { systemClock } from '@bubbles/shared/clock.ts';
-import { systemIds } from '@bubbles/shared/ids.ts';
-import { type MemoryLog, memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
+import { type MemoryLog, memoryLog } from '@bubbles/testing/memory-log.ts';
 import { GATEWAY_LIMITS, type GatewayConfig, type GatewayLimits, prefixesOf } from '../src/config.ts';
 import { createGateway, type Gateway, type GatewayInfra } from '../src/gateway.ts';
 import {

@@ -1,5 +1,5 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import type { Ids } from '@bubbles/shared/ids.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { RateWindows } from './domain/rate-window.ts';
 import type {
   AccessTokenVerifier,

@@ -1,7 +1,7 @@
-import { type Environment, readConfig } from '@bubbles/shared/config.ts';
-import { sealKeys } from '@bubbles/shared/config-values.ts';
-import type { SealKey } from '@bubbles/shared/seal.ts';
-import { SERVICE_VARIABLES, type ServiceSettings, serviceSettings } from '@bubbles/shared/service-settings.ts';
+import { SERVICE_VARIABLES, type ServiceSettings, serviceSettings } from '@bubbles/host/service-settings.ts';
+import { type Environment, readConfig } from '@bubbles/kernel/config.ts';
+import { sealKeys } from '@bubbles/kernel/config-values.ts';
+import type { SealKey } from '@bubbles/kernel/seal.ts';
 import { z } from 'zod';
 
 /** What identity itself has to know. */

@@ -1,4 +1,4 @@
-import { runServiceProcess } from '@bubbles/shared/service-process.ts';
+import { runServiceProcess } from '@bubbles/host/service-process.ts';
 import { readIdentityConfig } from './config.ts';
 import { createIdentity, NAME } from './service.ts';
 

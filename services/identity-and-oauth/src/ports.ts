@@ -1,4 +1,4 @@
-import type { Changed } from '@bubbles/shared/store/aggregates.ts';
+import type { Changed } from '@bubbles/store/aggregates.ts';
 import type { Account, ActiveKey, VersionedAccount } from './domain/account.ts';
 import type { Credential, Standing } from './domain/credential.ts';
 import type { KeyTimeLine } from './domain/key-time-line.ts';

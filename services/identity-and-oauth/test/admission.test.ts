@@ -1,6 +1,6 @@
-import { assertionAuthenticator } from '@bubbles/shared/http/assertion.ts';
-import { assertionKeys } from '@bubbles/shared/http/assertion-keys.ts';
-import type { Database, Doc } from '@bubbles/shared/store/collection.ts';
+import { assertionAuthenticator } from '@bubbles/auth/assertion.ts';
+import { assertionKeys } from '@bubbles/auth/assertion-keys.ts';
+import type { Database, Doc } from '@bubbles/store/collection.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { hashToken } from '../src/domain/token.ts';
 import { type Answer, type Person, startIdentity, type TestIdentity } from './identity.ts';

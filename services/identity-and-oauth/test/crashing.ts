@@ -1,5 +1,5 @@
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Collection, Database, Doc } from '@bubbles/shared/store/collection.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
 
 export interface CrashingDatabase extends Database {
   /** So many further steps of the store are done, then the process is dead to it. */

@@ -1,4 +1,4 @@
-import { failEverywhere, falteringWorld } from '@bubbles/shared/testing/faltering-world.ts';
+import { failEverywhere, falteringWorld } from '@bubbles/testing/faltering-world.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Person, startIdentity, type TestIdentity } from './identity.ts';
 import { memoryDatabase } from './stores.ts';

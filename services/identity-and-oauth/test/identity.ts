@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { systemIds } from '@bubbles/shared/ids.ts';
-import type { Infra } from '@bubbles/shared/service.ts';
-import type { Database } from '@bubbles/shared/store/collection.ts';
-import { type FakeClock, fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
-import { asService, startTestHttp } from '@bubbles/shared/testing/http.ts';
-import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
-import { type RecordingBus, recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
+import type { Infra } from '@bubbles/host/service.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
+import type { Database } from '@bubbles/store/collection.ts';
+import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { asService, startTestHttp } from '@bubbles/testing/http.ts';
+import { memoryLog } from '@bubbles/testing/memory-log.ts';
+import { type RecordingBus, recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { createIdentity } from '../src/service.ts';
 import { AT } from './builders.ts';
 import { memoryDatabase } from './stores.ts';

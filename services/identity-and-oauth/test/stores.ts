@@ -1,6 +1,6 @@
-import type { Database } from '@bubbles/shared/store/collection.ts';
-import { openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
-import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import type { Database } from '@bubbles/store/collection.ts';
+import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
+import { memoryLog } from '@bubbles/testing/memory-log.ts';
 
 /** An empty store in memory, on which a query without an index is a fault. */
 export const memoryDatabase = (): Database =>

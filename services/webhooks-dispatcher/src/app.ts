@@ -1,7 +1,7 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import type { Ids } from '@bubbles/shared/ids.ts';
-import type { Log } from '@bubbles/shared/log.ts';
-import type { Seal } from '@bubbles/shared/seal.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
+import type { Seal } from '@bubbles/kernel/seal.ts';
 import type { ReceiverPolicy } from './domain/receiver-url.ts';
 import type { SubscriptionQuota } from './domain/subscription.ts';
 import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, Receiver, ReplayStore, SubscriptionStore } from './ports.ts';

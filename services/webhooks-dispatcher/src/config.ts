@@ -1,8 +1,8 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
-import { type Environment, readConfig } from '@bubbles/shared/config.ts';
-import { base64Key, baseUrl, baseUrls, commaList, flag, sealKeys, wholeNumber } from '@bubbles/shared/config-values.ts';
-import type { SealKey } from '@bubbles/shared/seal.ts';
-import { ASKING_VARIABLES, SERVICE_VARIABLES, type ServiceSettings, serviceSettings } from '@bubbles/shared/service-settings.ts';
+import { ASKING_VARIABLES, SERVICE_VARIABLES, type ServiceSettings, serviceSettings } from '@bubbles/host/service-settings.ts';
+import { type Environment, readConfig } from '@bubbles/kernel/config.ts';
+import { base64Key, baseUrl, baseUrls, commaList, flag, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
+import type { SealKey } from '@bubbles/kernel/seal.ts';
 import { z } from 'zod';
 import { addressList } from './domain/public-address.ts';
 import type { SubscriptionQuota } from './domain/subscription.ts';

@@ -1,10 +1,10 @@
 import { promises as dns } from 'node:dns';
-import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
-import { cursorCodec } from '@bubbles/shared/keyset.ts';
-import { type Loop, startLoop } from '@bubbles/shared/loop.ts';
-import { masterKeySeal } from '@bubbles/shared/seal.ts';
-import type { Infra, Service } from '@bubbles/shared/service.ts';
-import { idempotencyStore } from '@bubbles/shared/store/idempotency-store.ts';
+import { idempotencyStore } from '@bubbles/host/idempotency-store.ts';
+import type { Infra, Service } from '@bubbles/host/service.ts';
+import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
+import { cursorCodec } from '@bubbles/kernel/cursors.ts';
+import { type Loop, startLoop } from '@bubbles/kernel/loop.ts';
+import { masterKeySeal } from '@bubbles/kernel/seal.ts';
 import type { Registry } from 'prom-client';
 import { CONSUMER, consumers } from './adapters/bus/consumers.ts';
 import { cursorsOf } from './adapters/http/cursors.ts';

@@ -1,6 +1,6 @@
-import { storeUnavailable } from '@bubbles/shared/store/store-errors.ts';
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
-import { fakeIds } from '@bubbles/shared/testing/fake-ids.ts';
+import { storeUnavailable } from '@bubbles/store/store-errors.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { describe, expect, it } from '@jest/globals';
 import { stores } from '../src/adapters/store/stores.ts';
 import type { DeliveryStore } from '../src/ports.ts';

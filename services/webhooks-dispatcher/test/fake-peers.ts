@@ -1,7 +1,7 @@
 import { AccessRequest, type TeamAccess, type UserAccess } from '@bubbles/contracts/internal/access.ts';
 import { ReadableRequest, type ReadableResponse } from '@bubbles/contracts/internal/readable.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Call, InternalClient } from '@bubbles/shared/http/internal-client.ts';
+import type { Call, InternalClient } from '@bubbles/http/client/internal-client.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { z } from 'zod';
 import { type Ready, readyEvent } from './builders.ts';
 

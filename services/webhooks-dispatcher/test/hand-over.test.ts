@@ -1,8 +1,8 @@
+import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
-import { outgoing, stamp } from '@bubbles/shared/bus/outgoing.ts';
-import { systemIds } from '@bubbles/shared/ids.ts';
-import type { Collection, Database, Doc } from '@bubbles/shared/store/collection.ts';
-import { storeRefusal, storeUnavailable } from '@bubbles/shared/store/store-errors.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
+import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
+import { storeRefusal, storeUnavailable } from '@bubbles/store/store-errors.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { aBubble, readyEvent } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';

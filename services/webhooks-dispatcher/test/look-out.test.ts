@@ -1,5 +1,5 @@
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
-import { falteringWorld } from '@bubbles/shared/testing/faltering-world.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { falteringWorld } from '@bubbles/testing/faltering-world.ts';
 import { describe, expect, it } from '@jest/globals';
 import { stores } from '../src/adapters/store/stores.ts';
 import type { Delivery } from '../src/domain/delivery.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Database, Doc } from '@bubbles/shared/store/collection.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Database, Doc } from '@bubbles/store/collection.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { aBubble } from './builders.ts';
 import { CONFIG, knownPeers, startDispatcher, type TestDispatcher } from './dispatcher.ts';

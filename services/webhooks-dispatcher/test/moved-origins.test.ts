@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { systemIds } from '@bubbles/shared/ids.ts';
-import type { Collection, Doc } from '@bubbles/shared/store/collection.ts';
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
+import type { Collection, Doc } from '@bubbles/store/collection.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { DeliveryDoc } from '../src/adapters/store/deliveries.ts';
 import { stores } from '../src/adapters/store/stores.ts';

@@ -1,7 +1,7 @@
 import { promises as dns } from 'node:dns';
 import { createServer } from 'node:net';
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
-import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { dispatchMetrics } from '../src/adapters/metrics/dispatch-metrics.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Collection, Database, Doc } from '@bubbles/shared/store/collection.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { SubscriptionDoc } from '../src/adapters/store/subscriptions.ts';
 import { aBubble } from './builders.ts';

@@ -1,4 +1,4 @@
-import type { Database, Doc } from '@bubbles/shared/store/collection.ts';
+import type { Database, Doc } from '@bubbles/store/collection.ts';
 import { describe, expect, it } from '@jest/globals';
 import { DELIVERY_INDEXES } from '../src/adapters/store/deliveries.ts';
 import { EVENT_INDEXES } from '../src/adapters/store/events.ts';

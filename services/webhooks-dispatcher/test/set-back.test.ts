@@ -1,5 +1,5 @@
-import { systemIds } from '@bubbles/shared/ids.ts';
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
 import { stores } from '../src/adapters/store/stores.ts';
 import { PUT_OFF_MS } from '../src/use-cases/attempt.ts';

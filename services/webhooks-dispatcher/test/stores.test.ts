@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { systemClock } from '@bubbles/shared/clock.ts';
-import type { Database } from '@bubbles/shared/store/collection.ts';
-import { openMongo } from '@bubbles/shared/store/mongo.ts';
-import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import type { Database } from '@bubbles/store/collection.ts';
+import { openMongo } from '@bubbles/store/mongo.ts';
+import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterAll } from '@jest/globals';
 import { type Stores, stores } from '../src/adapters/store/stores.ts';
 import { describeDeliveryStore } from './delivery-store.contract.ts';

@@ -1,4 +1,4 @@
-import type { Collection, Database, Doc } from '@bubbles/shared/store/collection.ts';
+import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
 import { expect, it } from '@jest/globals';
 import { stores } from '../src/adapters/store/stores.ts';
 import { DEFAULT_QUOTA } from '../src/config.ts';

@@ -1,9 +1,9 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { serviceTokens } from '@bubbles/auth/service-token.ts';
 import { type CheckAnswer, ChecksResponse } from '@bubbles/contracts/internal/checks.ts';
+import { internalClient } from '@bubbles/http/client/internal-client.ts';
 import { hashToken } from '@bubbles/identity-and-oauth/domain/token.ts';
-import { systemClock } from '@bubbles/shared/clock.ts';
-import { internalClient } from '@bubbles/shared/http/internal-client.ts';
-import { serviceTokens } from '@bubbles/shared/http/service-token.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
 
 const CALLERS = ['gateway', 'bubbles-query', 'webhooks-dispatcher'] as const;
 type CallerName = (typeof CALLERS)[number];

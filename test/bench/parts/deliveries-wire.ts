@@ -1,9 +1,9 @@
 import { setTimeout as pauseMs } from 'node:timers/promises';
+import { queueName } from '@bubbles/bus/amqp/queues.ts';
+import { declareTopology } from '@bubbles/bus/amqp/topology.ts';
+import { withChannel } from '@bubbles/bus/amqp/with-channel.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
-import { queueName } from '@bubbles/shared/bus/queues.ts';
-import { declareTopology } from '@bubbles/shared/bus/topology.ts';
-import { withChannel } from '@bubbles/shared/bus/with-channel.ts';
-import { systemClock } from '@bubbles/shared/clock.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
 import { type Child, startChild } from '../harness/children.ts';
 import { type Dispatcher, type Receiver, received, SECRET, startDispatcher } from '../harness/dispatcher.ts';
 import type { Cell, Part, Verdict } from '../harness/part.ts';

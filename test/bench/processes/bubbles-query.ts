@@ -1,9 +1,9 @@
+import { assertedCallers } from '@bubbles/auth/asserted-callers.ts';
+import { serviceTokens } from '@bubbles/auth/service-token.ts';
 import { SEARCH_DEFAULTS } from '@bubbles/bubbles-query/config.ts';
 import { createBubblesQuery, NAME } from '@bubbles/bubbles-query/service.ts';
-import { signingKey } from '@bubbles/shared/config-values.ts';
-import { assertedCallers } from '@bubbles/shared/http/asserted-callers.ts';
-import { internalClient } from '@bubbles/shared/http/internal-client.ts';
-import { serviceTokens } from '@bubbles/shared/http/service-token.ts';
+import { internalClient } from '@bubbles/http/client/internal-client.ts';
+import { signingKey } from '@bubbles/kernel/config-values.ts';
 import { settings } from '../harness/in-child.ts';
 import { type SeedPlan, seedBubbles } from './seed-bubbles.ts';
 import { serveService } from './serve-service.ts';

@@ -1,4 +1,4 @@
-import type { Collection, Database, Doc } from '@bubbles/shared/store/collection.ts';
+import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
 
 /** How often a store was read. */
 export interface Reads {

@@ -1,8 +1,8 @@
 import { readGatewayConfig } from '@bubbles/gateway/config.ts';
 import { createGateway } from '@bubbles/gateway/gateway.ts';
-import { systemClock } from '@bubbles/shared/clock.ts';
-import { systemIds } from '@bubbles/shared/ids.ts';
-import { createLog } from '@bubbles/shared/log.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
+import { createLog } from '@bubbles/kernel/log.ts';
 import { serveParent, settings, tellParent } from '../harness/in-child.ts';
 
 export interface GatewaySettings {

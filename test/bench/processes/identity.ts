@@ -1,8 +1,8 @@
+import type { Infra } from '@bubbles/host/service.ts';
 import { openStores } from '@bubbles/identity-and-oauth/adapters/store/stores.ts';
 import { newAccount } from '@bubbles/identity-and-oauth/domain/account.ts';
 import { issueKey, TOKEN_BYTES } from '@bubbles/identity-and-oauth/domain/token.ts';
 import { createIdentity, NAME } from '@bubbles/identity-and-oauth/service.ts';
-import type { Infra } from '@bubbles/shared/service.ts';
 import { settings } from '../harness/in-child.ts';
 import { serveService } from './serve-service.ts';
 

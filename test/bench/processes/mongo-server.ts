@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
-import type { Collection, Doc, IndexSpec } from '@bubbles/shared/store/collection.ts';
-import { openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
-import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
+import type { Collection, Doc, IndexSpec } from '@bubbles/store/collection.ts';
+import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
+import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import type { Document } from 'mongodb';
 import { serveParent, settings, tellParent } from '../harness/in-child.ts';
 import { serveWire } from './mongo-wire.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as pauseMs } from 'node:timers/promises';
+import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
+import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
-import { amqpBus } from '@bubbles/shared/bus/amqp.ts';
-import { outgoing, stamp } from '@bubbles/shared/bus/outgoing.ts';
-import { systemClock } from '@bubbles/shared/clock.ts';
-import { systemIds } from '@bubbles/shared/ids.ts';
-import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
+import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { aBubble, readyEvent } from '../../../services/webhooks-dispatcher/test/builders.ts';
 import { serveParent, settings, tellParent } from '../harness/in-child.ts';
 

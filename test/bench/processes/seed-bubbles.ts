@@ -3,7 +3,7 @@ import { openStores } from '@bubbles/bubbles-query/adapters/store/stores.ts';
 import { type Bubble, type Details, withFacts } from '@bubbles/bubbles-query/domain/bubble.ts';
 import { writeCard } from '@bubbles/bubbles-query/use-cases/cards.ts';
 import { createFeed } from '@bubbles/bubbles-query/use-cases/feed.ts';
-import type { Infra } from '@bubbles/shared/service.ts';
+import type { Infra } from '@bubbles/host/service.ts';
 import { createCorpus } from '../../../services/bubbles-query/test/search/corpus.ts';
 
 export interface SeedPlan {

@@ -1,6 +1,6 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
+import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import { fakePeers } from '../../../services/webhooks-dispatcher/test/fake-peers.ts';
 import { movedClock } from '../../support/moved-clock.ts';
 import type { World } from './dispatcher-orders.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isDomainError } from '@bubbles/shared/errors.ts';
+import { isDomainError } from '@bubbles/kernel/errors.ts';
 import type { Outside } from '../../support/outside.ts';
 import type { ReadModel } from '../../support/read-model.ts';
 import { scaled } from './scale.ts';

@@ -1,4 +1,4 @@
-import { isDomainError } from '@bubbles/shared/errors.ts';
+import { isDomainError } from '@bubbles/kernel/errors.ts';
 import type { SandboxUser } from '../../../deploy/sandbox/src/control/specs.ts';
 import type { Account, Directory } from '../../../deploy/sandbox/src/pipeline/people.ts';
 import type { Outside } from '../../support/outside.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Bus, BusUnavailable, type CloudEvent } from '@bubbles/bus/bus.ts';
+import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
-import { type Bus, BusUnavailable, type CloudEvent } from '@bubbles/shared/bus/bus.ts';
-import { outgoing, stamp } from '@bubbles/shared/bus/outgoing.ts';
-import { systemClock } from '@bubbles/shared/clock.ts';
-import { systemIds } from '@bubbles/shared/ids.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
 import { aBubble, readyEvent } from '../../../services/webhooks-dispatcher/test/builders.ts';
 
 /** Takes part in every bubble, and has all subscriptions. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { systemClock } from '@bubbles/shared/clock.ts';
-import { openMongo } from '@bubbles/shared/store/mongo.ts';
-import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import { openMongo } from '@bubbles/store/mongo.ts';
+import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { PRODUCTION_LIMITS } from '@bubbles/webhooks-dispatcher/config.ts';
 import { type CrashLoad, crashLoad } from './crash-load.ts';
 import { type Ledger, ledgerOf } from './deliveries-ledger.ts';

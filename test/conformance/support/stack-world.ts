@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { systemClock } from '@bubbles/shared/clock.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import { systemIds } from '@bubbles/shared/ids.ts';
-import { openMongo } from '@bubbles/shared/store/mongo.ts';
-import { SILENT_LOG } from '@bubbles/shared/testing/http.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
+import { openMongo } from '@bubbles/store/mongo.ts';
+import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import type { Actions } from '../../../deploy/sandbox/src/control/actions.ts';
 import { controlApp } from '../../../deploy/sandbox/src/control/control-app.ts';
 import { gate } from '../../../deploy/sandbox/src/control/gate.ts';

@@ -1,6 +1,6 @@
-import { AssertionKeySet, assertionKeys } from '@bubbles/shared/http/assertion-keys.ts';
-import { internalClient } from '@bubbles/shared/http/internal-client.ts';
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { AssertionKeySet, assertionKeys } from '@bubbles/auth/assertion-keys.ts';
+import { internalClient } from '@bubbles/http/client/internal-client.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
 import { expecting } from '../expecting.ts';
 import { calledBy, pactBetween, tokensOf } from '../pacts.ts';

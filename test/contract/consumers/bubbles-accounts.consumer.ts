@@ -2,7 +2,7 @@ import { accounts } from '@bubbles/bubbles-query/adapters/services/accounts.ts';
 import { memberships } from '@bubbles/bubbles-query/adapters/services/memberships.ts';
 import { AccessResponse } from '@bubbles/contracts/internal/access.ts';
 import { AccountsSnapshot } from '@bubbles/contracts/internal/accounts.ts';
-import { internalClient } from '@bubbles/shared/http/internal-client.ts';
+import { internalClient } from '@bubbles/http/client/internal-client.ts';
 import { describe, expect, it } from '@jest/globals';
 import { Matchers } from '@pact-foundation/pact';
 import { CHANNEL_ID, TEAM_ID, USER_ID } from '../examples.ts';

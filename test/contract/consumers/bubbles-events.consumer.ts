@@ -1,3 +1,4 @@
+import type { EventDefinition, Subscription } from '@bubbles/bus/bus.ts';
 import { AccountChangedV1 } from '@bubbles/contracts/events/account-events.ts';
 import {
   BubbleChangedV1,
@@ -10,10 +11,9 @@ import {
   ThreadChangedV1,
   TranscriptCompletedV1,
 } from '@bubbles/contracts/events/recording-events.ts';
-import type { EventDefinition, Subscription } from '@bubbles/shared/bus/bus.ts';
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
-import { aCaller, startTestHttp, type TestHttp } from '@bubbles/shared/testing/http.ts';
-import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { aCaller, startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
+import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { memoryInfra } from '../../support/memory-infra.ts';
 import { bubblesQuery } from '../../support/services.ts';

@@ -1,6 +1,6 @@
 import { BubbleRemovedV1 } from '@bubbles/contracts/events/recording-events.ts';
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
-import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { consumers } from '@bubbles/webhooks-dispatcher/adapters/bus/consumers.ts';
 import { stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import type { App } from '@bubbles/webhooks-dispatcher/app.ts';

@@ -1,6 +1,6 @@
 import { AccessResponse } from '@bubbles/contracts/internal/access.ts';
 import { ReadableResponse } from '@bubbles/contracts/internal/readable.ts';
-import { internalClient } from '@bubbles/shared/http/internal-client.ts';
+import { internalClient } from '@bubbles/http/client/internal-client.ts';
 import { access } from '@bubbles/webhooks-dispatcher/adapters/services/access.ts';
 import { readability } from '@bubbles/webhooks-dispatcher/adapters/services/readability.ts';
 import { describe, expect, it } from '@jest/globals';

@@ -1,7 +1,7 @@
 import { readFragment } from '@bubbles/gateway/domain/fragment.ts';
 import { fragmentClient } from '@bubbles/gateway/fragments/fetch-fragment.ts';
 import { openAddress, POOL_LIMITS } from '@bubbles/gateway/upstream/address.ts';
-import { systemClock } from '@bubbles/shared/clock.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
 import { describe, expect, it } from '@jest/globals';
 import { Matchers } from '@pact-foundation/pact';
 import { calledBy, pactBetween, tokensOf } from '../pacts.ts';

@@ -1,7 +1,7 @@
 import { type CheckAnswer, ChecksResponse, type CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
 import { type IdentityChecks, identityChecks } from '@bubbles/gateway/admission/identity-checks.ts';
 import { type Address, openAddress, POOL_LIMITS } from '@bubbles/gateway/upstream/address.ts';
-import { systemClock } from '@bubbles/shared/clock.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Matchers } from '@pact-foundation/pact';
 import { expecting } from '../expecting.ts';

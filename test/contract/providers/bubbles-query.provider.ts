@@ -1,7 +1,7 @@
 import { BubbleCreatedV1, MediaProcessedV1, NotesGeneratedV1, TranscriptCompletedV1 } from '@bubbles/contracts/events/recording-events.ts';
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
-import { startTestHttp, type TestHttp } from '@bubbles/shared/testing/http.ts';
-import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
+import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { memoryInfra } from '../../support/memory-infra.ts';
 import { bubblesQuery } from '../../support/services.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { CloudEvent } from '@bubbles/bus/bus.ts';
 import { CreatedAccount } from '@bubbles/contracts/internal/admin.ts';
-import type { CloudEvent } from '@bubbles/shared/bus/bus.ts';
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
-import { asService, startTestHttp, type TestHttp } from '@bubbles/shared/testing/http.ts';
-import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { asService, startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
+import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { memoryInfra } from '../../support/memory-infra.ts';

@@ -1,7 +1,7 @@
+import type { CloudEvent } from '@bubbles/bus/bus.ts';
 import { CommentChangedV1 } from '@bubbles/contracts/events/recording-events.ts';
-import type { CloudEvent } from '@bubbles/shared/bus/bus.ts';
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
-import { recordingBus } from '@bubbles/shared/testing/recording-bus.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NewBubble, NewComment } from '../../../deploy/sandbox/src/pipeline/fields.ts';
 import { type Pipeline, startPipeline } from '../../../deploy/sandbox/src/pipeline/pipeline.ts';

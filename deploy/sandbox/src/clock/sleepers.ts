@@ -1,4 +1,4 @@
-import type { SleepKind } from '@bubbles/shared/clock.ts';
+import type { SleepKind } from '@bubbles/kernel/clock.ts';
 
 interface Sleeper {
   readonly at: number;

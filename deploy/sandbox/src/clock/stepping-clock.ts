@@ -1,4 +1,4 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import { sleepers } from './sleepers.ts';
 
 export interface SteppingClock extends Clock {

@@ -1,6 +1,6 @@
 import { shortIdOf } from '@bubbles/bubbles-query/domain/short-id.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Ids } from '@bubbles/shared/ids.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Comments } from '../pipeline/comments.ts';
 import type { Recordings } from '../pipeline/recordings.ts';
 import type { IdentityAdmin, NewProfile, TeamFields } from './identity.ts';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import { parseAuthority } from '@bubbles/shared/http/authority.ts';
+import { parseAuthority } from '@bubbles/http/wire/authority.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import { isLoopbackHost } from '@bubbles/webhooks-dispatcher/domain/receiver-url.ts';
 
 /** Who may call the control plane, which hands out tokens, beside this machine under its own names. */

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { SERVICE_LIMITS, startServer } from '@bubbles/shared/http/server.ts';
-import { systemIds } from '@bubbles/shared/ids.ts';
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
-import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import { SERVICE_LIMITS, startServer } from '@bubbles/http/wire/server.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { describe, expect, it } from '@jest/globals';
 import { controlApp } from './control-app.ts';
 import { gate } from './gate.ts';

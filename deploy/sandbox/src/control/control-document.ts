@@ -1,7 +1,7 @@
 import { readFragment } from '@bubbles/gateway/domain/fragment.ts';
 import { mergeFragments } from '@bubbles/gateway/domain/merge.ts';
-import { openApiFragment } from '@bubbles/shared/http/openapi.ts';
-import type { Route } from '@bubbles/shared/http/route.ts';
+import { openApiFragment } from '@bubbles/http/document/openapi.ts';
+import type { Route } from '@bubbles/http/routes/route.ts';
 
 const NAME = 'sandbox';
 const OPENAPI = '3.1.0';

@@ -1,7 +1,7 @@
 import { ApiKeyCreated } from '@bubbles/contracts/api/api-key.ts';
 import { AdminAccount, AdminChannel, AdminMember, AdminTeam, CreatedAccount, IssuedSession } from '@bubbles/contracts/internal/admin.ts';
-import { DomainError, isDomainError } from '@bubbles/shared/errors.ts';
-import { CallRefused, type InternalClient } from '@bubbles/shared/http/internal-client.ts';
+import { CallRefused, type InternalClient } from '@bubbles/http/client/internal-client.ts';
+import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
 import type { IdentityAdmin, NewProfile, Profile, TeamFields } from './identity.ts';
 

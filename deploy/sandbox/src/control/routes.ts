@@ -1,7 +1,7 @@
-import { DomainError, isDomainError } from '@bubbles/shared/errors.ts';
-import { route } from '@bubbles/shared/http/define-route.ts';
-import type { Route } from '@bubbles/shared/http/route.ts';
-import type { SettleScope } from '@bubbles/shared/service.ts';
+import type { SettleScope } from '@bubbles/host/service.ts';
+import { route } from '@bubbles/http/routes/define-route.ts';
+import type { Route } from '@bubbles/http/routes/route.ts';
+import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { World } from '../world.ts';
 import type { Actions } from './actions.ts';
 import { controlDocument } from './control-document.ts';

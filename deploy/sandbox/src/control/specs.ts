@@ -2,8 +2,8 @@ import { bubbleIdOf } from '@bubbles/bubbles-query/domain/short-id.ts';
 import { BubbleType } from '@bubbles/contracts/api/bubble.ts';
 import { TeamPlan, TeamRole } from '@bubbles/contracts/api/team.ts';
 import { CreateTeam } from '@bubbles/contracts/internal/admin.ts';
-import { defineRoute } from '@bubbles/shared/http/define-route.ts';
-import type { RouteSpec } from '@bubbles/shared/http/route.ts';
+import { defineRoute } from '@bubbles/http/routes/define-route.ts';
+import type { RouteSpec } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';
 import { BubblePatch, NewBubble, NewComment, StageMove } from '../pipeline/fields.ts';
 

@@ -1,9 +1,9 @@
+import { outgoing } from '@bubbles/bus/outgoing.ts';
 import { CommentPostedV1, ThreadChangedV1 } from '@bubbles/contracts/events/recording-events.ts';
-import { outgoing } from '@bubbles/shared/bus/outgoing.ts';
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Ids } from '@bubbles/shared/ids.ts';
-import type { AggregateStore } from '@bubbles/shared/store/aggregates.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { AggregateStore } from '@bubbles/store/aggregates.ts';
 import type { NewComment } from './fields.ts';
 import type { People } from './people.ts';
 

@@ -1,5 +1,5 @@
 import type { RecordedBubble } from '@bubbles/contracts/events/recording-events.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { BubbleFields } from './fields.ts';
 
 type Person = RecordedBubble['participants'][number];

@@ -1,8 +1,8 @@
 import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
-import type { Infra } from '@bubbles/shared/service.ts';
-import { aggregateStore, type Stored } from '@bubbles/shared/store/aggregates.ts';
-import { OUTBOX_INDEX } from '@bubbles/shared/store/outbox.ts';
-import { outboxRelay } from '@bubbles/shared/store/outbox-relay.ts';
+import type { Infra } from '@bubbles/host/service.ts';
+import { aggregateStore, type Stored } from '@bubbles/store/aggregates.ts';
+import { OUTBOX_INDEX } from '@bubbles/store/outbox.ts';
+import { outboxRelay } from '@bubbles/store/outbox-relay.ts';
 import { type Comments, comments, type PipelineComment, type PipelineThread } from './comments.ts';
 import { type Directory, people } from './people.ts';
 import { type PipelineBubble, type Recordings, recordings } from './recordings.ts';

@@ -1,3 +1,4 @@
+import { type OutgoingEvent, outgoing } from '@bubbles/bus/outgoing.ts';
 import {
   BubbleChangedV1,
   BubbleCreatedV1,
@@ -6,11 +7,10 @@ import {
   NotesGeneratedV1,
   TranscriptCompletedV1,
 } from '@bubbles/contracts/events/recording-events.ts';
-import { type OutgoingEvent, outgoing } from '@bubbles/shared/bus/outgoing.ts';
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Ids } from '@bubbles/shared/ids.ts';
-import type { AggregateStore } from '@bubbles/shared/store/aggregates.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { AggregateStore } from '@bubbles/store/aggregates.ts';
 import type { z } from 'zod';
 import { type Facts, factsAt, furthest, type Recording } from './facts.ts';
 import type { BubbleFields, BubblePatch, NewBubble, Stage, StageMove } from './fields.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import { type Bubble, derivedAgain } from '../domain/bubble.ts';
 import { inTurns, type Turns } from '../domain/search/turns.ts';
 import { searchCard } from '../domain/search-card.ts';

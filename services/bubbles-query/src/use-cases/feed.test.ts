@@ -1,4 +1,4 @@
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
 import { seqAt } from '../domain/search/seq.ts';
 import { createFeed, type Stamp } from './feed.ts';

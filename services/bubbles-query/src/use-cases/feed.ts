@@ -1,4 +1,4 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import { createSeqSource } from '../domain/search/seq.ts';
 
 /** When and as what something is written into a feed. */

@@ -1,5 +1,5 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import { type Bubble, type Details, isReadable, mayRead, participates, peopleIn } from '../domain/bubble.ts';
 import type { ShownComment } from '../domain/comment.ts';
 import { accountIds, type Directory } from '../domain/person.ts';

@@ -1,5 +1,5 @@
-import type { OutgoingEvent } from '@bubbles/shared/bus/outgoing.ts';
-import type { Clock } from '@bubbles/shared/clock.ts';
+import type { OutgoingEvent } from '@bubbles/bus/outgoing.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import { type Bubble, type Details, type Media, type Notes, peopleIn, tombstone, withFacts } from '../domain/bubble.ts';
 import { accountIds, type Directory, NOBODY } from '../domain/person.ts';
 import { becomesReady } from '../domain/readiness.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { ParsedQuery } from '../domain/search/query-units.ts';
 import type { Position } from '../domain/search/rank.ts';
 import type { BubbleStore, ListFilters, ListRow, SearchIndex } from '../ports.ts';

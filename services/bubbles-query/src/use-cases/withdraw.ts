@@ -1,4 +1,4 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import { withdrawn } from '../domain/bubble.ts';
 import type { BubbleStore } from '../ports.ts';
 

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { systemClock } from '@bubbles/shared/clock.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
 import { expect, it } from '@jest/globals';
 import type { CardRow } from '../../src/domain/search/card.ts';
 import type { MergeResult } from '../../src/domain/search/index-build.ts';

@@ -1,6 +1,6 @@
 import type { CheckAnswer } from '@bubbles/contracts/internal/checks.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { CredentialKind } from '@bubbles/shared/http/route.ts';
+import type { CredentialKind } from '@bubbles/http/routes/route.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { AuthClass } from '../domain/fragment.ts';
 import { fail, refuse } from '../edge/answer.ts';
 import type { Exchange } from '../edge/exchange.ts';

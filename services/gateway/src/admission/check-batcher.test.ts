@@ -1,5 +1,5 @@
 import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
-import { fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { checkBatcher } from './check-batcher.ts';

@@ -1,5 +1,5 @@
 import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import { createFairQueue } from '../domain/fair-queue.ts';
 
 const MAX_BATCH = 256;

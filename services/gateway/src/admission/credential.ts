@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { bearerToken } from '@bubbles/shared/http/bearer.ts';
+import { bearerToken } from '@bubbles/http/routes/bearer.ts';
 import { isObject, parsedJson } from '../domain/json.ts';
 
 const JWT = /^eyJ[\w-]*\.([\w-]+)\.[\w-]+$/;

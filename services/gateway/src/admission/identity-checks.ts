@@ -1,8 +1,8 @@
 import { type CheckAnswer, ChecksResponse, type CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { DomainError, isDomainError } from '@bubbles/shared/errors.ts';
-import type { ServiceTokens } from '@bubbles/shared/http/internal-auth.ts';
-import { type InternalClient, internalClient } from '@bubbles/shared/http/internal-client.ts';
+import { type InternalClient, internalClient } from '@bubbles/http/client/internal-client.ts';
+import type { ServiceTokens } from '@bubbles/http/routes/internal-auth.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { GatewayReason } from '../edge/exchange.ts';
 import { type Address, breakerBypass, type Call, failureOf } from '../upstream/address.ts';
 import type { AnswerHead } from '../upstream/relay.ts';

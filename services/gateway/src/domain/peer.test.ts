@@ -1,4 +1,4 @@
-import { fakeIds } from '@bubbles/shared/testing/fake-ids.ts';
+import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { describe, expect, it } from '@jest/globals';
 import { acceptedRequestId, acceptedTraceparent, clientAddress, newTraceparents } from './peer.ts';
 

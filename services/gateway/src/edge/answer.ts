@@ -1,6 +1,6 @@
-import { DomainError } from '@bubbles/shared/errors.ts';
-import { answerOf, HTTP_ERRORS, INTERNAL_ERROR_MESSAGE } from '@bubbles/shared/http/http-errors.ts';
-import { linger } from '@bubbles/shared/http/read-body.ts';
+import { answerOf, HTTP_ERRORS, INTERNAL_ERROR_MESSAGE } from '@bubbles/http/routes/http-errors.ts';
+import { linger } from '@bubbles/http/wire/read-body.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import { isWithin } from '../domain/fragment.ts';
 import { announcesBody } from '../domain/message-rules.ts';
 import { CROSS_ORIGIN_HEADERS, isOpen } from './cross-origin.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import type { Ids } from '@bubbles/shared/ids.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
 import { type Admit, type Admitted, type HandOver, NOTHING } from '../admission/admit.ts';
 import { affinityOf } from '../admission/credential.ts';
 import { IDENTITY } from '../admission/identity-checks.ts';

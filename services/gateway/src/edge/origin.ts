@@ -1,4 +1,4 @@
-import { type Authority, parseAuthority } from '@bubbles/shared/http/authority.ts';
+import { type Authority, parseAuthority } from '@bubbles/http/wire/authority.ts';
 import type { RequestHead } from '../domain/request-head.ts';
 
 export interface OriginRules {

@@ -1,6 +1,6 @@
-import { DomainError, isDomainError } from '@bubbles/shared/errors.ts';
-import { networkOf } from '@bubbles/shared/http/network.ts';
-import { readBody } from '@bubbles/shared/http/read-body.ts';
+import { networkOf } from '@bubbles/http/wire/network.ts';
+import { readBody } from '@bubbles/http/wire/read-body.ts';
+import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { MemoryShares } from '../domain/memory-shares.ts';
 import { fail, refuse } from './answer.ts';
 import type { Exchange } from './exchange.ts';

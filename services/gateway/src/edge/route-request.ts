@@ -1,4 +1,4 @@
-import { DomainError } from '@bubbles/shared/errors.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Operation } from '../domain/fragment.ts';
 import { type OwnedPrefixes, ownerOf } from '../domain/ownership.ts';
 import type { Resource } from '../domain/routing-table.ts';

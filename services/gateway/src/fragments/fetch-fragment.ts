@@ -1,4 +1,4 @@
-import type { ServiceTokens } from '@bubbles/shared/http/internal-auth.ts';
+import type { ServiceTokens } from '@bubbles/http/routes/internal-auth.ts';
 import { Agent, request } from 'undici';
 import type { Address } from '../upstream/address.ts';
 

@@ -1,5 +1,5 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { errorCode } from '@bubbles/shared/errors.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { errorCode } from '@bubbles/kernel/errors.ts';
 import type { Address } from '../upstream/address.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { FragmentClient } from './fetch-fragment.ts';

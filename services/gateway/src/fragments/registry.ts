@@ -1,5 +1,5 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import type { Log } from '@bubbles/shared/log.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
 import type { Fault, Fragment } from '../domain/fragment.ts';
 import type { OwnedPrefixes } from '../domain/ownership.ts';
 import { type RoutingTable, routingTable } from '../domain/routing-table.ts';

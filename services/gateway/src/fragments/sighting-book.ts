@@ -1,4 +1,4 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import { type Fault, readFragment } from '../domain/fragment.ts';
 import { parsedJson } from '../domain/json.ts';
 import { counting, type Sighting } from '../domain/sightings.ts';

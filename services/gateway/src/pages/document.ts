@@ -1,4 +1,4 @@
-import type { Log } from '@bubbles/shared/log.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
 import { DOCUMENT_HEAD } from '../document-head.ts';
 import type { Fragment } from '../domain/fragment.ts';
 import { mergeFragments } from '../domain/merge.ts';

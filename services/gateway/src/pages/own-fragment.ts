@@ -1,5 +1,5 @@
-import { defineRoute, route } from '@bubbles/shared/http/define-route.ts';
-import { openApiFragment } from '@bubbles/shared/http/openapi.ts';
+import { openApiFragment } from '@bubbles/http/document/openapi.ts';
+import { defineRoute, route } from '@bubbles/http/routes/define-route.ts';
 import { z } from 'zod';
 import { type Fragment, type Operation, readFragment, USUAL_BODY_LIMIT_BYTES } from '../domain/fragment.ts';
 import { GATEWAY } from '../services.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import { type Dispatcher, Pool } from 'undici';
 import { type BreakerState, createBreaker } from '../domain/breaker.ts';
 import { createPlaces, type Leaving } from './places.ts';

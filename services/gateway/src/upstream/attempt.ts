@@ -1,4 +1,4 @@
-import { ErrorEnvelope } from '@bubbles/shared/http/http-errors.ts';
+import { ErrorEnvelope } from '@bubbles/http/routes/http-errors.ts';
 import type { Dispatcher } from 'undici';
 import { forwardedResponseHeaders, type ResponseHeaders } from '../domain/header-rules.ts';
 import { isObject, parsedJson } from '../domain/json.ts';

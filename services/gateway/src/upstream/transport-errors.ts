@@ -1,4 +1,4 @@
-import { errorCode } from '@bubbles/shared/errors.ts';
+import { errorCode } from '@bubbles/kernel/errors.ts';
 
 const REFUSED: ReadonlySet<string | number> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND']);
 const RESET: ReadonlySet<string | number> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);

@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns/promises';
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { errorCode } from '@bubbles/shared/errors.ts';
-import type { Ids } from '@bubbles/shared/ids.ts';
-import type { Log } from '@bubbles/shared/log.ts';
-import { type Loop, startLoop } from '@bubbles/shared/loop.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { errorCode } from '@bubbles/kernel/errors.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
+import { type Loop, startLoop } from '@bubbles/kernel/loop.ts';
 import { preferenceOf } from '../domain/rendezvous.ts';
 import { type Address, openAddress, type PoolLimits } from './address.ts';
 

@@ -1,4 +1,4 @@
-import { DomainError } from '@bubbles/shared/errors.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 
 export const ACCOUNT_STATES = ['active', 'disabled', 'deleted'] as const;
 export type AccountState = (typeof ACCOUNT_STATES)[number];

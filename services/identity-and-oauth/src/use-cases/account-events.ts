@@ -1,7 +1,7 @@
+import { outgoing } from '@bubbles/bus/outgoing.ts';
 import { AccountChangedV1 } from '@bubbles/contracts/events/account-events.ts';
 import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
-import { outgoing } from '@bubbles/shared/bus/outgoing.ts';
-import type { Changed } from '@bubbles/shared/store/aggregates.ts';
+import type { Changed } from '@bubbles/store/aggregates.ts';
 import type { Account } from '../domain/account.ts';
 
 export const accountFacts = (account: Account): AccountFacts => ({

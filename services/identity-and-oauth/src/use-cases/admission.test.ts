@@ -1,4 +1,4 @@
-import { type FakeClock, fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { aCredential, anAccount } from '../../test/builders.ts';
 import type { Credential } from '../domain/credential.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import { type Credential, type CredentialKind, type Refusal, refusalOf } from '../domain/credential.ts';
 import type { Budget, RateWindows } from '../domain/rate-window.ts';
 import type { AccessTokenVerifier, Assertions, CredentialStore, KeyUses } from '../ports.ts';

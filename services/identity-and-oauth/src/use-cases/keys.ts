@@ -1,6 +1,6 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Ids } from '@bubbles/shared/ids.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Account, ActiveKey } from '../domain/account.ts';
 import { hasPaidFeatures } from '../domain/team.ts';
 import { type IssuedKey, issueKey, MAX_ACTIVE_KEYS, TOKEN_BYTES } from '../domain/token.ts';

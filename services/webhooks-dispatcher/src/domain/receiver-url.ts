@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { DomainError } from '@bubbles/shared/errors.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import { isPrivateName } from './private-names.ts';
 import { type AddressPolicy, isLoopbackAddress } from './public-address.ts';
 

@@ -1,6 +1,6 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { isUnavailable } from '@bubbles/shared/errors.ts';
-import type { Log } from '@bubbles/shared/log.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { isUnavailable } from '@bubbles/kernel/errors.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
 import {
   type Attempt,
   type CancelReason,

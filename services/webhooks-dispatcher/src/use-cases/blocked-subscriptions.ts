@@ -1,4 +1,4 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Candidate, DeliveryStore } from '../ports.ts';
 import { counter, type Slots, type SubscriptionKey } from './slots.ts';
 

@@ -1,6 +1,6 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Ids } from '@bubbles/shared/ids.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
 import { budgetOf, type Delivery, type DeliveryStatus, originOf, queued } from '../domain/delivery.ts';
 import { ID_BYTES, testEventId } from '../domain/ids.ts';
 import { type Subscription, type SubscriptionQuota, withTest } from '../domain/subscription.ts';

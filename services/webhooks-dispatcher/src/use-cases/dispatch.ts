@@ -1,5 +1,5 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import type { Ids } from '@bubbles/shared/ids.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { DeliveryStore } from '../ports.ts';
 import { type BatchListener, type Prepared, PUT_OFF_MS } from './attempt.ts';
 import { type Batch, claims } from './claims.ts';

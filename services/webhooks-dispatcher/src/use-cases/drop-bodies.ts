@@ -1,4 +1,4 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import { eventId } from '../domain/ids.ts';
 import { EVENT_TYPES } from '../domain/subscription.ts';
 import type { EventStore } from '../ports.ts';

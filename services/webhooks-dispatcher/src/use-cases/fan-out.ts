@@ -1,6 +1,6 @@
 import type { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { isUnavailable } from '@bubbles/shared/errors.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { isUnavailable } from '@bubbles/kernel/errors.ts';
 import type { z } from 'zod';
 import { missed, queued, type WebhookEvent } from '../domain/delivery.ts';
 import { eventId } from '../domain/ids.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import type { Ids } from '@bubbles/shared/ids.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
 import { type Delivery, leased } from '../domain/delivery.ts';
 import type { Candidate, ClaimRequest, DeliveryStore } from '../ports.ts';
 import type { Batch, Claims } from './claims.ts';

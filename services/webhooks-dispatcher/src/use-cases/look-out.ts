@@ -1,4 +1,4 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Candidate, DeliveryStore } from '../ports.ts';
 import { type BlockedSubscriptions, blockedSubscriptions } from './blocked-subscriptions.ts';
 import type { Slots, SubscriptionKey } from './slots.ts';

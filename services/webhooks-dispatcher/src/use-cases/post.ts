@@ -1,6 +1,6 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { isDomainError } from '@bubbles/shared/errors.ts';
-import type { Seal } from '@bubbles/shared/seal.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { isDomainError } from '@bubbles/kernel/errors.ts';
+import type { Seal } from '@bubbles/kernel/seal.ts';
 import type { Delivery } from '../domain/delivery.ts';
 import type { AttemptResult } from '../domain/outcome.ts';
 import { type ReceiverPolicy, receiverUrl } from '../domain/receiver-url.ts';

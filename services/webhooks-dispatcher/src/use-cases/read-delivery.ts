@@ -1,4 +1,4 @@
-import { DomainError } from '@bubbles/shared/errors.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Delivery } from '../domain/delivery.ts';
 import type { Access, DeliveryStore, EventStore, Readability, SubscriptionStore } from '../ports.ts';
 import { ownSubscription } from './deliveries.ts';

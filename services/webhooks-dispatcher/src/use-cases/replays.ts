@@ -1,7 +1,7 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Ids } from '@bubbles/shared/ids.ts';
-import type { Log } from '@bubbles/shared/log.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
 import type { Delivery } from '../domain/delivery.ts';
 import { ID_BYTES, replayId } from '../domain/ids.ts';
 import { isReplayable, type Replay } from '../domain/replay.ts';

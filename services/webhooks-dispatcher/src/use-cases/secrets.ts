@@ -1,7 +1,7 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Ids } from '@bubbles/shared/ids.ts';
-import type { Seal } from '@bubbles/shared/seal.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { Seal } from '@bubbles/kernel/seal.ts';
 import { SECRET_BYTES, secretOf } from '../domain/ids.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Access, SubscriptionChange, SubscriptionStore } from '../ports.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Ids } from '@bubbles/shared/ids.ts';
-import type { Seal } from '@bubbles/shared/seal.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { Seal } from '@bubbles/kernel/seal.ts';
 import { ID_BYTES, SECRET_BYTES, secretOf, subscriptionId } from '../domain/ids.ts';
 import { type ReceiverPolicy, receiverUrl } from '../domain/receiver-url.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { DeliveryStore, EventStore } from '../ports.ts';
 
 const KEPT_DAYS = 30;

@@ -1,4 +1,4 @@
-import { rawConnection } from '@bubbles/shared/testing/raw-http.ts';
+import { rawConnection } from '@bubbles/testing/raw-http.ts';
 import { expect } from '@jest/globals';
 import { startReceiver } from '../receiver.ts';
 import { control } from '../sandbox-world.ts';

@@ -1,4 +1,4 @@
-import { rawExchange } from '@bubbles/shared/testing/raw-http.ts';
+import { rawExchange } from '@bubbles/testing/raw-http.ts';
 import { expect } from '@jest/globals';
 import { type Answer, type Call, send } from '../client.ts';
 import type { Sandbox } from '../sandbox-world.ts';

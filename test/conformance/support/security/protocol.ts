@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { rawConnection } from '@bubbles/shared/testing/raw-http.ts';
+import { rawConnection } from '@bubbles/testing/raw-http.ts';
 import { expect } from '@jest/globals';
 import { type Check, type Checks, expectRawRefusal, expectRefusal, type Lab, NOT_FOUND, REFUSED, readRaw, request } from './lab.ts';
 

@@ -1,3 +1,4 @@
+import { type Subscription, subscription } from '@bubbles/bus/bus.ts';
 import { AccountChangedV1 } from '@bubbles/contracts/events/account-events.ts';
 import {
   BubbleChangedV1,
@@ -10,7 +11,6 @@ import {
   ThreadChangedV1,
   TranscriptCompletedV1,
 } from '@bubbles/contracts/events/recording-events.ts';
-import { type Subscription, subscription } from '@bubbles/shared/bus/bus.ts';
 import type { App } from '../../app.ts';
 import { toComment, toDetails, toMedia, toNotes, toThread, toTranscript } from './read-events.ts';
 

@@ -1,5 +1,5 @@
-import { DomainError } from '@bubbles/shared/errors.ts';
-import { type CursorCodec, type CursorScope, cursorFingerprint } from '@bubbles/shared/keyset.ts';
+import { type CursorCodec, type CursorScope, cursorFingerprint } from '@bubbles/kernel/cursors.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import { createdMsOf, sortKey } from '../../domain/bubble.ts';
 import {
   decodeMoment,

@@ -1,6 +1,6 @@
 import type { ListBubblesQuery } from '@bubbles/contracts/api/query.ts';
-import { route } from '@bubbles/shared/http/define-route.ts';
-import type { Route } from '@bubbles/shared/http/route.ts';
+import { route } from '@bubbles/http/routes/define-route.ts';
+import type { Route } from '@bubbles/http/routes/route.ts';
 import type { App } from '../../app.ts';
 import { parseQuery } from '../../domain/search/query-units.ts';
 import { bubbleIdOf } from '../../domain/short-id.ts';

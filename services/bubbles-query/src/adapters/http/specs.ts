@@ -5,7 +5,7 @@ import { ListBubblesQuery, PageQuery, SearchBubblesQuery, TranscriptQuery } from
 import { CallerId } from '@bubbles/contracts/api/text.ts';
 import { Transcript } from '@bubbles/contracts/api/transcript.ts';
 import { ReadableRequest, ReadableResponse } from '@bubbles/contracts/internal/readable.ts';
-import { defineRoute } from '@bubbles/shared/http/define-route.ts';
+import { defineRoute } from '@bubbles/http/routes/define-route.ts';
 import { z } from 'zod';
 
 const common = { tag: 'Bubbles', auth: { kind: 'pat', scope: 'bubbles:read' } } as const;

@@ -1,5 +1,5 @@
 import { AccountsSnapshot } from '@bubbles/contracts/internal/accounts.ts';
-import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
+import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import type { Accounts } from '../../ports.ts';
 import { knownPerson } from '../../use-cases/people.ts';
 

@@ -1,7 +1,7 @@
-import type { AggregateStore, Stored } from '@bubbles/shared/store/aggregates.ts';
-import { stateOf } from '@bubbles/shared/store/aggregates.ts';
-import type { Collection, Filter, IndexSpec } from '@bubbles/shared/store/collection.ts';
-import { OUTBOX_INDEX } from '@bubbles/shared/store/outbox.ts';
+import type { AggregateStore, Stored } from '@bubbles/store/aggregates.ts';
+import { stateOf } from '@bubbles/store/aggregates.ts';
+import type { Collection, Filter, IndexSpec } from '@bubbles/store/collection.ts';
+import { OUTBOX_INDEX } from '@bubbles/store/outbox.ts';
 import { type Bubble, FIRST_MS, sortPrefix, unknownBubble } from '../../domain/bubble.ts';
 import type { BubbleStore, ListFilters, ListRow, RowQuery } from '../../ports.ts';
 

@@ -1,4 +1,4 @@
-import type { Collection, IndexSpec } from '@bubbles/shared/store/collection.ts';
+import type { Collection, IndexSpec } from '@bubbles/store/collection.ts';
 import { createdMsOf } from '../../domain/bubble.ts';
 import { ANALYSER_VERSION } from '../../domain/search/analysis.ts';
 import type { CardRow } from '../../domain/search/card.ts';

@@ -1,4 +1,4 @@
-import type { Collection, Filter, IndexSpec } from '@bubbles/shared/store/collection.ts';
+import type { Collection, Filter, IndexSpec } from '@bubbles/store/collection.ts';
 import { type Comment, isShown, type Thread } from '../../domain/comment.ts';
 import type { CommentStore } from '../../ports.ts';
 import { putUnlessNewer } from './unless-newer.ts';

@@ -1,4 +1,4 @@
-import type { Collection, Doc, Filter, FindOptions, UpdateFilter } from '@bubbles/shared/store/collection.ts';
+import type { Collection, Doc, Filter, FindOptions, UpdateFilter } from '@bubbles/store/collection.ts';
 import type { FeedSource, Span } from '../../domain/search/followed-feed.ts';
 
 /** What is written into a feed. */

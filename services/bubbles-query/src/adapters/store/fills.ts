@@ -1,4 +1,4 @@
-import type { Collection, Doc } from '@bubbles/shared/store/collection.ts';
+import type { Collection, Doc } from '@bubbles/store/collection.ts';
 import type { FillProgress, FillStore } from '../../ports.ts';
 import { putUnlessNewer } from './unless-newer.ts';
 

@@ -1,4 +1,4 @@
-import type { Collection, IndexSpec } from '@bubbles/shared/store/collection.ts';
+import type { Collection, IndexSpec } from '@bubbles/store/collection.ts';
 import type { KnownPerson } from '../../domain/person.ts';
 import { nameText, type PersonRow } from '../../domain/search/card.ts';
 import type { PeopleFeed } from '../../domain/search/index-cache.ts';

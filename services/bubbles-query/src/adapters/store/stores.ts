@@ -1,5 +1,5 @@
-import type { Infra } from '@bubbles/shared/service.ts';
-import { aggregateStore } from '@bubbles/shared/store/aggregates.ts';
+import type { Infra } from '@bubbles/host/service.ts';
+import { aggregateStore } from '@bubbles/store/aggregates.ts';
 import type { Bubble } from '../../domain/bubble.ts';
 import { BUBBLE_INDEXES, type BubbleDoc, bubbleStore, DROPPED_BUBBLE_INDEXES } from './bubbles.ts';
 import { CARD_INDEXES, type CardDoc, cardStore } from './cards.ts';

@@ -1,5 +1,5 @@
-import type { Collection, IndexSpec } from '@bubbles/shared/store/collection.ts';
-import { storeUnavailable } from '@bubbles/shared/store/store-errors.ts';
+import type { Collection, IndexSpec } from '@bubbles/store/collection.ts';
+import { storeUnavailable } from '@bubbles/store/store-errors.ts';
 import type { Segment, Transcript } from '../../domain/transcript.ts';
 import type { TranscriptStore } from '../../ports.ts';
 import { putUnlessNewer } from './unless-newer.ts';

@@ -1,6 +1,6 @@
-import type { Collection } from '@bubbles/shared/store/collection.ts';
-import { openEmbedded } from '@bubbles/shared/store/embedded/open-embedded.ts';
-import { memoryLog } from '@bubbles/shared/testing/memory-log.ts';
+import type { Collection } from '@bubbles/store/collection.ts';
+import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
+import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { describe, expect, it } from '@jest/globals';
 import { putUnlessNewer } from './unless-newer.ts';
 

@@ -1,5 +1,5 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import { signAssertion } from '@bubbles/shared/http/assertion.ts';
+import { signAssertion } from '@bubbles/auth/assertion.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import { callerOf } from '../../domain/credential.ts';
 import { generations } from '../../domain/generations.ts';
 import type { Assertions } from '../../ports.ts';

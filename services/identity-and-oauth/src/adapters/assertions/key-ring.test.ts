@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { systemIds } from '@bubbles/shared/ids.ts';
-import { masterKeySeal } from '@bubbles/shared/seal.ts';
-import { type FakeClock, fakeClock } from '@bubbles/shared/testing/fake-clock.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
+import { masterKeySeal } from '@bubbles/kernel/seal.ts';
+import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { fakeAssertionKeyStore } from '../../../test/fakes.ts';
 import type { AssertionKeyStore, SealedKey } from '../../ports.ts';

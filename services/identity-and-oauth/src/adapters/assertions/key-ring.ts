@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import type { Clock } from '@bubbles/shared/clock.ts';
-import type { Ids } from '@bubbles/shared/ids.ts';
-import type { Seal } from '@bubbles/shared/seal.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { Seal } from '@bubbles/kernel/seal.ts';
 import { calculateJwkThumbprint } from 'jose';
 import { hasNotEnded, isShownAt, type KeyTimeLine, nextTimeLine, signingKeyOf } from '../../domain/key-time-line.ts';
 import type { AssertionKeyStore, AssertionKeys, PublicKey, SealedKey } from '../../ports.ts';

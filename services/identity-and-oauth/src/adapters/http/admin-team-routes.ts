@@ -10,8 +10,8 @@ import {
   PatchTeam,
   SetMember,
 } from '@bubbles/contracts/internal/admin.ts';
-import { defineRoute, route } from '@bubbles/shared/http/define-route.ts';
-import type { Route } from '@bubbles/shared/http/route.ts';
+import { defineRoute, route } from '@bubbles/http/routes/define-route.ts';
+import type { Route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
 import { nextAfter, pageOf } from './paging.ts';

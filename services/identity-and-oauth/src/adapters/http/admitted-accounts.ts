@@ -1,5 +1,5 @@
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Caller } from '@bubbles/shared/http/route.ts';
+import type { Caller } from '@bubbles/http/routes/route.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Account } from '../../domain/account.ts';
 
 /** The account that admission read for a caller, so that its own routes answer without reading it again. */

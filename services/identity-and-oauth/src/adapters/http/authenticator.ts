@@ -1,6 +1,6 @@
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { Authenticator } from '@bubbles/shared/http/authenticator.ts';
-import { bearerToken } from '@bubbles/shared/http/bearer.ts';
+import type { Authenticator } from '@bubbles/http/routes/authenticator.ts';
+import { bearerToken } from '@bubbles/http/routes/bearer.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { App } from '../../app.ts';
 import { callerOf, type Refusal } from '../../domain/credential.ts';
 import { type Budget, RATE_LIMIT, RATE_WINDOW_SECONDS } from '../../domain/rate-window.ts';

@@ -1,5 +1,5 @@
-import { defineRoute, route } from '@bubbles/shared/http/define-route.ts';
-import type { Route } from '@bubbles/shared/http/route.ts';
+import { defineRoute, route } from '@bubbles/http/routes/define-route.ts';
+import type { Route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';
 import { SCOPES } from '../../domain/credential.ts';
 

@@ -1,10 +1,10 @@
+import { AssertionKeySet } from '@bubbles/auth/assertion-keys.ts';
 import { AccessRequest, AccessResponse } from '@bubbles/contracts/internal/access.ts';
 import { AccountsSnapshot } from '@bubbles/contracts/internal/accounts.ts';
 import { AdminPageQuery } from '@bubbles/contracts/internal/admin.ts';
 import { ChecksRequest, ChecksResponse, type CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
-import { AssertionKeySet } from '@bubbles/shared/http/assertion-keys.ts';
-import { defineRoute, route } from '@bubbles/shared/http/define-route.ts';
-import type { Route } from '@bubbles/shared/http/route.ts';
+import { defineRoute, route } from '@bubbles/http/routes/define-route.ts';
+import type { Route } from '@bubbles/http/routes/route.ts';
 import type { App } from '../../app.ts';
 import { accountFacts } from '../../use-cases/account-events.ts';
 import type { Check } from '../../use-cases/admission.ts';

@@ -1,6 +1,6 @@
-import { type AggregateStore, type Stored, stateOf } from '@bubbles/shared/store/aggregates.ts';
-import type { Collection } from '@bubbles/shared/store/collection.ts';
-import { OUTBOX_INDEX } from '@bubbles/shared/store/outbox.ts';
+import { type AggregateStore, type Stored, stateOf } from '@bubbles/store/aggregates.ts';
+import type { Collection } from '@bubbles/store/collection.ts';
+import { OUTBOX_INDEX } from '@bubbles/store/outbox.ts';
 import type { Account, VersionedAccount } from '../../domain/account.ts';
 import { MAX_ACTIVE_KEYS } from '../../domain/token.ts';
 import type { AccountStore } from '../../ports.ts';

@@ -1,4 +1,4 @@
-import type { Collection } from '@bubbles/shared/store/collection.ts';
+import type { Collection } from '@bubbles/store/collection.ts';
 import type { AssertionKeyStore, SealedKey } from '../../ports.ts';
 
 export type AssertionKeyDoc = Omit<SealedKey, 'kid'> & { readonly _id: string };

@@ -1,5 +1,5 @@
-import type { Clock } from '@bubbles/shared/clock.ts';
-import type { Collection } from '@bubbles/shared/store/collection.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import type { Collection } from '@bubbles/store/collection.ts';
 import type { Account, VersionedAccount } from '../../domain/account.ts';
 import { type Credential, SCOPES, type Standing } from '../../domain/credential.ts';
 import { generations } from '../../domain/generations.ts';

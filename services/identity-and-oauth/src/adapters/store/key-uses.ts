@@ -1,4 +1,4 @@
-import type { Collection } from '@bubbles/shared/store/collection.ts';
+import type { Collection } from '@bubbles/store/collection.ts';
 import type { KeyUses } from '../../ports.ts';
 
 export interface KeyUseDoc {

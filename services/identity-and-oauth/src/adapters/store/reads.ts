@@ -1,4 +1,4 @@
-import type { Collection, Doc, Filter } from '@bubbles/shared/store/collection.ts';
+import type { Collection, Doc, Filter } from '@bubbles/store/collection.ts';
 import type { Page } from '../../ports.ts';
 
 export interface Reads<S> {

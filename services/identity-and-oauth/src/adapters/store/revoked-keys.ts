@@ -1,4 +1,4 @@
-import type { Collection } from '@bubbles/shared/store/collection.ts';
+import type { Collection } from '@bubbles/store/collection.ts';
 import type { RevokedKey, RevokedKeyStore } from '../../ports.ts';
 
 /** `_id` is the hash of the token. */

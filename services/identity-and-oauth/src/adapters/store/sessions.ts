@@ -1,4 +1,4 @@
-import type { Collection } from '@bubbles/shared/store/collection.ts';
+import type { Collection } from '@bubbles/store/collection.ts';
 import type { Session } from '../../domain/token.ts';
 import type { SessionStore } from '../../ports.ts';
 

@@ -1,5 +1,5 @@
-import type { Infra } from '@bubbles/shared/service.ts';
-import { aggregateStore, type Stored } from '@bubbles/shared/store/aggregates.ts';
+import type { Infra } from '@bubbles/host/service.ts';
+import { aggregateStore, type Stored } from '@bubbles/store/aggregates.ts';
 import type { Account } from '../../domain/account.ts';
 import type { Team } from '../../domain/team.ts';
 import { ACCOUNT_INDEXES, type AccountDoc, accountStore } from './accounts.ts';

@@ -1,5 +1,5 @@
-import { type AggregateStore, type Stored, stateOf } from '@bubbles/shared/store/aggregates.ts';
-import type { Collection } from '@bubbles/shared/store/collection.ts';
+import { type AggregateStore, type Stored, stateOf } from '@bubbles/store/aggregates.ts';
+import type { Collection } from '@bubbles/store/collection.ts';
 import type { Team } from '../../domain/team.ts';
 import type { TeamStore } from '../../ports.ts';
 import { readsOf } from './reads.ts';

@@ -1,6 +1,6 @@
+import { type Subscription, subscription } from '@bubbles/bus/bus.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import { BubbleRemovedV1 } from '@bubbles/contracts/events/recording-events.ts';
-import { type Subscription, subscription } from '@bubbles/shared/bus/bus.ts';
 import type { App } from '../../app.ts';
 
 export const CONSUMER = 'webhooks-dispatcher';

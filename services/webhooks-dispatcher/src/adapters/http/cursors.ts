@@ -1,4 +1,4 @@
-import { type CursorCodec, cursorFingerprint } from '@bubbles/shared/keyset.ts';
+import { type CursorCodec, cursorFingerprint } from '@bubbles/kernel/cursors.ts';
 import type { ListPosition } from '../../ports.ts';
 
 /** What a cursor is bound to: whose list it is, and of what. */

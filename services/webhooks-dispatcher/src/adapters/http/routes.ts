@@ -1,5 +1,5 @@
-import { route } from '@bubbles/shared/http/define-route.ts';
-import type { Caller, Route } from '@bubbles/shared/http/route.ts';
+import { route } from '@bubbles/http/routes/define-route.ts';
+import type { Caller, Route } from '@bubbles/http/routes/route.ts';
 import type { App } from '../../app.ts';
 import type { Owner } from '../../use-cases/subscriptions.ts';
 import type { Cursors } from './cursors.ts';

@@ -20,7 +20,7 @@ import {
   WebhookRedeliveryQueued,
   WebhookReplayQueued,
 } from '@bubbles/contracts/api/webhook-delivery.ts';
-import { defineRoute } from '@bubbles/shared/http/define-route.ts';
+import { defineRoute } from '@bubbles/http/routes/define-route.ts';
 import { z } from 'zod';
 
 const SCOPE = 'webhooks:manage';

@@ -1,5 +1,5 @@
 import { WebhookDelivery } from '@bubbles/contracts/api/webhook.ts';
-import type { WebhookSpec } from '@bubbles/shared/http/webhook-spec.ts';
+import type { WebhookSpec } from '@bubbles/http/document/webhook-spec.ts';
 
 type DeliveredType = WebhookDelivery['type'];
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isDomainError } from '@bubbles/shared/errors.ts';
+import { isDomainError } from '@bubbles/kernel/errors.ts';
 import { isLoopbackAddress } from '../../domain/public-address.ts';
 import { bare, isLoopbackHost, type ReceiverPolicy } from '../../domain/receiver-url.ts';
 

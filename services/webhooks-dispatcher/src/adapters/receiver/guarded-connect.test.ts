@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, isIP, type Server } from 'node:net';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { DomainError } from '@bubbles/shared/errors.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { addressPolicy } from '../../domain/public-address.ts';
 import { bare, type ReceiverPolicy } from '../../domain/receiver-url.ts';

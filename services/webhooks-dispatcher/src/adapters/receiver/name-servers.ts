@@ -1,4 +1,4 @@
-import { DomainError, errorCode } from '@bubbles/shared/errors.ts';
+import { DomainError, errorCode } from '@bubbles/kernel/errors.ts';
 import type { Resolver } from './addresses.ts';
 
 /** A question whose answer is small, is nobody's receiver's, and which every name server answers somehow. */

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { DomainError, isDomainError } from '@bubbles/shared/errors.ts';
+import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import { Agent } from 'undici';
 import { type AttemptResult, type Outcome, outcomeOf } from '../../domain/outcome.ts';
 import type { Receiver } from '../../ports.ts';

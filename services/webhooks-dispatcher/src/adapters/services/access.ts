@@ -1,6 +1,6 @@
 import { AccessResponse } from '@bubbles/contracts/internal/access.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
+import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import { FIRST_LIFE } from '../../domain/subscription.ts';
 import type { Access } from '../../ports.ts';
 

@@ -1,6 +1,6 @@
 import { ReadableResponse } from '@bubbles/contracts/internal/readable.ts';
-import { DomainError } from '@bubbles/shared/errors.ts';
-import type { InternalClient } from '@bubbles/shared/http/internal-client.ts';
+import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Readability } from '../../ports.ts';
 
 export const readability = (bubblesQuery: InternalClient): Readability => ({

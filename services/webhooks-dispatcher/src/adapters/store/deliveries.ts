@@ -1,5 +1,5 @@
-import type { Collection, Filter, IndexSpec, UpdateFilter } from '@bubbles/shared/store/collection.ts';
-import { sweepSlices } from '@bubbles/shared/store/sweep-slices.ts';
+import type { Collection, Filter, IndexSpec, UpdateFilter } from '@bubbles/store/collection.ts';
+import { sweepSlices } from '@bubbles/store/sweep-slices.ts';
 import type { Delivery } from '../../domain/delivery.ts';
 import type { Candidate, DeliveryStore, LeaseEnd } from '../../ports.ts';
 import { afterPosition, NEWEST_FIRST } from './newest-first.ts';

@@ -1,5 +1,5 @@
-import type { Collection, IndexSpec } from '@bubbles/shared/store/collection.ts';
-import { sweepSlices } from '@bubbles/shared/store/sweep-slices.ts';
+import type { Collection, IndexSpec } from '@bubbles/store/collection.ts';
+import { sweepSlices } from '@bubbles/store/sweep-slices.ts';
 import type { WebhookEvent } from '../../domain/delivery.ts';
 import type { EventStore } from '../../ports.ts';
 

@@ -1,4 +1,4 @@
-import type { Collection, IndexSpec } from '@bubbles/shared/store/collection.ts';
+import type { Collection, IndexSpec } from '@bubbles/store/collection.ts';
 import type { Replay } from '../../domain/replay.ts';
 import type { ReplayStore } from '../../ports.ts';
 

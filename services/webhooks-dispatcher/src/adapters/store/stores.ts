@@ -1,4 +1,4 @@
-import type { Database } from '@bubbles/shared/store/collection.ts';
+import type { Database } from '@bubbles/store/collection.ts';
 import type { DeliveryStore, EventStore, ReplayStore, SubscriptionStore } from '../../ports.ts';
 import { DELIVERY_INDEXES, type DeliveryDoc, DROPPED_DELIVERY_INDEXES, deliveryStore } from './deliveries.ts';
 import { EVENT_INDEXES, type EventDoc, eventStore } from './events.ts';

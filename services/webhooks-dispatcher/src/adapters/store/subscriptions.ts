@@ -1,4 +1,4 @@
-import type { Collection, IndexSpec, UpdateOne } from '@bubbles/shared/store/collection.ts';
+import type { Collection, IndexSpec, UpdateOne } from '@bubbles/store/collection.ts';
 import {
   DISABLED_BY_FAILURES,
   FIRST_LIFE,

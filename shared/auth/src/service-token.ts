@@ -1,0 +1,106 @@
+import type { KeyObject } from 'node:crypto';
+import { bearerToken } from '@bubbles/http/routes/bearer.ts';
+import type { InternalAuth, ServiceTokens } from '@bubbles/http/routes/internal-auth.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import { decodeJwt, jwtVerify, SignJWT } from 'jose';
+import { type Verified, verifiedTokens } from './verified-tokens.ts';
+
+const TYPE = 'service+jwt';
+const ALGORITHM = 'EdDSA';
+const LIFETIME_SECONDS = 60;
+/** A token is reused until it has less than this to live. */
+const RESERVE_SECONDS = 20;
+/** How far the clocks of two machines may be apart. */
+const SKEW_SECONDS = 30;
+const REMEMBERED_TOKENS = 1000;
+
+export interface ServiceTokensOptions {
+  /** The service that calls. */
+  readonly caller: string;
+  readonly key: KeyObject;
+  readonly clock: Clock;
+}
+
+const secondsOf = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
+
+/** A wall clock can be set back, and a token of a time to come is refused. */
+const isFresh = (issuedAt: number, now: number): boolean => issuedAt <= now && now < issuedAt + LIFETIME_SECONDS - RESERVE_SECONDS;
+
+export const serviceTokens = ({ caller, key, clock }: ServiceTokensOptions): ServiceTokens => {
+  const current = new Map<string, { readonly token: Promise<string>; readonly issuedAt: number }>();
+  const sign = (audience: string, issuedAt: number): Promise<string> =>
+    new SignJWT()
+      .setProtectedHeader({ alg: ALGORITHM, typ: TYPE })
+      .setIssuer(caller)
+      .setAudience(audience)
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + LIFETIME_SECONDS)
+      .sign(key);
+  return {
+    authorizationFor: async (audience) => {
+      const now = secondsOf(clock);
+      let entry = current.get(audience);
+      if (entry === undefined || !isFresh(entry.issuedAt, now)) {
+        entry = { token: sign(audience, now), issuedAt: now };
+        current.set(audience, entry);
+      }
+      return `Bearer ${await entry.token}`;
+    },
+  };
+};
+
+export interface ServiceAuthOptions {
+  /** The service that is called. */
+  readonly audience: string;
+  /** Public keys by calling service; two of one service while it changes its key. */
+  readonly callers: ReadonlyMap<string, readonly KeyObject[]>;
+  readonly clock: Clock;
+}
+
+const refused = (cause?: unknown): DomainError => new DomainError('unauthorized', 'A valid service token is required.', { cause });
+
+/** Takes the tokens of the configured callers and nobody else's. */
+export const serviceAuth = ({ audience, callers, clock }: ServiceAuthOptions): InternalAuth => {
+  const prove = async (token: string, key: KeyObject): Promise<Verified<string>> => {
+    const { payload } = await jwtVerify(token, key, {
+      audience,
+      typ: TYPE,
+      algorithms: [ALGORITHM],
+      requiredClaims: ['iss', 'aud', 'iat', 'exp'],
+      currentDate: clock.now(),
+      clockTolerance: SKEW_SECONDS,
+      maxTokenAge: LIFETIME_SECONDS,
+    });
+    const { iss = '', iat = 0, exp = 0 } = payload;
+    if (exp > iat + LIFETIME_SECONDS) throw refused();
+    return { value: iss, expiresAt: (exp + SKEW_SECONDS) * 1000 };
+  };
+  const verify = async (token: string): Promise<Verified<string>> => {
+    let failure: unknown;
+    for (const key of callers.get(issuerOf(token)) ?? []) {
+      try {
+        return await prove(token, key);
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw refused(failure);
+  };
+  const verified = verifiedTokens({ size: REMEMBERED_TOKENS, clock, verify });
+  return {
+    verify: (authorization) => {
+      const token = bearerToken(authorization);
+      return token === null ? Promise.reject(refused()) : verified(token);
+    },
+  };
+};
+
+/** Unproven: it only picks the keys that may prove it. */
+const issuerOf = (token: string): string => {
+  try {
+    return decodeJwt(token).iss ?? '';
+  } catch (cause) {
+    throw refused(cause);
+  }
+};

@@ -1,0 +1,210 @@
+import { EventEmitter } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import { consumerOf, thingHappened } from '@bubbles/testing/bus-events.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { SILENT_LOG } from '@bubbles/testing/http.ts';
+import { describe, expect, it } from '@jest/globals';
+import type { ChannelModel, ConsumeMessage } from 'amqplib';
+import { subscription } from '../bus.ts';
+import { amqpConsumer } from './amqp-consumer.ts';
+
+type Receive = (message: ConsumeMessage | null) => void;
+
+// The rest of a message is not looked at.
+const UNREADABLE = {
+  content: Buffer.from('unreadable'),
+  fields: { deliveryTag: 1 },
+  properties: { headers: {} },
+} as unknown as ConsumeMessage;
+
+/** What the broker lets happen, and what came of it. */
+const brokerState = () => ({
+  queueIsThere: true,
+  declares: true,
+  mostChannels: 2,
+  beforeConsuming: () => Promise.resolve(),
+  declarations: 0,
+  consumptions: 0,
+  answers: 0,
+  consuming: new Set<Receive>(),
+  /** Ends each channel that is open. */
+  open: new Set<() => void>(),
+});
+
+/** The part of a channel that a consumer uses. */
+const fakeChannel = (state: ReturnType<typeof brokerState>) => {
+  const receives = new Set<Receive>();
+  const end = () => {
+    state.open.delete(end);
+    for (const receive of receives) state.consuming.delete(receive);
+    channel.emit('close');
+  };
+  state.open.add(end);
+  const refuse = () => {
+    end();
+    return Promise.reject(new Error('Channel closed by server.'));
+  };
+  const channel = Object.assign(new EventEmitter(), {
+    prefetch: () => state.beforeConsuming(),
+    consume(_queue: string, receive: Receive) {
+      if (!state.queueIsThere) return refuse();
+      state.consumptions += 1;
+      receives.add(receive);
+      state.consuming.add(receive);
+      return Promise.resolve({ consumerTag: 'tag' });
+    },
+    cancel: () => Promise.resolve(),
+    assertQueue() {
+      if (!state.declares) return refuse();
+      state.queueIsThere = true;
+      return Promise.resolve();
+    },
+    bindQueue() {
+      state.declarations += 1;
+      return Promise.resolve();
+    },
+    ack() {
+      state.answers += 1;
+    },
+    async close() {
+      if (!state.open.has(end)) throw new Error('Channel closed');
+      await setImmediate();
+      end();
+    },
+  });
+  return channel;
+};
+
+/** A broker that can lose the queue, and be unable to declare it again. */
+const fakeBroker = () => {
+  const state = brokerState();
+  const createChannel = () =>
+    state.open.size === state.mostChannels
+      ? Promise.reject(new Error('No channels left to allocate'))
+      : Promise.resolve(fakeChannel(state));
+  const loseQueue = () => {
+    state.queueIsThere = false;
+    for (const receive of state.consuming) receive(null);
+  };
+  // Only this is called.
+  const model = { createChannel } as unknown as ChannelModel;
+  return { state, model, loseQueue };
+};
+
+const setUp = () => {
+  const broker = fakeBroker();
+  const reached = Promise.withResolvers<ChannelModel>();
+  const deadLettered = Promise.withResolvers<void>();
+  const clock = fakeClock();
+  const event = thingHappened('lost');
+  const consumer = amqpConsumer({
+    subscription: subscription(consumerOf(event), event, () => Promise.resolve()),
+    connection: {
+      up: () => reached.promise,
+      onDown: () => undefined,
+      isBlocked: () => false,
+      close: () => Promise.resolve(),
+    },
+    copies: { deadLetter: () => deadLettered.promise, requeue: () => Promise.resolve() },
+    clock,
+    log: SILENT_LOG,
+    jitter: () => 1,
+    prefetch: 20,
+  });
+  const backOff = async () => {
+    await clock.advance(5000);
+    await setImmediate();
+  };
+  const connect = async () => {
+    reached.resolve(broker.model);
+    for (let turn = 0; turn < 3; turn += 1) await setImmediate();
+  };
+  const standing = () => ({ consumers: broker.state.consuming.size, channels: broker.state.open.size });
+  return { ...broker, consumer, connect, backOff, standing, endDeadLettering: deadLettered.resolve };
+};
+
+const connected = async () => {
+  const world = setUp();
+  await world.connect();
+  return world;
+};
+
+const CONSUMES = { consumers: 1, channels: 1 };
+const IS_GONE = { consumers: 0, channels: 0 };
+
+describe('the consumer of a queue that is lost', () => {
+  it('[DLV-05] declares it again, however often that fails', async () => {
+    const { state, loseQueue, backOff, standing } = await connected();
+    expect(standing()).toEqual(CONSUMES);
+    state.declares = false;
+    loseQueue();
+    for (let failures = 0; failures < 3; failures += 1) await backOff();
+    expect(standing()).toEqual(IS_GONE);
+    state.declares = true;
+    await backOff();
+    expect(standing()).toEqual(CONSUMES);
+  });
+
+  it('[DLV-05] declares it once when it is lost, and not when only the channel is', async () => {
+    const { state, loseQueue, backOff, standing } = await connected();
+    const loseChannels = async () => {
+      for (const end of state.open) end();
+      await backOff();
+    };
+    await loseChannels();
+    expect(state.declarations).toBe(0);
+    loseQueue();
+    await backOff();
+    await loseChannels();
+    expect(state.declarations).toBe(1);
+    expect(standing()).toEqual(CONSUMES);
+  });
+
+  it('[DLV-05] leaves no channel behind that it could not begin with', async () => {
+    const { state, loseQueue, backOff, standing } = await connected();
+    state.mostChannels = 1;
+    loseQueue();
+    for (let failures = 0; failures < 3; failures += 1) await backOff();
+    expect(standing()).toEqual(IS_GONE);
+    state.mostChannels = 2;
+    await backOff();
+    expect(standing()).toEqual(CONSUMES);
+  });
+
+  it('[DLV-05] needs no declaration where somebody else has made it', async () => {
+    const { state, loseQueue, backOff, standing } = await connected();
+    state.declares = false;
+    loseQueue();
+    await backOff();
+    state.queueIsThere = true;
+    await backOff();
+    expect(standing()).toEqual(CONSUMES);
+  });
+});
+
+describe('a consumer that is stopped', () => {
+  it('[DLV-05] takes nothing when the broker is reached after that, and leaves no channel behind', async () => {
+    const { state, consumer, connect, standing } = setUp();
+    await consumer.stop(AbortSignal.abort());
+    await connect();
+    expect(state.consumptions).toBe(0);
+    expect(standing()).toEqual(IS_GONE);
+  });
+
+  it('[DLV-05] leaves no channel behind when it was about to consume', async () => {
+    const { state, consumer, connect, standing } = setUp();
+    state.beforeConsuming = () => consumer.stop(AbortSignal.abort());
+    await connect();
+    expect(standing()).toEqual(IS_GONE);
+  });
+
+  it('[DLV-05] answers nothing any more when it is closed before its handlers have ended', async () => {
+    const { state, consumer, endDeadLettering } = await connected();
+    for (const receive of state.consuming) receive(UNREADABLE);
+    await consumer.stop(AbortSignal.abort());
+    const closed = consumer.close(new AbortController().signal);
+    endDeadLettering();
+    await closed;
+    expect(state.answers).toBe(0);
+  });
+});

@@ -1,0 +1,83 @@
+import { aborted } from '@bubbles/kernel/aborted.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
+import type { Bus } from '../bus.ts';
+import { openConnection } from './amqp-connection.ts';
+import { amqpConsumer, type Consumer } from './amqp-consumer.ts';
+import { amqpPublisher } from './amqp-publisher.ts';
+import { messageCopies } from './message-copies.ts';
+
+export interface AmqpBusOptions {
+  readonly url: string;
+  /** Whose connections the broker shows. */
+  readonly service: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Unacknowledged messages at the same time of a subscription that does not say how many. */
+  readonly prefetch?: number;
+  /** How long the broker may take to confirm. */
+  readonly confirmLimitMs?: number;
+  /** How long handlers and confirms may take to end on `close`. */
+  readonly closeLimitMs?: number;
+  /** From 0 to 1; spreads retries of replicas. */
+  readonly jitter?: () => number;
+}
+
+const PREFETCH = 20;
+const CONFIRM_LIMIT_MS = 30_000;
+const CLOSE_LIMIT_MS = 10_000;
+const IDLE_POLL_MS = 20;
+
+/**
+ * RabbitMQ. One connection publishes and one consumes, so that a broker that takes no messages still gets acknowledgements. It never declares what the
+ * topology job declares, but for a queue that was deleted while it was being consumed.
+ */
+export function amqpBus(options: AmqpBusOptions): Bus {
+  const { url, service, clock, log, jitter = Math.random, prefetch = PREFETCH } = options;
+  const { confirmLimitMs = CONFIRM_LIMIT_MS, closeLimitMs = CLOSE_LIMIT_MS } = options;
+  const shared = { clock, log, jitter };
+  const publishing = openConnection({ ...shared, url, name: `${service} publish` });
+  const consuming = openConnection({ ...shared, url, name: `${service} consume` });
+  const publisher = amqpPublisher({ ...shared, connection: publishing, confirmLimitMs });
+  const copies = messageCopies(publisher, log);
+  const consumers: Consumer[] = [];
+
+  const waiting = async (): Promise<number> => {
+    const counts = await Promise.allSettled(consumers.map((consumer) => consumer.waiting()));
+    return counts.reduce((sum, count) => sum + (count.status === 'fulfilled' ? count.value : 0), 0);
+  };
+  const handled = async () => {
+    await Promise.all([publisher.idle(), ...consumers.map((consumer) => consumer.idle())]);
+  };
+  const after = (ms: number) => new Date(clock.now().getTime() + ms);
+
+  const shutDown = async () => {
+    const deadline = AbortSignal.timeout(closeLimitMs);
+    await Promise.all(consumers.map((consumer) => consumer.stop(deadline)));
+    await publisher.close(deadline);
+    await Promise.all(consumers.map((consumer) => consumer.close(deadline)));
+    await Promise.race([Promise.all([publishing.close(), consuming.close()]), aborted(deadline)]);
+  };
+  let closed: Promise<void> | null = null;
+
+  return {
+    publish: (definition, event) => publisher.publishEvent(definition, event),
+    subscribe(subscription) {
+      const own = { subscription, prefetch: subscription.prefetch ?? prefetch };
+      consumers.push(amqpConsumer({ ...shared, ...own, connection: consuming, copies }));
+      return Promise.resolve();
+    },
+    async idle() {
+      for (let left = 1; left > 0; ) {
+        await handled();
+        left = await waiting();
+        if (left > 0) await clock.sleepUntil(after(IDLE_POLL_MS), 'poll');
+      }
+      await handled();
+    },
+    close: () => {
+      closed ??= shutDown();
+      return closed;
+    },
+  };
+}

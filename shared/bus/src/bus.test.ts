@@ -1,0 +1,23 @@
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import { startAmqpEngine } from '@bubbles/testing/amqp-engine.ts';
+import { describeBus } from '@bubbles/testing/bus-contract.ts';
+import { SILENT_LOG } from '@bubbles/testing/http.ts';
+import { memoryBus } from './memory/memory.ts';
+
+describeBus('memory', () => {
+  const bus = memoryBus({ clock: systemClock(), log: SILENT_LOG, jitter: () => 0 });
+  return Promise.resolve({
+    connect: bus.connect,
+    deadLetters: (consumer) =>
+      Promise.resolve(
+        bus
+          .deadLetters()
+          .filter(({ queue }) => queue.startsWith(`${consumer}.`))
+          .map(({ reason, body }) => ({ reason, body: body.toString() })),
+      ),
+    stop: bus.close,
+  });
+});
+
+const url = process.env['AMQP_URL'];
+if (url) describeBus('RabbitMQ', (definitions) => startAmqpEngine(url, definitions));

@@ -1,0 +1,215 @@
+import { subscription } from '@bubbles/bus/bus.ts';
+import { createMetrics } from '@bubbles/http/ops/metrics.ts';
+import { NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import { capturedLog } from '@bubbles/testing/captured-log.ts';
+import { fakeIds } from '@bubbles/testing/fake-ids.ts';
+import { fakeAuthenticator, fakeInternalAuth } from '@bubbles/testing/http.ts';
+import { rawExchange } from '@bubbles/testing/raw-http.ts';
+import { caller } from '@bubbles/testing/requests.ts';
+import { sampleRoutes } from '@bubbles/testing/sample-routes.ts';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import type { Service } from './service.ts';
+import { type Host, type HostOptions, hostService, INSTANT_DRAIN } from './service-host.ts';
+
+const LOCAL = { host: '127.0.0.1', port: 0 };
+const unavailable = () => new DomainError('unavailable', 'The store does not answer.');
+
+describe('a service on the wire', () => {
+  let host: Host | null = null;
+  afterEach(async () => {
+    await host?.stop();
+    host = null;
+  });
+
+  interface Arrangement {
+    readonly service?: Partial<Service>;
+    readonly options?: Partial<HostOptions>;
+    readonly ping?: () => Promise<void>;
+    readonly onWait?: () => Promise<void>;
+  }
+  /** A host and the order in which things happened to its parts. */
+  const arranged = async ({ service = {}, options = {}, ping, onWait }: Arrangement = {}) => {
+    const events: string[] = [];
+    const note = (event: string) => () => {
+      events.push(event);
+      return Promise.resolve();
+    };
+    const infra = {
+      clock: systemClock(),
+      ids: fakeIds(),
+      log: capturedLog().log,
+      database: {
+        collection: () => Promise.reject(new Error('no collections here')) as never,
+        ping: ping ?? (() => Promise.resolve()),
+        close: note('database closed'),
+      },
+      bus: {
+        publish: note('published'),
+        subscribe: ({ event }: { readonly event: { readonly type: string } }) => note(`subscribed to ${event.type}`)(),
+        idle: note('idle'),
+        close: note('bus closed'),
+      },
+    };
+    const opened = await hostService({
+      infra,
+      service: {
+        name: 'sample',
+        routes: sampleRoutes({ ...(onWait && { onWait }) }),
+        subscriptions: [],
+        jobs: [],
+        start: note('started'),
+        settle: note('settled'),
+        stop: note('stopped'),
+        ...service,
+      },
+      listen: LOCAL,
+      ops: LOCAL,
+      authenticator: fakeAuthenticator(() => caller),
+      internalAuth: fakeInternalAuth(),
+      publicBaseUrl: 'https://api.test',
+      metrics: createMetrics(),
+      shedder: NO_SHEDDING,
+      drain: INSTANT_DRAIN,
+      startJobs: (jobs) => {
+        events.push(`jobs: ${jobs.map(({ name }) => name).join()}`);
+        return Promise.resolve({ stop: note('jobs stopped') });
+      },
+      ...options,
+    });
+    host = opened;
+    const get = (path: string) => fetch(`${opened.url}${path}`);
+    const probe = async (path: string) => {
+      const answer = await fetch(`${opened.opsUrl}${path}`);
+      return `${answer.status} ${(await answer.text()).trim()}`;
+    };
+    return { host: opened, events, get, probe };
+  };
+
+  it('starts, then consumes, then runs its jobs, and stops the other way round', async () => {
+    const event = { type: 'a.b.c.v1', publisher: 'a', consumers: ['sample'], schema: z.object({}) };
+    const { host: running, events } = await arranged({
+      service: {
+        subscriptions: [subscription('sample', event, () => Promise.resolve())],
+        jobs: [{ name: 'sweep', cron: '* * * * *', run: () => Promise.resolve() }],
+      },
+    });
+    await running.started;
+    expect(await running.stop()).toBe(true);
+    expect(events).toEqual(['started', 'subscribed to a.b.c.v1', 'jobs: sweep', 'jobs stopped', 'stopped']);
+  });
+
+  it('[ERR-05] is off the wire while its store is away: alive, not ready, connections refused; and serves when it is back', async () => {
+    let [tries, isAway] = [0, true];
+    const {
+      host: running,
+      get,
+      probe,
+    } = await arranged({
+      service: {
+        start: () => {
+          tries += 1;
+          return isAway ? Promise.reject(unavailable()) : Promise.resolve();
+        },
+      },
+    });
+    expect(await probe('/startupz')).toBe('200 started');
+    expect(await probe('/livez')).toBe('200 alive');
+    expect(await probe('/readyz')).toBe('503 starting');
+    await expect(get('/v1/things')).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+    isAway = false;
+    await running.started;
+    expect(tries).toBeGreaterThan(1);
+    expect(await probe('/readyz')).toBe('200 ready');
+    expect((await get('/v1/things')).status).toBe(200);
+  });
+
+  it('that cannot start for another reason says so', async () => {
+    const { host: running } = await arranged({ service: { start: () => Promise.reject(new TypeError('two indexes of one name')) } });
+    await expect(running.started).rejects.toThrow('two indexes of one name');
+  });
+
+  it('told to stop before it has started ends without having started', async () => {
+    const { host: running, events } = await arranged({ service: { start: () => Promise.reject(unavailable()) } });
+    expect(await running.stop()).toBe(true);
+    await running.started;
+    expect(events).toEqual([]);
+  });
+
+  it('is not ready while its database is away or silent, but alive', async () => {
+    let ping = () => Promise.reject(unavailable());
+    const { host: running, probe } = await arranged({ ping: () => ping() });
+    await running.started;
+    expect(await probe('/readyz')).toBe('503 database unreachable');
+    ping = () => new Promise<never>(() => undefined);
+    expect(await probe('/readyz')).toBe('503 database silent');
+    expect(await probe('/livez')).toBe('200 alive');
+  });
+
+  it('is not ready after ten seconds of refusing for overload', async () => {
+    const since = performance.now() - 10_001;
+    const shedder = { ...NO_SHEDDING, refusingSince: () => since };
+    const { host: running, probe } = await arranged({ options: { shedder } });
+    await running.started;
+    expect(await probe('/readyz')).toBe('503 overloaded');
+  });
+
+  it('finishes what is on its way before jobs and service end, and is not ready meanwhile', async () => {
+    const asked = Promise.withResolvers<void>();
+    const finish = Promise.withResolvers<void>();
+    const {
+      host: running,
+      events,
+      get,
+      probe,
+    } = await arranged({
+      onWait: async () => {
+        asked.resolve();
+        await finish.promise;
+      },
+    });
+    await running.started;
+    const answer = get('/v1/waits');
+    await asked.promise;
+    const stopped = running.stop();
+    expect(await probe('/readyz')).toBe('503 draining');
+    expect(events).not.toContain('jobs stopped');
+    finish.resolve();
+    expect((await answer).status).toBe(200);
+    expect(await stopped).toBe(true);
+    expect(events.slice(-2)).toEqual(['jobs stopped', 'stopped']);
+  });
+
+  it('can be taken off the wire, put back on the same port, and slowed down', async () => {
+    const { host: running, get } = await arranged();
+    await running.started;
+    await running.setState('down');
+    expect(await rawExchange(running.url, 'GET / HTTP/1.1\r\n\r\n')).toBe('');
+    await expect(get('/v1/things')).rejects.toThrow();
+    await running.setState('up');
+    expect((await get('/v1/things')).status).toBe(200);
+    await running.setState({ slowMs: 120 });
+    const began = performance.now();
+    expect((await get('/v1/things')).status).toBe(200);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(119);
+    await running.setState('up');
+  });
+
+  it('counts by route template: no id, no query and no token is a label', async () => {
+    const { host: running, get } = await arranged();
+    await running.started;
+    await get('/v1/things/abc?q=svc_pat_secret');
+    await get('/v1/elsewhere/svc_pat_secret');
+    const text = await (await fetch(`${running.opsUrl}/metrics`)).text();
+    expect(text).toContain('http_request_duration_seconds_count{service="sample",method="GET",route="/v1/things/{id}",status="200"} 1');
+    expect(text).toContain('route="unmatched",status="404"} 1');
+    expect(text).not.toContain('svc_pat_secret');
+  });
+
+  it('shows nothing else on its ops port', async () => {
+    const { probe } = await arranged();
+    for (const path of ['/', '/v1/things', '/__proto__', '/toString', '/livez/']) expect(await probe(path)).toBe('404 not found');
+  });
+});

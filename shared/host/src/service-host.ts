@@ -1,0 +1,135 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { hostHttp, type WireState } from '@bubbles/http/ops/http-host.ts';
+import type { Metrics } from '@bubbles/http/ops/metrics.ts';
+import type { AppSettings } from '@bubbles/http/routes/app-options.ts';
+import { createHttpApp } from '@bubbles/http/routes/mount.ts';
+import type { Address } from '@bubbles/http/wire/listen.ts';
+import { type Drain, SERVICE_LIMITS } from '@bubbles/http/wire/server.ts';
+import { isDomainError } from '@bubbles/kernel/errors.ts';
+import type { Job } from '@bubbles/store/work/run-jobs.ts';
+import type { Infra, Service } from './service.ts';
+
+export interface RunningJobs {
+  /** Resolves when the run in progress has ended. */
+  stop(): Promise<void>;
+}
+
+export interface HostOptions extends Omit<AppSettings, 'name' | 'log' | 'clock' | 'ids' | 'metrics' | 'budgetMs'> {
+  readonly service: Service;
+  readonly infra: Infra;
+  readonly listen: Address;
+  /** Where probes and metrics are served; null for nowhere. */
+  readonly ops: Address | null;
+  readonly metrics: Metrics;
+  readonly drain: Drain;
+  readonly startJobs: (jobs: readonly Job[]) => Promise<RunningJobs>;
+}
+
+export interface Host {
+  readonly url: string;
+  readonly opsUrl: string | null;
+  /** Resolves when the service serves; rejects when it cannot start. */
+  readonly started: Promise<void>;
+  setState(state: WireState): Promise<void>;
+  /** Not ready, requests in flight, jobs, then the service; the composition closes database and bus afterwards. True when nothing had to be cut. */
+  stop(): Promise<boolean>;
+}
+
+/** Kubernetes: after the `preStop` sleep, within the grace period. */
+export const PRODUCTION_DRAIN: Drain = { noticeMs: 3000, deadlineMs: 25_000 };
+export const INSTANT_DRAIN: Drain = { noticeMs: 0, deadlineMs: 5000 };
+
+/** Below the gateway's own limit and above the store's. */
+const BUDGET_MS = 20_000;
+const PING_LIMIT_MS = 2000;
+const SHEDDING_LIMIT_MS = 10_000;
+const BACKOFF_MS = { first: 250, most: 5000 };
+
+/** Shows its probes first, then starts the service, again and again while its store cannot be reached, and goes on the wire. */
+export const hostService = async (options: HostOptions): Promise<Host> => {
+  const { service, infra, shedder } = options;
+  const stopping = new AbortController();
+  const http = await hostHttp({
+    ...options,
+    ids: infra.ids,
+    limits: SERVICE_LIMITS,
+    handler: handlerOf(options),
+    notReady: () => notReady(options),
+  });
+  const running = startService(options, stopping.signal).then(async (jobs) => {
+    if (jobs !== null) await http.open();
+    return jobs;
+  });
+  const stop = async () => {
+    stopping.abort();
+    const [drained, jobs] = await Promise.all([http.drain(), running.catch(() => null)]);
+    await jobs?.stop();
+    if (jobs !== null) await service.stop(options.drain.deadlineMs);
+    shedder.stop();
+    await http.close();
+    return drained;
+  };
+  let stopped: Promise<boolean> | null = null;
+  return {
+    url: http.url,
+    opsUrl: http.opsUrl,
+    started: running.then(() => undefined),
+    setState: (state) => http.setState(state),
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+};
+
+const handlerOf = ({ service, infra, metrics, ...settings }: HostOptions) =>
+  createHttpApp({
+    ...settings,
+    ...infra,
+    name: service.name,
+    routes: service.routes,
+    idempotency: service.idempotency,
+    webhooks: service.webhooks,
+    metrics: metrics.http,
+    budgetMs: BUDGET_MS,
+  }).callback();
+
+/** The broker never makes a service unready: its outbox keeps what it cannot publish. */
+const notReady = async ({ infra, shedder }: HostOptions): Promise<string | null> => {
+  const since = shedder.refusingSince();
+  if (since !== null && performance.now() - since > SHEDDING_LIMIT_MS) return 'overloaded';
+  const answered = infra.database.ping().then(
+    () => null,
+    () => 'database unreachable',
+  );
+  const silent = new AbortController();
+  const late = pause(PING_LIMIT_MS, 'database silent', { signal: silent.signal, ref: false }).catch(() => null);
+  const reason = await Promise.race([answered, late]);
+  silent.abort();
+  return reason;
+};
+
+/** Waits in real time, since a store comes back in real time. Null when it was told to stop before it had started. */
+const startService = async ({ service, infra, startJobs }: HostOptions, stopping: AbortSignal): Promise<RunningJobs | null> => {
+  for (let waitMs = BACKOFF_MS.first; !(await tryToStart(service, infra)); waitMs = Math.min(waitMs * 2, BACKOFF_MS.most)) {
+    await pause(waitMs, undefined, { signal: stopping }).catch(() => undefined);
+    if (stopping.aborted) return null;
+  }
+  for (const subscription of service.subscriptions) await infra.bus.subscribe(subscription);
+  return startJobs([...service.jobs, ...sweepOf(service)]);
+};
+
+const sweepOf = ({ idempotency }: Service): readonly Job[] =>
+  idempotency === undefined ? [] : [{ name: 'sweep-idempotency-keys', cron: '29 * * * *', run: idempotency.sweep }];
+
+const tryToStart = async (service: Service, { log }: Infra): Promise<boolean> => {
+  try {
+    await service.idempotency?.ensureIndexes();
+    await service.start();
+    return true;
+  } catch (error) {
+    if (!isDomainError(error) || error.kind !== 'unavailable') throw error;
+    log.warn('the service cannot start yet', { error });
+    return false;
+  }
+};

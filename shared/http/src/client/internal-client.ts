@@ -1,0 +1,129 @@
+import { DomainError, errorCode } from '@bubbles/kernel/errors.ts';
+import { currentRequestId } from '@bubbles/kernel/log.ts';
+import { Agent, request } from 'undici';
+import type { ZodType } from 'zod';
+import { ErrorEnvelope } from '../routes/http-errors.ts';
+import type { ServiceTokens } from '../routes/internal-auth.ts';
+
+export interface InternalClientOptions {
+  /** The service that is called. */
+  readonly callee: string;
+  /** Its addresses; another is tried when one refuses the connection. */
+  readonly baseUrls: readonly string[];
+  readonly tokens: ServiceTokens;
+  /** For the whole call; 5 seconds when absent. */
+  readonly deadlineMs?: number;
+}
+
+export interface Call<T> {
+  /** What the answer must be; other fields are dropped. */
+  readonly schema: ZodType<T>;
+  readonly signal?: AbortSignal;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Calls to the internal endpoints of one service. Every method rejects with `DomainError('unavailable')`, or `internal` when the callee found the call itself faulty. */
+export interface InternalClient {
+  get<T>(path: string, call: Call<T>): Promise<T>;
+  post<T>(path: string, call: Call<T> & { readonly body: unknown }): Promise<T>;
+  /** Any other method; an answer without a body is `undefined`. */
+  send<T>(method: Method, path: string, call: Call<T> & { readonly body?: unknown }): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** What the callee answered instead of a success; the cause of the `DomainError`. */
+export class CallRefused extends Error {
+  readonly status: number;
+  readonly type: string;
+  constructor(status: number, type: string, message: string) {
+    super(message);
+    this.name = 'CallRefused';
+    this.status = status;
+    this.type = type;
+  }
+}
+
+const DEADLINE_MS = 5000;
+const CONNECT_MS = 1000;
+/** Below the 75 s of the callee, so that a kept connection is never one that it is just closing. */
+const KEEP_ALIVE_MS = 20_000;
+const CONNECTIONS = 64;
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
+const NO_CONTENT = 204;
+/** The callee was reached and the same call would be refused again. */
+const FAULTS_OF_THE_CALL: readonly number[] = [400, 403, 409];
+const NOT_CONNECTED: readonly (string | number | null)[] = ['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'ENOTFOUND', 'EHOSTUNREACH'];
+
+interface Attempt {
+  readonly method: Method;
+  readonly path: string;
+  readonly body: string | null;
+  readonly signal: AbortSignal;
+}
+
+export const internalClient = ({ callee, baseUrls, tokens, deadlineMs = DEADLINE_MS }: InternalClientOptions): InternalClient => {
+  const dispatcher = new Agent({
+    connections: CONNECTIONS,
+    pipelining: 1,
+    connect: { timeout: CONNECT_MS },
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    headersTimeout: deadlineMs,
+    bodyTimeout: deadlineMs,
+    maxResponseSize: MAX_RESPONSE_BYTES,
+    allowH2: false,
+  });
+  let turn = 0;
+
+  const attempt = async (baseUrl: string, { method, path, body, signal }: Attempt): Promise<unknown> => {
+    const requestId = currentRequestId();
+    const headers = {
+      authorization: await tokens.authorizationFor(callee),
+      ...(requestId !== null && { 'x-request-id': requestId }),
+      ...(body !== null && { 'content-type': 'application/json' }),
+    };
+    const response = await request(`${baseUrl}${path}`, { dispatcher, method, headers, body, signal });
+    const answer: unknown = response.statusCode === NO_CONTENT ? await response.body.dump() : await response.body.json();
+    if (response.statusCode >= 200 && response.statusCode < 300) return answer;
+    const { data } = ErrorEnvelope.safeParse(answer);
+    throw new CallRefused(response.statusCode, data?.error.type ?? 'unknown', data?.error.message ?? 'no error envelope');
+  };
+
+  const attemptEach = async (details: Attempt): Promise<unknown> => {
+    const first = turn;
+    turn += 1;
+    let failure: unknown;
+    for (const index of baseUrls.keys()) {
+      try {
+        return await attempt(baseUrls[(first + index) % baseUrls.length] ?? '', details);
+      } catch (error) {
+        if (!NOT_CONNECTED.includes(errorCode(error))) throw error;
+        failure = error;
+      }
+    }
+    throw failure;
+  };
+
+  const call = async <T>(details: Omit<Attempt, 'signal'>, { schema, signal }: Call<T>): Promise<T> => {
+    const deadline = new AbortController();
+    // Its own, since the one of `AbortSignal.timeout` would go on after the answer and fire for nobody.
+    const timer = setTimeout(() => deadline.abort(new DOMException('The call took too long.', 'TimeoutError')), deadlineMs);
+    try {
+      const answer = await attemptEach({ ...details, signal: signal ? AbortSignal.any([deadline.signal, signal]) : deadline.signal });
+      return schema.parse(answer);
+    } catch (cause) {
+      const atFault = cause instanceof CallRefused && FAULTS_OF_THE_CALL.includes(cause.status);
+      throw new DomainError(atFault ? 'internal' : 'unavailable', `${callee} could not be asked.`, { cause });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  return {
+    get: (path, wanted) => call({ method: 'GET', path, body: null }, wanted),
+    post: (path, { body, ...wanted }) => call({ method: 'POST', path, body: JSON.stringify(body) }, wanted),
+    send: (method, path, { body, ...wanted }) => call({ method, path, body: body === undefined ? null : JSON.stringify(body) }, wanted),
+    close: () => dispatcher.close(),
+  };
+};

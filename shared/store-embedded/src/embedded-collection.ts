@@ -1,0 +1,156 @@
+import type { Collection, Doc, UpdateOutcome } from '@bubbles/store/collection.ts';
+import { type IndexPlan, indexWork, repeatedKey } from '@bubbles/store/indexes.ts';
+import { asFields, cloneData, type Fields, refuseForeignData, refuseUnstorableDocument } from '@bubbles/store/plain-data.ts';
+import { storeRefusal, storeUnavailable } from '@bubbles/store/store-errors.ts';
+import type { Journal } from './journal.ts';
+import type { Row } from './ordered-index.ts';
+import { type Projection, projector } from './projection.ts';
+import { type Query, select } from './query.ts';
+import type { Table } from './table.ts';
+import { parseUpdate, updated, upserted } from './update.ts';
+
+export interface CollectionParts {
+  readonly name: string;
+  /** The collection's place in the data file. */
+  readonly space: string;
+  readonly table: Table;
+  readonly journal: Journal;
+  /** Called with each query that no index serves. */
+  readonly onScan: (query: Query) => void;
+  readonly isOpen: () => boolean;
+}
+
+/** The reads and writes that everything is made of; each is one step that nothing comes between. */
+const rowsOf = ({ space, table, journal, onScan }: CollectionParts) => {
+  const find = (query: Query): Row[] => {
+    refuseForeignData(query.filter);
+    const { rows, scan } = select(table, query);
+    if (scan) onScan(query);
+    return rows;
+  };
+  return {
+    find,
+    first: (filter: Fields, sort?: Query['sort']): Row | undefined => find({ filter, sort, limit: 1 })[0],
+    insert(doc: Fields): boolean {
+      refuseUnstorableDocument(doc);
+      const body = journal.encode(doc);
+      const row = table.insert(doc);
+      if (row) journal.put({ number: row.number, space, body });
+      return row !== null;
+    },
+    replace(row: Row, doc: Fields): boolean {
+      const body = journal.encode(doc);
+      const replaced = table.replace(row, doc);
+      if (replaced) journal.put({ number: row.number, space, body });
+      return replaced;
+    },
+    remove(row: Row): void {
+      table.remove(row);
+      journal.remove(row.number);
+    },
+  };
+};
+
+type Rows = ReturnType<typeof rowsOf>;
+
+interface Written {
+  readonly outcome: UpdateOutcome;
+  readonly before: Fields | null;
+  readonly after: Fields | null;
+}
+
+const writeFirst = (rows: Rows, query: Query, { update, upsert }: { readonly update: object; readonly upsert: boolean }): Written => {
+  refuseForeignData(update);
+  const changes = parseUpdate(asFields(update));
+  const row = rows.first(query.filter, query.sort);
+  if (row) {
+    const [before, after] = [row.doc, updated(row.doc, changes)];
+    return rows.replace(row, after) ? { outcome: 'updated', before, after } : { outcome: 'duplicate', before: null, after: null };
+  }
+  if (!upsert) return { outcome: 'none', before: null, after: null };
+  const after = upserted(query.filter, changes);
+  return rows.insert(after) ? { outcome: 'inserted', before: null, after } : { outcome: 'duplicate', before: null, after: null };
+};
+
+const writeAll = (rows: Rows, filter: Fields, update: object): number => {
+  refuseForeignData(update);
+  const changes = parseUpdate(asFields(update));
+  const found = rows.find({ filter });
+  for (const row of found) {
+    if (!rows.replace(row, updated(row.doc, changes))) throw storeRefusal('An update of many documents would repeat a unique key.');
+  }
+  return found.length;
+};
+
+const updateEach = (rows: Rows, all: readonly { readonly filter: object; readonly update: object }[]): number => {
+  let matched = 0;
+  for (const { filter, update } of all) {
+    const { outcome } = writeFirst(rows, { filter: asFields(filter) }, { update, upsert: false });
+    if (outcome === 'duplicate') throw storeRefusal('An update would repeat a unique key.');
+    if (outcome === 'updated') matched += 1;
+  }
+  return matched;
+};
+
+const replaceFirst = (rows: Rows, filter: Fields, { doc, upsert }: { readonly doc: Fields; readonly upsert: boolean }): boolean => {
+  refuseUnstorableDocument(doc);
+  const row = rows.first(filter);
+  if (!row) return upsert && rows.insert(doc);
+  if (row.id !== doc['_id']) throw storeRefusal('The _id of a document cannot be changed.');
+  return rows.replace(row, doc);
+};
+
+const makeIndexes = ({ space, table }: CollectionParts, plan: IndexPlan) => {
+  const present = table.indexes.map(({ spec }) => spec);
+  const { going, missing, conflict } = indexWork(space, plan, present);
+  if (conflict) throw conflict;
+  for (const name of going) table.dropIndex(name);
+  for (const spec of missing) if (!table.addIndex(spec)) throw repeatedKey(space, spec.name);
+};
+
+/** The port on a table in memory whose writes are answered when the journal has kept them; reads too, so that nothing is told that could be lost. */
+export function embeddedCollection<T extends Doc>(parts: CollectionParts): Collection<T> {
+  const { name, journal, isOpen } = parts;
+  const rows = rowsOf(parts);
+
+  const answer = async <R>(work: () => R): Promise<R> => {
+    // Comes first, so that what is refused while the disk is full is not done either, and does not gather.
+    if (journal.isBehind()) await journal.flushed();
+    if (!isOpen()) throw storeUnavailable(new Error('The store is closed.'));
+    const result = work();
+    await journal.flushed();
+    return result;
+  };
+  /** What is stored under T was inserted as T; a projection narrows it as the caller asked. */
+  const shown = (doc: Fields | null, projection?: Projection): T | null => (doc ? (projector(projection)(doc) as unknown as T) : null);
+  /** A copy of an object is an object. */
+  const copyOf = (doc: T): Fields => cloneData(doc) as Fields;
+  const removeAll = (found: readonly Row[]) => {
+    for (const row of found) rows.remove(row);
+    return found.length;
+  };
+
+  return {
+    name,
+    findOne: (filter, { sort, projection } = {}) => answer(() => shown(rows.first(asFields(filter), sort)?.doc ?? null, projection)),
+    find: (filter, { sort, limit, projection } = {}) =>
+      answer(() => {
+        const show = projector(projection);
+        // Documents of this collection, or the part of them that was asked for, as the driver types it too.
+        return rows.find({ filter: asFields(filter), sort, limit }).map((row) => show(row.doc) as unknown as T);
+      }),
+    insert: (doc) => answer(() => rows.insert(copyOf(doc))),
+    insertEach: (docs) => answer(() => docs.map((doc) => rows.insert(copyOf(doc)))),
+    updateOne: (filter, update, { upsert = false } = {}) =>
+      answer(() => writeFirst(rows, { filter: asFields(filter) }, { update, upsert }).outcome),
+    updateEach: (all) => answer(() => updateEach(rows, all)),
+    updateMany: (filter, update) => answer(() => writeAll(rows, asFields(filter), update)),
+    findOneAndUpdate: (filter, update, { sort, returnDocument = 'after', upsert = false } = {}) =>
+      answer(() => shown(writeFirst(rows, { filter: asFields(filter), sort }, { update, upsert })[returnDocument])),
+    replaceOne: (filter, doc, { upsert = false } = {}) => answer(() => replaceFirst(rows, asFields(filter), { doc: copyOf(doc), upsert })),
+    deleteOne: (filter) => answer(() => removeAll(rows.find({ filter: asFields(filter), limit: 1 }))),
+    deleteMany: (filter) => answer(() => removeAll(rows.find({ filter: asFields(filter) }))),
+    count: (filter, { limit } = {}) => answer(() => rows.find({ filter: asFields(filter), limit }).length),
+    ensureIndexes: (wanted, dropped = []) => answer(() => makeIndexes(parts, { wanted, dropped })),
+  };
+}

@@ -1,0 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeCollection } from '@bubbles/testing/collection-contract.ts';
+import { memoryLog } from '@bubbles/testing/memory-log.ts';
+import { afterAll } from '@jest/globals';
+import { openEmbedded } from './open-embedded.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'contract-'));
+const store = openEmbedded({ path: join(folder, 'data.db'), log: memoryLog() });
+afterAll(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+describeCollection('the embedded engine on a file', () => store.database('contract'));

@@ -1,0 +1,9 @@
+import { describeCollection } from '@bubbles/testing/collection-contract.ts';
+import { memoryLog } from '@bubbles/testing/memory-log.ts';
+import { afterAll } from '@jest/globals';
+import { openEmbedded } from './open-embedded.ts';
+
+const store = openEmbedded({ path: ':memory:', log: memoryLog() });
+afterAll(() => store.close());
+
+describeCollection('the embedded engine in memory', () => store.database('contract'));

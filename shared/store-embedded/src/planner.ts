@@ -1,0 +1,103 @@
+import type { Direction, FindOptions } from '@bubbles/store/collection.ts';
+import type { Condition, Conditions } from './conditions.ts';
+import type { Limit, Range } from './ordered-entries.ts';
+import type { OrderedIndex } from './ordered-index.ts';
+import { typeRank } from './value-order.ts';
+
+export type SortSpec = NonNullable<FindOptions['sort']>;
+
+/** How an index answers a query. */
+export interface Plan {
+  readonly index: OrderedIndex;
+  /** Where the documents are; several when a path may equal one of several values. */
+  readonly ranges: readonly Range[];
+  /** Whether walking gives the order that was asked for. */
+  readonly sorted: boolean;
+  readonly reverse: boolean;
+}
+
+interface Fit {
+  readonly plan: Plan;
+  readonly score: number;
+}
+
+const MAX_LOOKUPS = 1_000;
+const SCORE = { point: 4, sort: 3, range: 2 } as const;
+
+/** The leading paths of the index that the filter fixes to points. */
+const fixedPaths = (index: OrderedIndex, conditions: Conditions): readonly (readonly unknown[])[] => {
+  const fixed: (readonly unknown[])[] = [];
+  for (const path of index.paths) {
+    const points = conditions.get(path)?.points;
+    const lookups = fixed.reduce((product, list) => product * list.length, points?.length ?? 0);
+    if (!points || lookups > MAX_LOOKUPS) break;
+    fixed.push(points);
+  }
+  return fixed;
+};
+
+const prefixes = (fixed: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] =>
+  fixed.reduce<readonly (readonly unknown[])[]>((keys, points) => keys.flatMap((key) => points.map((point) => [...key, point])), [[]]);
+
+/** Two bounds may hold for two elements of one array, so that only one may cut. */
+const boundsOf = (condition: Condition | undefined, multikey: boolean): Pick<Condition, 'lower' | 'upper'> | null => {
+  if (!condition || (!condition.lower && !condition.upper)) return null;
+  return multikey && condition.lower ? { lower: condition.lower, upper: null } : condition;
+};
+
+const rangeOf = (prefix: readonly unknown[], bounds: Pick<Condition, 'lower' | 'upper'> | null, direction: Direction): Range => {
+  if (!bounds) return { from: { values: prefix, rank: null, after: false }, to: { values: prefix, rank: null, after: true } };
+  const rank = typeRank((bounds.lower ?? bounds.upper)?.value);
+  const limit = (side: 'lower' | 'upper', after: boolean): Limit => {
+    const bound = bounds[side];
+    return bound ? { values: [...prefix, bound.value], rank: null, after: after === bound.inclusive } : { values: prefix, rank, after };
+  };
+  return direction === 1
+    ? { from: limit('lower', false), to: limit('upper', true) }
+    : { from: limit('upper', false), to: limit('lower', true) };
+};
+
+/** Whether the index, behind its fixed paths, runs in the order asked for (or against it); a path fixed to one value does not matter to the order. */
+const orderOf = (index: OrderedIndex, fixed: number, sort: SortSpec): { readonly sorted: boolean; readonly reverse: boolean } => {
+  const fixedNames = new Set(index.paths.slice(0, fixed).filter((path) => !index.isMultikey(path)));
+  const wanted = Object.entries(sort).filter(([path]) => !fixedNames.has(path));
+  const running = index.paths.slice(fixed);
+  const against = wanted.map(([path, direction], at) => {
+    if (running[at] !== path || index.isMultikey(path)) return null;
+    return direction !== index.spec.keys[path];
+  });
+  const sorted = against.every((value) => value !== null && value === against[0]);
+  return { sorted, reverse: sorted && against[0] === true };
+};
+
+/** A sparse index holds only documents that have one of its paths, which a value other than null proves. */
+const holdsAll = (index: OrderedIndex, conditions: Conditions): boolean => {
+  if (!index.spec.sparse) return true;
+  return index.paths.some((path) => {
+    const condition = conditions.get(path);
+    return Boolean(condition?.lower ?? condition?.upper ?? condition?.points?.every((point) => point !== null));
+  });
+};
+
+const fit = (index: OrderedIndex, conditions: Conditions, sort: SortSpec): Fit | null => {
+  if (!holdsAll(index, conditions)) return null;
+  const fixed = fixedPaths(index, conditions);
+  const next = index.paths[fixed.length];
+  const bounds = next === undefined ? null : boundsOf(conditions.get(next), index.isMultikey(next));
+  const ranges = prefixes(fixed).map((prefix) => rangeOf(prefix, bounds, next === undefined ? 1 : (index.spec.keys[next] ?? 1)));
+  const order = orderOf(index, fixed.length, sort);
+  const asked = Object.keys(sort).length > 0;
+  const sorted = !asked || (order.sorted && ranges.length === 1);
+  const score = fixed.length * SCORE.point + (bounds ? SCORE.range : 0) + (asked && sorted ? SCORE.sort : 0);
+  return score === 0 ? null : { plan: { index, ranges, sorted, reverse: asked && sorted && order.reverse }, score };
+};
+
+/** The index that narrows most, or null when none serves the query. */
+export const planFor = (indexes: readonly OrderedIndex[], conditions: Conditions, sort: SortSpec): Plan | null => {
+  let best: Fit | null = null;
+  for (const index of indexes) {
+    const candidate = fit(index, conditions, sort);
+    if (candidate && (!best || candidate.score > best.score)) best = candidate;
+  }
+  return best?.plan ?? null;
+};

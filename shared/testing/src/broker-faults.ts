@@ -1,0 +1,193 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { type Bus, type EventDefinition, subscription } from '@bubbles/bus/bus.ts';
+import { type Clock, systemClock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type AmqpEngine, startAmqpEngine } from './amqp-engine.ts';
+import { anEvent, consumerOf, expectEventually, publishUntilTaken, thingHappened } from './bus-events.ts';
+import { memoryLog } from './memory-log.ts';
+
+const EVENTS = {
+  crash: thingHappened('crash'),
+  restart: thingHappened('restart'),
+  blocked: thingHappened('blocked'),
+  full: thingHappened('full'),
+  takenBack: thingHappened('taken-back'),
+  held: thingHappened('held'),
+};
+const MESSAGES = 2000;
+const PUBLISHERS = 64;
+
+/** What a bus survives, on a broker that `control` may kill: `engines.sh` or something that takes the same commands. */
+export const describeBrokerFaults = (url: string, control: string) =>
+  describe('the bus while its broker fails', () => {
+    const run = promisify(execFile);
+    // A URL in its environment would mean a broker that is not its own.
+    const order = (...words: readonly string[]) => run(control, words, { env: { ...process.env, AMQP_URL: '' } });
+    let engine: AmqpEngine;
+    beforeAll(async () => {
+      engine = await startAmqpEngine(url, Object.values(EVENTS));
+    });
+    afterAll(() => engine.stop());
+
+    /** Publishes numbers from 0 on as many outboxes would, and answers how often each was handled. */
+    const carry = async (
+      bus: Bus,
+      event: EventDefinition<{ n: number }>,
+      at: { readonly count: number; readonly disturb: () => Promise<void> },
+    ) => {
+      const handled = new Map<number, number>();
+      await bus.subscribe(
+        subscription(consumerOf(event), event, ({ n }) => {
+          handled.set(n, (handled.get(n) ?? 0) + 1);
+          return Promise.resolve();
+        }),
+      );
+      let next = 0;
+      const publishing = Array.from({ length: PUBLISHERS }, async () => {
+        for (let n = next++; n < MESSAGES; n = next++) await publishUntilTaken(bus, event, anEvent(event, { n }, `message-${n}`));
+      });
+      await expectEventually(() => handled.size >= at.count);
+      await at.disturb();
+      await Promise.all(publishing);
+      await expectEventually(() => handled.size === MESSAGES);
+      return handled;
+    };
+
+    it('loses nothing and buries nothing when the broker is killed under load', async () => {
+      const killAndStart = async () => {
+        await order('signal', 'broker', 'KILL');
+        await order('up');
+      };
+      const handled = await carry(engine.connectWith({ jitter: () => 0.2 }), EVENTS.crash, { count: 300, disturb: killAndStart });
+      expect(handled.size).toBe(MESSAGES);
+      expect(await readDead(EVENTS.crash)).toEqual([]);
+    });
+
+    it('loses nothing when the broker is stopped and started in good order', async () => {
+      const stopAndStart = async () => {
+        await order('ctl', 'stop_app');
+        await order('ctl', 'start_app');
+      };
+      const handled = await carry(engine.connectWith({ jitter: () => 0.2 }), EVENTS.restart, { count: 300, disturb: stopAndStart });
+      expect(handled.size).toBe(MESSAGES);
+      expect(await readDead(EVENTS.restart)).toEqual([]);
+    });
+
+    it('keeps messages back while the broker takes none, and consumes all the same', async () => {
+      const event = EVENTS.blocked;
+      const bus = engine.connect();
+      const handled: number[] = [];
+      await bus.subscribe(
+        subscription(consumerOf(event), event, ({ n }) => {
+          handled.push(n);
+          return Promise.resolve();
+        }),
+      );
+      await bus.publish(event, anEvent(event, { n: 0 }));
+      await order('ctl', 'set_vm_memory_high_watermark', '0.00001');
+      // The broker stops reading when the first of them comes; it waits, unconfirmed.
+      const waiting = Array.from({ length: 20 }, (_, index) => publishUntilTaken(bus, event, anEvent(event, { n: index + 1 })));
+      await expectEventually(async () => (await tryToPublish(bus, event)) === 'BusUnavailable: the broker takes no messages');
+      await order('ctl', 'set_vm_memory_high_watermark', '0.4');
+      await Promise.all(waiting);
+      await bus.idle();
+      expect(new Set(handled)).toEqual(new Set(Array.from({ length: 21 }, (_, n) => n)));
+    });
+
+    it('refuses what a full queue does not take, and loses none that it took', async () => {
+      const event = EVENTS.full;
+      const bus = engine.connect();
+      const pattern = `^${consumerOf(event)}\\.maker`;
+      await order('ctl', 'set_policy', 'full', pattern, '{"max-length": 10}', '--apply-to', 'queues');
+      let taken = 0;
+      const fill = async () => {
+        for (; taken < 1000; taken += 1) await bus.publish(event, anEvent(event, { n: taken }));
+      };
+      await expect(fill()).rejects.toMatchObject({ name: 'BusUnavailable' });
+      const handled = new Set<number>();
+      await bus.subscribe(
+        subscription(consumerOf(event), event, ({ n }) => {
+          handled.add(n);
+          return Promise.resolve();
+        }),
+      );
+      await bus.idle();
+      expect(handled.size).toBe(taken);
+      await order('ctl', 'clear_policy', 'full');
+    });
+
+    describe('with a short `consumer_timeout`', () => {
+      const setTimes = (consumerTimeoutMs: number, tickMs: number) =>
+        order(
+          'ctl',
+          'eval',
+          `application:set_env(rabbit, consumer_timeout, ${consumerTimeoutMs}), application:set_env(rabbit, channel_tick_interval, ${tickMs}).`,
+        );
+      beforeAll(() => setTimes(1500, 200));
+      afterAll(() => setTimes(1_800_000, 60_000));
+
+      /** A consumer that is away until it is told; the answer ends it. */
+      const goAway = async (event: (typeof EVENTS)['held'], clock: Clock) => {
+        const log = memoryLog();
+        const bus = engine.connectWith({ log, clock, jitter: () => 0.02, confirmLimitMs: Number.MAX_SAFE_INTEGER });
+        const handled: number[] = [];
+        let away = true;
+        let tries = 0;
+        await bus.subscribe(
+          subscription(consumerOf(event), event, async ({ n }) => {
+            await Promise.resolve();
+            tries += 1;
+            if (away) throw new DomainError('unavailable', 'The store is away.');
+            handled.push(n);
+          }),
+        );
+        const numbers = Array.from({ length: 30 }, (_, n) => n);
+        for (const n of numbers) await publishUntilTaken(engine.connect(), event, anEvent(event, { n }));
+        const takenBack = () =>
+          log.lines.filter(({ message }) => message === 'broker closed a channel' || message === 'broker ended a consumer').length;
+        const comeBack = async () => {
+          away = false;
+          await expectEventually(() => new Set(handled).size === numbers.length);
+          await bus.idle();
+          expect(await readDead(event)).toEqual([]);
+        };
+        return { takenBack, comeBack, tries: () => tries };
+      };
+
+      it('[F13] comes back by itself, however often the broker has taken back what was held', async () => {
+        const consumer = await goAway(EVENTS.takenBack, systemClock());
+        await expectEventually(() => consumer.takenBack() >= 2);
+        await consumer.comeBack();
+      });
+
+      it('[F13] is not taken for one that fails, however long its trouble lasts', async () => {
+        // Ten minutes of holding pass in half a second.
+        const fast = { ...systemClock(), monotonic: () => performance.now() * 1200 };
+        const consumer = await goAway(EVENTS.held, fast);
+        const since = performance.now();
+        await expectEventually(() => performance.now() - since > 6000);
+        expect(consumer.takenBack()).toBe(0);
+        expect(consumer.tries()).toBeGreaterThan(100);
+        await consumer.comeBack();
+      });
+    });
+
+    /** After a crash the operator's connection is gone with the broker. */
+    const readDead = async (event: EventDefinition) => {
+      const fresh = await startAmqpEngine(url, [event]);
+      const letters = await fresh.deadLetters(consumerOf(event));
+      await fresh.stop();
+      return letters;
+    };
+  });
+
+const tryToPublish = async (bus: Bus, event: EventDefinition): Promise<string> => {
+  try {
+    await Promise.race([bus.publish(event, anEvent(event, { n: 0 })), new Promise((resolve) => setTimeout(resolve, 200))]);
+    return 'taken';
+  } catch (error) {
+    return Error.isError(error) ? `${error.name}: ${error.message}` : 'failed';
+  }
+};

@@ -1,0 +1,95 @@
+import type { AppSettings } from '@bubbles/http/routes/app-options.ts';
+import type { Authenticator } from '@bubbles/http/routes/authenticator.ts';
+import type { IdempotencyStore } from '@bubbles/http/routes/idempotency.ts';
+import type { InternalAuth } from '@bubbles/http/routes/internal-auth.ts';
+import { createHttpApp } from '@bubbles/http/routes/mount.ts';
+import type { Caller, Route } from '@bubbles/http/routes/route.ts';
+import { NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
+import { SERVICE_LIMITS, startServer } from '@bubbles/http/wire/server.ts';
+import { systemClock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
+
+export const SILENT_LOG: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => SILENT_LOG,
+};
+
+/** A caller with every scope; override what the test is about. */
+export const aCaller = (overrides: Partial<Caller> = {}): Caller => ({
+  userId: 'user-1',
+  life: 1,
+  credentialId: 'credential-1',
+  kind: 'pat',
+  scopes: ['bubbles:read', 'webhooks:manage', 'meetings:join'],
+  ...overrides,
+});
+
+/** Admits everybody as `caller`; nobody when null, or when the kind is not among those that the route accepts. */
+export const fakeAuthenticator = (caller: () => Caller | null): Authenticator => ({
+  admit: async ({ accepts }) => {
+    const admitted = caller();
+    await Promise.resolve();
+    if (admitted !== null && accepts.includes(admitted.kind)) return { caller: admitted, headers: {} };
+    return { refusal: new DomainError('unauthorized', 'A valid credential is required.'), headers: {} };
+  },
+});
+
+/** Takes `Bearer service:<name>` for a service token. */
+export const fakeInternalAuth = (): InternalAuth => ({
+  verify: ([first = '', ...others]) => {
+    const name = /^Bearer service:(.+)$/.exec(first)?.[1];
+    if (name === undefined || others.length > 0) return Promise.reject(new DomainError('unauthorized', 'A service token is required.'));
+    return Promise.resolve(name);
+  },
+});
+
+export const asService = (name: string): { readonly authorization: string } => ({ authorization: `Bearer service:${name}` });
+
+export interface TestHttpOptions extends Partial<AppSettings> {
+  readonly routes: readonly Route[];
+  readonly idempotency?: IdempotencyStore | undefined;
+  /** Who calls; null for nobody. Everything is admitted as `aCaller()` without it. */
+  readonly caller?: Caller | null;
+}
+
+export interface TestHttp {
+  readonly url: string;
+  /** Whose requests these are from now on. */
+  actAs(caller: Caller | null): void;
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+/** The routes of a service over a real socket on a free port. */
+export const startTestHttp = async ({ routes, caller = aCaller(), ...settings }: TestHttpOptions): Promise<TestHttp> => {
+  let current = caller;
+  const ids = systemIds();
+  const app = createHttpApp({
+    name: 'tested-service',
+    authenticator: fakeAuthenticator(() => current),
+    internalAuth: fakeInternalAuth(),
+    log: SILENT_LOG,
+    clock: systemClock(),
+    ids,
+    metrics: { served: () => undefined },
+    shedder: NO_SHEDDING,
+    publicBaseUrl: 'https://api.test',
+    budgetMs: 20_000,
+    ...settings,
+    routes,
+  });
+  const server = await startServer({ handler: app.callback(), address: { host: '127.0.0.1', port: 0 }, limits: SERVICE_LIMITS, ids });
+  return {
+    url: server.url,
+    actAs: (next) => {
+      current = next;
+    },
+    fetch: (path, init) => fetch(`${server.url}${path}`, init),
+    stop: () => server.cut(),
+  };
+};

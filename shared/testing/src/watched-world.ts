@@ -1,0 +1,42 @@
+import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
+import type { CrashPoints } from './crash-points.ts';
+
+const STORE_STEPS = [
+  'findOne',
+  'find',
+  'insert',
+  'insertEach',
+  'updateOne',
+  'updateMany',
+  'updateEach',
+  'findOneAndUpdate',
+  'replaceOne',
+  'deleteOne',
+  'deleteMany',
+  'count',
+] as const satisfies readonly (keyof Collection<Doc>)[];
+
+/** What a process reaches the world by. */
+export interface WatchedWorld {
+  /** The same data as `database`. */
+  database(database: Database): Database;
+  port<P extends object>(port: P, methods: readonly (keyof P & string)[]): P;
+  /** What counts the steps from now on; null for nobody. */
+  watchBy(points: CrashPoints | null): void;
+}
+
+export const watchedWorld = (): WatchedWorld => {
+  let points: CrashPoints | null = null;
+  const port = <P extends object>(live: P, methods: readonly (keyof P & string)[]): P =>
+    new Proxy(live, { get: (target, name) => Reflect.get(points?.watch(target, methods) ?? target, name) });
+  return {
+    port,
+    database: (database) => ({
+      ...database,
+      collection: <T extends Doc>(name: string) => port<Collection<T>>(database.collection<T>(name), STORE_STEPS),
+    }),
+    watchBy(next) {
+      points = next;
+    },
+  };
+};
