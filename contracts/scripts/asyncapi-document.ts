@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { EventContract } from '../src/events/define-event.ts';
+import type { defineEvent } from '../src/events/define-event.ts';
 
+type EventDefinition = ReturnType<typeof defineEvent<unknown>>;
 type Json = { readonly [key: string]: unknown };
 
 const EXCHANGE = { name: 'bubbles.events', type: 'topic', durable: true };
@@ -29,7 +30,7 @@ const dropFormatPattern = ({ jsonSchema }: { readonly jsonSchema: z.core.JSONSch
 };
 
 /** The payload with its named parts lifted out. As input, so that a consumer of the document stays open to fields added later. */
-const payload = (event: EventContract<unknown>): { readonly schema: Json; readonly parts: Json } => {
+const payload = (event: EventDefinition): { readonly schema: Json; readonly parts: Json } => {
   const { $schema: _, $defs = {}, ...schema } = z.toJSONSchema(event.schema, { io: 'input', override: dropFormatPattern });
   return { schema: mapValues(schema, atComponents), parts: mapValues($defs, atComponents) };
 };
@@ -49,7 +50,7 @@ const envelope = (type: string, data: Json): Json => ({
   },
 });
 
-const channel = (event: EventContract<unknown>): Json => ({
+const channel = (event: EventDefinition): Json => ({
   address: event.type,
   title: messageName(event.type),
   description: `Published by ${event.publisher}; consumed by ${event.consumers.join(', ') || 'nobody yet'}.`,
@@ -70,13 +71,13 @@ const operation = (party: string, action: 'send' | 'receive', type: string): rea
   },
 ];
 
-const operations = ({ publisher, consumers, type }: EventContract<unknown>) => [
+const operations = ({ publisher, consumers, type }: EventDefinition) => [
   operation(publisher, 'send', type),
   ...consumers.map((consumer) => operation(consumer, 'receive', type)),
 ];
 
 /** AsyncAPI 3 of the whole system: one channel an event, one operation a party. */
-export const asyncApiDocument = (events: readonly EventContract<unknown>[]): Json => {
+export const asyncApiDocument = (events: readonly EventDefinition[]): Json => {
   const payloads = events.map((event) => ({ event, ...payload(event) }));
   return {
     asyncapi: '3.0.0',

@@ -21,7 +21,7 @@ const BREACHES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'use-cases-know-ports': { 'services/a/src/use-cases/direct.ts': "import '../adapters/http/routes.ts';" },
   'app-knows-use-cases': { 'services/a/src/app.ts': "import './adapters/http/routes.ts';" },
   'types-alone': { 'services/a/src/use-cases/stored.ts': "import '@bubbles/store/aggregates.ts';" },
-  'adapters-apart': { 'services/a/src/adapters/bus/consumers.ts': "import '../http/routes.ts';" },
+  'adapters-apart': { 'services/a/src/adapters/bus/event-handlers.ts': "import '../http/routes.ts';" },
   'adapters-inward': { 'services/a/src/adapters/http/outward.ts': "import '../../service.ts';" },
   'services-apart': { 'services/a/src/adapters/http/neighbour.ts': "import '@bubbles/b/domain/thing.ts';" },
   'shared-has-no-business': { 'shared/kernel/src/business.ts': "import '@bubbles/contracts/events/event.ts';" },

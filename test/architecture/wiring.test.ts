@@ -27,12 +27,12 @@ describe('events', () => {
   });
 
   it.each(EVENTS)('$type is consumed by each of its consumers, and by nobody else', ({ type, consumers }) => {
-    const consuming = services.filter(({ subscriptions }) => subscriptions.some(({ event }) => event.type === type));
+    const consuming = services.filter(({ eventHandlers }) => eventHandlers.some(({ event }) => event.type === type));
     expect(consuming.map(({ name }) => name).sort()).toEqual([...consumers].sort());
   });
 
   it('are consumed under the name of the service', () => {
-    for (const { name, subscriptions } of services) expect(subscriptions.filter(({ consumer }) => consumer !== name)).toEqual([]);
+    for (const { name, eventHandlers } of services) expect(eventHandlers.filter(({ consumer }) => consumer !== name)).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { EventDefinition, Subscription } from '@bubbles/bus/bus.ts';
+import type { EventDefinition, EventHandler } from '@bubbles/bus/bus.ts';
 import { decodeEvent, decodeWith } from '@bubbles/bus/cloud-event.ts';
 import type { PactV4 } from '@pact-foundation/pact';
 import { z } from 'zod';
@@ -29,34 +29,34 @@ const messageOf = <T>({ type, schema, publisher }: EventDefinition<T>, data: T) 
 };
 
 /** A fact that was told before the message of the test. */
-export const publish = (subscriptions: readonly Subscription[], definition: EventDefinition, data: unknown): Promise<void> =>
-  receive(subscriptions, messageOf(definition, data).body);
+export const publish = (eventHandlers: readonly EventHandler[], definition: EventDefinition, data: unknown): Promise<void> =>
+  receive(eventHandlers, messageOf(definition, data).body);
 
 /** Hands a message to the consumer as the bus does: bytes, envelope, payload, handler. */
-const receive = async (subscriptions: readonly Subscription[], content: unknown): Promise<void> => {
+const receive = async (eventHandlers: readonly EventHandler[], content: unknown): Promise<void> => {
   const event = decodeEvent(Buffer.from(JSON.stringify(content)));
   if (event.value === null) throw new Error(event.reason);
   const { type } = event.value;
-  const subscription = subscriptions.find((one) => one.event.type === type);
-  if (!subscription) throw new Error(`nobody consumes ${type}`);
-  const data = decodeWith(subscription.event.schema, event.value.data);
+  const handler = eventHandlers.find((one) => one.event.type === type);
+  if (!handler) throw new Error(`nobody consumes ${type}`);
+  const data = decodeWith(handler.event.schema, event.value.data);
   if (data.reason !== null) throw new Error(data.reason);
-  await subscription.handle(data.value, event.value);
+  await handler.handle(data.value, event.value);
 };
 
 export interface ExpectedMessage<T> {
   readonly definition: EventDefinition<T>;
   readonly data: T;
-  readonly subscriptions: readonly Subscription[];
+  readonly eventHandlers: readonly EventHandler[];
 }
 
 /** The type of an event is the description of its message: the provider is asked for it by this name. */
-export const expectMessage = <T>(pact: PactV4, { definition, data, subscriptions }: ExpectedMessage<T>): Promise<unknown> => {
+export const expectMessage = <T>(pact: PactV4, { definition, data, eventHandlers }: ExpectedMessage<T>): Promise<unknown> => {
   const { body, rules } = messageOf(definition, data);
   return pact
     .addAsynchronousInteraction()
     .expectsToReceive(definition.type, (message) => {
       message.withJSONContent(body).withMatchingRules({ body: [...rules] });
     })
-    .executeTest(({ contents }) => receive(subscriptions, contents.content));
+    .executeTest(({ contents }) => receive(eventHandlers, contents.content));
 };

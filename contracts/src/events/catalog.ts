@@ -1,6 +1,5 @@
 import { AccountChangedV1 } from './account-events.ts';
 import { BubbleReadyV1 } from './bubble-events.ts';
-import type { EventContract } from './define-event.ts';
 import {
   BubbleChangedV1,
   BubbleCreatedV1,
@@ -14,7 +13,7 @@ import {
 } from './recording-events.ts';
 
 /** Every event between services: what the topology declares and the document lists. */
-export const EVENTS: readonly EventContract<unknown>[] = [
+export const EVENTS = [
   AccountChangedV1,
   BubbleCreatedV1,
   BubbleChangedV1,
@@ -29,5 +28,4 @@ export const EVENTS: readonly EventContract<unknown>[] = [
 ];
 
 /** What a publisher's outboxes may hold. */
-export const publishedBy = (publisher: string): readonly EventContract<unknown>[] =>
-  EVENTS.filter((event) => event.publisher === publisher);
+export const publishedBy = (publisher: string) => EVENTS.filter((event) => event.publisher === publisher);

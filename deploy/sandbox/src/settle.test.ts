@@ -1,4 +1,4 @@
-import { type EventDefinition, subscription } from '@bubbles/bus/bus.ts';
+import { type EventDefinition, eventHandler } from '@bubbles/bus/bus.ts';
 import { memoryBus } from '@bubbles/bus/memory/memory.ts';
 import { outgoing } from '@bubbles/bus/outgoing.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
@@ -38,7 +38,7 @@ const setUp = async ({ relays = true, partial = false } = {}) => {
   const things = seen.watched('maker', store.database('maker')).collection<Stored<Thing>>('things');
   await things.ensureIndexes([OUTBOX_INDEX]);
   const consumed: string[] = [];
-  for (const event of [Made, Lost]) await bus.subscribe(subscription('reader', event, ({ id }) => Promise.resolve(void consumed.push(id))));
+  for (const event of [Made, Lost]) await bus.consume(eventHandler('reader', event, ({ id }) => Promise.resolve(void consumed.push(id))));
   const relay = outboxRelay({ collections: relays ? [things] : [], definitions: [Made], bus, clock, ids, log });
   closing.push(() => relay.stop().then(() => store.close()));
   const relayAll = async () => {

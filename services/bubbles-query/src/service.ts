@@ -7,7 +7,7 @@ import type { Log } from '@bubbles/kernel/log.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import { outboxRelay } from '@bubbles/store/outbox-relay.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
-import { CONSUMER, consumers } from './adapters/bus/consumers.ts';
+import { CONSUMER, eventHandlers } from './adapters/bus/event-handlers.ts';
 import { readyEvent } from './adapters/bus/ready-event.ts';
 import { cursors } from './adapters/http/cursors.ts';
 import { presenter } from './adapters/http/present.ts';
@@ -54,7 +54,7 @@ export function createBubblesQuery(config: Config, infra: Infra, { identity }: P
   return {
     name: NAME,
     routes: routes(app, { present, cursors: cursors(cursorCodec({ keys: config.cursorKeys })) }),
-    subscriptions: consumers(app),
+    eventHandlers: eventHandlers(app),
     jobs: jobs(app),
     async start() {
       await stores.ensureIndexes();

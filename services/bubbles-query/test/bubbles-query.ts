@@ -1,4 +1,4 @@
-import type { Subscription } from '@bubbles/bus/bus.ts';
+import type { EventHandler } from '@bubbles/bus/bus.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import { AccessRequest } from '@bubbles/contracts/internal/access.ts';
 import type { Infra, Service } from '@bubbles/host/service.ts';
@@ -47,14 +47,14 @@ export const identityKnowing = (membershipsOf: MembershipsOf): InternalClient =>
 
 /** Hands over what was told as the bus does, one after the other. */
 export const tellTo = async (
-  { subscriptions }: { readonly subscriptions: readonly Subscription[] },
+  { eventHandlers }: { readonly eventHandlers: readonly EventHandler[] },
   told: readonly Told[],
 ): Promise<void> => {
   for (const { event, data } of told) {
-    const subscription = subscriptions.find((one) => one.event.type === event.type);
-    if (subscription === undefined) throw new Error(`nobody hears ${event.type}`);
+    const handler = eventHandlers.find((one) => one.event.type === event.type);
+    if (handler === undefined) throw new Error(`nobody hears ${event.type}`);
     const payload = event.schema.parse(data);
-    await subscription.handle(payload, {
+    await handler.handle(payload, {
       specversion: '1.0',
       id: 'event-1',
       source: event.publisher,

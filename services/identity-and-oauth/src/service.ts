@@ -59,7 +59,7 @@ export function createIdentity({ publicBaseUrl, sealKeys, releaseLeasesAtStart }
       ...adminTeamRoutes(app),
     ],
     idempotency: idempotencyStore({ ...infra, seal }),
-    subscriptions: [],
+    eventHandlers: [],
     jobs: jobs(app),
     start: async () => {
       await stores.ensureIndexes();

@@ -6,7 +6,7 @@ import { cursorCodec } from '@bubbles/kernel/cursors.ts';
 import { type Loop, startLoop } from '@bubbles/kernel/loop.ts';
 import { masterKeySeal } from '@bubbles/kernel/seal.ts';
 import type { Registry } from 'prom-client';
-import { CONSUMER, consumers } from './adapters/bus/consumers.ts';
+import { CONSUMER, eventHandlers } from './adapters/bus/event-handlers.ts';
 import { cursorsOf } from './adapters/http/cursors.ts';
 import { routes } from './adapters/http/routes.ts';
 import { sampleBubble } from './adapters/http/sample-bubble.ts';
@@ -118,7 +118,7 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
     routes: routes(app, cursorsOf(cursorCodec({ keys: config.cursorKeys }))),
     idempotency: idempotencyStore({ ...infra, seal }),
     webhooks: webhookSpecs(config.headerName),
-    subscriptions: consumers(app),
+    eventHandlers: eventHandlers(app),
     jobs: [{ name: 'sweep-deliveries', cron: '17 3 * * *', run: app.sweepDeliveries }],
     async start() {
       await kept.ensureIndexes();

@@ -95,7 +95,7 @@ export const startDispatcher = async (options: TestDispatcherOptions = {}): Prom
   const infra: Infra = { clock, ids: systemIds(), log, database, bus: end };
   const service = createWebhooksDispatcher({ ...CONFIG, ...config }, infra, { ...peers, registry });
   await service.start();
-  for (const subscription of service.subscriptions) await end.subscribe(subscription);
+  for (const handler of service.eventHandlers) await end.consume(handler);
   const http = await startTestHttp({ name: service.name, routes: service.routes, idempotency: service.idempotency, clock });
 
   const call: TestDispatcher['call'] = async (method, path = '', body = undefined, { idempotencyKey, ...caller } = {}) => {
@@ -133,7 +133,7 @@ export const startDispatcher = async (options: TestDispatcherOptions = {}): Prom
       const removed = { bubble_id: bubbleId, revision: 2 };
       const message = stamp(outgoing(BubbleRemovedV1, removed), { ...infra, source: BubbleRemovedV1.publisher });
       // Others consume it too, who are not there: it is handed over without the bus.
-      for (const { event, handle } of service.subscriptions) if (event.type === BubbleRemovedV1.type) await handle(removed, message);
+      for (const { event, handle } of service.eventHandlers) if (event.type === BubbleRemovedV1.type) await handle(removed, message);
     },
     async pass(seconds) {
       await clock.advance(seconds * 1000);

@@ -52,7 +52,7 @@ const handle = async (id: string): Promise<void> => {
   const data = readyEvent({ bubble: aBubble({ id }) });
   peers.ready(data);
   const message = stamp(outgoing(BubbleReadyV1, data), { ids: systemIds(), clock, source: BubbleReadyV1.publisher });
-  for (const { event, handle: take } of service.subscriptions) if (event.type === BubbleReadyV1.type) await take(data, message);
+  for (const { event, handle: take } of service.eventHandlers) if (event.type === BubbleReadyV1.type) await take(data, message);
 };
 const bubbleOf = ({ body }: { readonly body: Buffer }): string => JSON.parse(body.toString()).data.bubble.id;
 

@@ -25,7 +25,7 @@ export interface EventDefinition<T = unknown> {
 }
 
 /** One queue of one service: `<consumer>.<type>`. */
-export interface Subscription<T = unknown> {
+export interface EventHandler<T = unknown> {
   readonly consumer: string;
   readonly event: EventDefinition<T>;
   /** Unacknowledged messages at the same time, where it handles them together; otherwise as many as the bus gives everybody. */
@@ -46,7 +46,7 @@ export interface Bus {
   /** Resolves when the broker holds the message for every consumer of the definition; rejects with `BusUnavailable` otherwise (it may have been delivered all the same). */
   publish(definition: EventDefinition, event: CloudEvent): Promise<void>;
   /** Begins to consume. Survives the loss of the broker. */
-  subscribe(subscription: Subscription): Promise<void>;
+  consume(eventHandler: EventHandler): Promise<void>;
   /** Resolves when no message that was handed over is being handled or waits for a running consumer. */
   idle(): Promise<void>;
   /** Stops consuming, waits for handlers and confirms, then lets go of the broker. */
@@ -54,10 +54,10 @@ export interface Bus {
 }
 
 /** Binds a typed handler; the one place that erases the payload's type, which the bus proves again with the schema. */
-export const subscription = <T>(
+export const eventHandler = <T>(
   consumer: string,
   event: EventDefinition<T>,
   handle: (data: T, event: CloudEvent<T>) => Promise<void>,
-): Subscription =>
+): EventHandler =>
   // The bus hands over only what `event.schema` has parsed, so T is what arrives.
-  ({ consumer, event, handle }) as Subscription;
+  ({ consumer, event, handle }) as EventHandler;

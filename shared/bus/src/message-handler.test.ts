@@ -6,7 +6,7 @@ import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { describe, expect, it } from '@jest/globals';
 import type { ConsumeMessage } from 'amqplib';
 import { queueName } from './amqp/queues.ts';
-import { subscription } from './bus.ts';
+import { eventHandler } from './bus.ts';
 import { createMessageHandler } from './message-handler.ts';
 
 const EVENT = thingHappened('handled');
@@ -29,7 +29,7 @@ const setUp = ({ handle, copy = () => Promise.resolve() }: { handle: () => Promi
     return copy();
   };
   const handler = createMessageHandler({
-    subscription: subscription(consumerOf(EVENT), EVENT, handle),
+    eventHandler: eventHandler(consumerOf(EVENT), EVENT, handle),
     copies: { deadLetter: ({ reason }) => note(`dead: ${reason}`), requeue: (queue) => note(queue) },
     clock,
     log: SILENT_LOG,

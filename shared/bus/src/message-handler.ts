@@ -5,7 +5,7 @@ import type { ConsumeMessage } from 'amqplib';
 import { faultReason, handleMessage } from './amqp/handle-message.ts';
 import type { MessageCopies } from './amqp/message-copies.ts';
 import { DELIVERY_LIMIT, queueName } from './amqp/queues.ts';
-import type { Subscription } from './bus.ts';
+import type { EventHandler } from './bus.ts';
 
 /** What the broker is told: `ack`, done with it; `reject`, its handler failed; `wait` tells nothing, the message is kept for another try. */
 export type Disposition = 'ack' | 'reject' | 'wait';
@@ -17,7 +17,7 @@ export interface ReceivedMessage {
 }
 
 export interface MessageHandlerOptions {
-  readonly subscription: Subscription;
+  readonly eventHandler: EventHandler;
   readonly copies: MessageCopies;
   readonly clock: Clock;
   readonly log: Log;
@@ -47,8 +47,8 @@ export const isPoisonSuspect = (message: ConsumeMessage): boolean =>
   message.fields.redelivered && deliveryCount(message) >= SUSPECT_DELIVERIES;
 
 export const createMessageHandler = (options: MessageHandlerOptions): MessageHandler => {
-  const { subscription, copies, clock, log, jitter, signal } = options;
-  const { consumer, event } = subscription;
+  const { eventHandler, copies, clock, log, jitter, signal } = options;
+  const { consumer, event } = eventHandler;
   const queue = queueName(consumer, event.type);
   const sleep = (ms: number) => clock.sleepUntil(new Date(clock.now().getTime() + ms), 'poll', signal);
   const backoff = consumerBackoff({ queue, log, jitter, sleep, onEnd: () => !signal.aborted && options.onBackoffEnd() });
@@ -80,7 +80,7 @@ export const createMessageHandler = (options: MessageHandlerOptions): MessageHan
     isBackingOff: backoff.isOn,
     async handle(received) {
       const { message } = received;
-      const result = await handleMessage(subscription, message.content);
+      const result = await handleMessage(eventHandler, message.content);
       if (result.kind === 'unavailable') return postpone(received, result.error);
       backoff.reset();
       if (result.kind === 'unreadable') return deadLetter(message, result.reason);

@@ -1,4 +1,4 @@
-import { subscription } from '@bubbles/bus/bus.ts';
+import { eventHandler } from '@bubbles/bus/bus.ts';
 import { createMetrics } from '@bubbles/http/ops/metrics.ts';
 import { NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
@@ -48,7 +48,7 @@ describe('a service on the wire', () => {
       },
       bus: {
         publish: note('published'),
-        subscribe: ({ event }: { readonly event: { readonly type: string } }) => note(`subscribed to ${event.type}`)(),
+        consume: ({ event }: { readonly event: { readonly type: string } }) => note(`subscribed to ${event.type}`)(),
         idle: note('idle'),
         close: note('bus closed'),
       },
@@ -58,7 +58,7 @@ describe('a service on the wire', () => {
       service: {
         name: 'sample',
         routes: sampleRoutes({ ...(onWait && { onWait }) }),
-        subscriptions: [],
+        eventHandlers: [],
         jobs: [],
         start: note('started'),
         settle: note('settled'),
@@ -92,7 +92,7 @@ describe('a service on the wire', () => {
     const event = { type: 'a.b.c.v1', publisher: 'a', consumers: ['sample'], schema: z.object({}) };
     const { host: running, events } = await arranged({
       service: {
-        subscriptions: [subscription('sample', event, () => Promise.resolve())],
+        eventHandlers: [eventHandler('sample', event, () => Promise.resolve())],
         jobs: [{ name: 'sweep', cron: '* * * * *', run: () => Promise.resolve() }],
       },
     });

@@ -115,7 +115,7 @@ const startService = async ({ service, infra, startJobs }: HostOptions, stopping
     await pause(waitMs, undefined, { signal: stopping }).catch(() => undefined);
     if (stopping.aborted) return null;
   }
-  for (const subscription of service.subscriptions) await infra.bus.subscribe(subscription);
+  for (const handler of service.eventHandlers) await infra.bus.consume(handler);
   return startJobs([...service.jobs, ...sweepOf(service)]);
 };
 

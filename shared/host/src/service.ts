@@ -1,4 +1,4 @@
-import type { Bus, Subscription } from '@bubbles/bus/bus.ts';
+import type { Bus, EventHandler } from '@bubbles/bus/bus.ts';
 import type { WebhookSpec } from '@bubbles/http/document/webhook-spec.ts';
 import type { IdempotencyStore } from '@bubbles/http/routes/idempotency.ts';
 import type { Route } from '@bubbles/http/routes/route.ts';
@@ -28,7 +28,7 @@ export interface Service {
   readonly idempotency?: IdempotencyStore;
   /** Requests that it sends to receivers of its callers. */
   readonly webhooks?: readonly WebhookSpec[];
-  readonly subscriptions: readonly Subscription[];
+  readonly eventHandlers: readonly EventHandler[];
   readonly jobs: readonly Job[];
   /** Indexes, keys, loops. Called once before the first request is admitted. */
   start(): Promise<void>;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { type Bus, type EventDefinition, subscription } from '@bubbles/bus/bus.ts';
+import { type Bus, type EventDefinition, eventHandler } from '@bubbles/bus/bus.ts';
 import { type Clock, systemClock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -38,8 +38,8 @@ export const describeBrokerFaults = (url: string, control: string) =>
       at: { readonly count: number; readonly disturb: () => Promise<void> },
     ) => {
       const handled = new Map<number, number>();
-      await bus.subscribe(
-        subscription(consumerOf(event), event, ({ n }) => {
+      await bus.consume(
+        eventHandler(consumerOf(event), event, ({ n }) => {
           handled.set(n, (handled.get(n) ?? 0) + 1);
           return Promise.resolve();
         }),
@@ -79,8 +79,8 @@ export const describeBrokerFaults = (url: string, control: string) =>
       const event = EVENTS.blocked;
       const bus = engine.connect();
       const handled: number[] = [];
-      await bus.subscribe(
-        subscription(consumerOf(event), event, ({ n }) => {
+      await bus.consume(
+        eventHandler(consumerOf(event), event, ({ n }) => {
           handled.push(n);
           return Promise.resolve();
         }),
@@ -107,8 +107,8 @@ export const describeBrokerFaults = (url: string, control: string) =>
       };
       await expect(fill()).rejects.toMatchObject({ name: 'BusUnavailable' });
       const handled = new Set<number>();
-      await bus.subscribe(
-        subscription(consumerOf(event), event, ({ n }) => {
+      await bus.consume(
+        eventHandler(consumerOf(event), event, ({ n }) => {
           handled.add(n);
           return Promise.resolve();
         }),
@@ -135,8 +135,8 @@ export const describeBrokerFaults = (url: string, control: string) =>
         const handled: number[] = [];
         let away = true;
         let tries = 0;
-        await bus.subscribe(
-          subscription(consumerOf(event), event, async ({ n }) => {
+        await bus.consume(
+          eventHandler(consumerOf(event), event, async ({ n }) => {
             await Promise.resolve();
             tries += 1;
             if (away) throw new DomainError('unavailable', 'The store is away.');

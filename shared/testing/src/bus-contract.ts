@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Bus, type CloudEvent, type EventDefinition, subscription } from '@bubbles/bus/bus.ts';
+import { type Bus, type CloudEvent, type EventDefinition, eventHandler } from '@bubbles/bus/bus.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { anEvent, consumerOf, expectEventually, publishUntilTaken, sightings, type Thing, thingHappened } from './bus-events.ts';
@@ -49,8 +49,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
     it('hands over what the schema has parsed, with its envelope', async () => {
       const got = Promise.withResolvers<[Thing, CloudEvent<Thing>]>();
       const bus = engine.connect();
-      await bus.subscribe(
-        subscription(consumerOf(EVENTS.delivery), EVENTS.delivery, async (data, event) =>
+      await bus.consume(
+        eventHandler(consumerOf(EVENTS.delivery), EVENTS.delivery, async (data, event) =>
           got.resolve(await Promise.resolve([data, event])),
         ),
       );
@@ -63,7 +63,7 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       const bus = engine.connect();
       const views = [sightings(), sightings()];
       for (const [index, view] of views.entries()) {
-        await bus.subscribe(subscription(consumerOf(EVENTS.copies, index), EVENTS.copies, ({ n }) => Promise.resolve(view.see(n))));
+        await bus.consume(eventHandler(consumerOf(EVENTS.copies, index), EVENTS.copies, ({ n }) => Promise.resolve(view.see(n))));
       }
       for (const n of [1, 2, 3]) await bus.publish(EVENTS.copies, anEvent(EVENTS.copies, { n }));
       await bus.idle();
@@ -77,8 +77,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       const both = Promise.withResolvers<void>();
       const handled: [number, number][] = [];
       for (const replica of [0, 1]) {
-        await engine.connect().subscribe(
-          subscription(consumerOf(EVENTS.shared), EVENTS.shared, async ({ n }) => {
+        await engine.connect().consume(
+          eventHandler(consumerOf(EVENTS.shared), EVENTS.shared, async ({ n }) => {
             handled.push([replica, n]);
             if (new Set(handled.map(([by]) => by)).size === 2) both.resolve();
             await both.promise;
@@ -95,7 +95,7 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
     it('begins to handle the events of one publisher in their order', async () => {
       const bus = engine.connect();
       const view = sightings();
-      await bus.subscribe(subscription(consumerOf(EVENTS.order), EVENTS.order, ({ n }) => Promise.resolve(view.see(n))));
+      await bus.consume(eventHandler(consumerOf(EVENTS.order), EVENTS.order, ({ n }) => Promise.resolve(view.see(n))));
       for (let n = 0; n < 200; n += 1) await bus.publish(EVENTS.order, anEvent(EVENTS.order, { n }));
       await view.count(200);
       expect(view.seen).toEqual(Array.from({ length: 200 }, (_, n) => n));
@@ -104,8 +104,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
     it('hands a message over again after a fault of the handler', async () => {
       const bus = engine.connect();
       const view = sightings();
-      await bus.subscribe(
-        subscription(consumerOf(EVENTS.fault), EVENTS.fault, async ({ n }) => {
+      await bus.consume(
+        eventHandler(consumerOf(EVENTS.fault), EVENTS.fault, async ({ n }) => {
           await Promise.resolve();
           view.see(n);
           if (view.seen.length < 4) throw new Error('a fault');
@@ -121,8 +121,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
     it('buries a message after 20 redeliveries, with the reason, and goes on', async () => {
       const bus = engine.connect();
       const [bad, good] = [sightings(), sightings()];
-      await bus.subscribe(
-        subscription(consumerOf(EVENTS.limit), EVENTS.limit, async ({ n }) => {
+      await bus.consume(
+        eventHandler(consumerOf(EVENTS.limit), EVENTS.limit, async ({ n }) => {
           await Promise.resolve();
           (n === 0 ? bad : good).see(n);
           if (n === 0) throw new Error('the handler cannot take this one');
@@ -143,7 +143,7 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
     it('buries at once what does not parse, naming the field and never its value', async () => {
       const bus = engine.connect();
       const view = sightings();
-      await bus.subscribe(subscription(consumerOf(EVENTS.unreadable), EVENTS.unreadable, ({ n }) => Promise.resolve(view.see(n))));
+      await bus.consume(eventHandler(consumerOf(EVENTS.unreadable), EVENTS.unreadable, ({ n }) => Promise.resolve(view.see(n))));
       await bus.publish(EVENTS.unreadable, anEvent(EVENTS.unreadable, { n: 'secret' }));
       await bus.publish(EVENTS.unreadable, anEvent(EVENTS.unreadable, { n: 2 }));
       await view.count(1);
@@ -157,7 +157,7 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
     it('buries a message whose type is another than its queue', async () => {
       const bus = engine.connect();
       const view = sightings();
-      await bus.subscribe(subscription(consumerOf(EVENTS.foreign), EVENTS.foreign, ({ n }) => Promise.resolve(view.see(n))));
+      await bus.consume(eventHandler(consumerOf(EVENTS.foreign), EVENTS.foreign, ({ n }) => Promise.resolve(view.see(n))));
       await bus.publish(EVENTS.foreign, { ...anEvent(EVENTS.foreign, { n: 1 }), type: 'maker.other.happened.v1' });
       await bus.publish(EVENTS.foreign, anEvent(EVENTS.foreign, { n: 2 }));
       await view.count(1);
@@ -169,8 +169,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
     it("counts nothing while the trouble is the consumer's own", async () => {
       const bus = engine.connect();
       const view = sightings();
-      await bus.subscribe(
-        subscription(consumerOf(EVENTS.trouble), EVENTS.trouble, async ({ n }) => {
+      await bus.consume(
+        eventHandler(consumerOf(EVENTS.trouble), EVENTS.trouble, async ({ n }) => {
           await Promise.resolve();
           view.see(n);
           if (view.seen.length <= 30) throw unavailable();
@@ -187,14 +187,14 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       const bus = engine.connect();
       const [ill, well] = [sightings(), sightings()];
       let better = false;
-      await bus.subscribe(
-        subscription(consumerOf(EVENTS.others, 0), EVENTS.others, async ({ n }) => {
+      await bus.consume(
+        eventHandler(consumerOf(EVENTS.others, 0), EVENTS.others, async ({ n }) => {
           await Promise.resolve();
           if (!better) throw unavailable();
           ill.see(n);
         }),
       );
-      await bus.subscribe(subscription(consumerOf(EVENTS.others, 1), EVENTS.others, ({ n }) => Promise.resolve(well.see(n))));
+      await bus.consume(eventHandler(consumerOf(EVENTS.others, 1), EVENTS.others, ({ n }) => Promise.resolve(well.see(n))));
       const published = publishUntilTaken(bus, EVENTS.others, anEvent(EVENTS.others, { n: 1 }));
       await well.count(1);
       expect(ill.seen).toEqual([]);
@@ -205,7 +205,7 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
 
     it('refuses an event while one of the consumers that it names has no queue', async () => {
       const bus = engine.connect();
-      await bus.subscribe(subscription(consumerOf(MISSING), MISSING, () => Promise.resolve()));
+      await bus.consume(eventHandler(consumerOf(MISSING), MISSING, () => Promise.resolve()));
       await expect(bus.publish(MISSING, anEvent(MISSING, { n: 1 }))).rejects.toMatchObject({ name: 'BusUnavailable' });
     });
 
@@ -216,8 +216,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
     it('is idle when everything published has been handled', async () => {
       const bus = engine.connect();
       const view = sightings();
-      await bus.subscribe(
-        subscription(consumerOf(EVENTS.quiet), EVENTS.quiet, async ({ n }) => {
+      await bus.consume(
+        eventHandler(consumerOf(EVENTS.quiet), EVENTS.quiet, async ({ n }) => {
           await pause(1);
           view.see(n);
         }),
@@ -232,8 +232,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       const bus = engine.connect();
       const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const order: string[] = [];
-      await bus.subscribe(
-        subscription(consumerOf(EVENTS.closing), EVENTS.closing, async () => {
+      await bus.consume(
+        eventHandler(consumerOf(EVENTS.closing), EVENTS.closing, async () => {
           begun.resolve();
           await end.promise;
           order.push('handled');
@@ -251,8 +251,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
     it('one end that closes leaves the others as they are', async () => {
       const [leaving, staying] = [engine.connect(), engine.connect()];
       const [left, stayed] = [sightings(), sightings()];
-      await leaving.subscribe(subscription(consumerOf(EVENTS.leaving), EVENTS.leaving, ({ n }) => Promise.resolve(left.see(n))));
-      await staying.subscribe(subscription(consumerOf(EVENTS.leaving), EVENTS.leaving, ({ n }) => Promise.resolve(stayed.see(n))));
+      await leaving.consume(eventHandler(consumerOf(EVENTS.leaving), EVENTS.leaving, ({ n }) => Promise.resolve(left.see(n))));
+      await staying.consume(eventHandler(consumerOf(EVENTS.leaving), EVENTS.leaving, ({ n }) => Promise.resolve(stayed.see(n))));
       await leaving.close();
       for (const n of [1, 2, 3]) await staying.publish(EVENTS.leaving, anEvent(EVENTS.leaving, { n }));
       await stayed.count(3);

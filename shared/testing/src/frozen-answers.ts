@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { queueName } from '@bubbles/bus/amqp/queues.ts';
-import { subscription } from '@bubbles/bus/bus.ts';
+import { eventHandler } from '@bubbles/bus/bus.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AmqpEngine, startAmqpEngine } from './amqp-engine.ts';
 import { anEvent, consumerOf, expectEventually, sightings, thingHappened } from './bus-events.ts';
@@ -40,8 +40,8 @@ export const describeFrozenAnswers = (url: string) =>
       const direct = engine.connect();
       const bus = engine.connectWith({ url: proxy.url, jitter: () => 0.1 });
       const view = sightings();
-      await bus.subscribe(
-        subscription(consumerOf(event), event, async ({ n }) => {
+      await bus.consume(
+        eventHandler(consumerOf(event), event, async ({ n }) => {
           await setImmediate();
           if (n === SUSPECT && proxy.consumptions() < BACK_TO_ONE) throw new Error('a fault');
           view.see(n);

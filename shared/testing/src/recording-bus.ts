@@ -21,7 +21,7 @@ export function recordingBus(): RecordingBus {
       published.push(event);
       return Promise.resolve();
     },
-    subscribe: () => Promise.resolve(),
+    consume: () => Promise.resolve(),
     idle: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };

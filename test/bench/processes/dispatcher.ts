@@ -139,13 +139,13 @@ const workOff = async () => {
 
 const consume = async () => {
   await start();
-  for (const subscription of service.subscriptions) await bus.subscribe(subscription);
+  for (const handler of service.eventHandlers) await bus.consume(handler);
 };
 
 const ready = (owner: string): Promise<void> => {
   const bubble = aBubble({ id: `bubble-${next()}`, title: String(nowMs()), summary: SUMMARY });
   const data = readyEvent({ bubble, participant_user_ids: [owner] });
-  const [fanOut] = service.subscriptions;
+  const [fanOut] = service.eventHandlers;
   const message = stamp(outgoing(BubbleReadyV1, data), { ...infra, source: BubbleReadyV1.publisher });
   return fanOut?.handle(data, message) ?? Promise.resolve();
 };

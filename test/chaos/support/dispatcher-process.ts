@@ -94,7 +94,7 @@ const start = async (): Promise<void> => {
       await pause(START_AGAIN_MS);
     }
   }
-  for (const subscription of service.subscriptions) await bus.subscribe(subscription);
+  for (const handler of service.eventHandlers) await bus.consume(handler);
 };
 
 const take = async (bubble: string): Promise<true> => {

@@ -1,4 +1,4 @@
-import type { EventDefinition, Subscription } from '@bubbles/bus/bus.ts';
+import type { EventDefinition, EventHandler } from '@bubbles/bus/bus.ts';
 import { AccountChangedV1 } from '@bubbles/contracts/events/account-events.ts';
 import {
   BubbleChangedV1,
@@ -75,14 +75,14 @@ const FROM_THE_PIPELINE: readonly Heard[] = [
 ];
 
 describe('bubbles-query hears', () => {
-  let subscriptions: readonly Subscription[];
+  let eventHandlers: readonly EventHandler[];
   let http: TestHttp;
   let stop: () => Promise<void>;
 
   beforeEach(async () => {
     const service = bubblesQuery(memoryInfra('bubbles_query', { clock: fakeClock(new Date(AT)), bus: recordingBus() }));
     await service.start();
-    subscriptions = service.subscriptions;
+    eventHandlers = service.eventHandlers;
     http = await startTestHttp({ routes: service.routes, caller: aCaller({ userId: USER_ID }) });
     stop = async () => {
       await http.stop();
@@ -92,8 +92,8 @@ describe('bubbles-query hears', () => {
   afterEach(() => stop());
 
   const heard = async (pact: ReturnType<typeof pactBetween>, { event: [definition, data], after, path, shows }: Heard) => {
-    for (const [earlier, fact] of after) await publish(subscriptions, earlier, fact);
-    await expectMessage(pact, { definition, data, subscriptions });
+    for (const [earlier, fact] of after) await publish(eventHandlers, earlier, fact);
+    await expectMessage(pact, { definition, data, eventHandlers });
     const response = await http.fetch(path);
     expect(await response.json()).toMatchObject(shows);
   };

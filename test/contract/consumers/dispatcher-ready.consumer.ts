@@ -1,7 +1,7 @@
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';
-import { consumers } from '@bubbles/webhooks-dispatcher/adapters/bus/consumers.ts';
+import { eventHandlers } from '@bubbles/webhooks-dispatcher/adapters/bus/event-handlers.ts';
 import { stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import type { App } from '@bubbles/webhooks-dispatcher/app.ts';
 import { DEFAULT_QUOTA } from '@bubbles/webhooks-dispatcher/config.ts';
@@ -37,7 +37,7 @@ describe('the dispatcher hears that a bubble is ready', () => {
         channel_id: CHANNEL_ID,
         ready_at: AT,
       },
-      subscriptions: consumers(app),
+      eventHandlers: eventHandlers(app),
     });
     expect(await kept.deliveries.countDue(clock.now())).toMatchObject({ due: 1 });
   });

@@ -1,7 +1,7 @@
 import { BubbleRemovedV1 } from '@bubbles/contracts/events/recording-events.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';
-import { consumers } from '@bubbles/webhooks-dispatcher/adapters/bus/consumers.ts';
+import { eventHandlers } from '@bubbles/webhooks-dispatcher/adapters/bus/event-handlers.ts';
 import { stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import type { App } from '@bubbles/webhooks-dispatcher/app.ts';
 import { eventId } from '@bubbles/webhooks-dispatcher/domain/ids.ts';
@@ -25,7 +25,7 @@ describe('the dispatcher hears that a recording was removed', () => {
     await expectMessage(pactBetween('webhooks-dispatcher', 'recording-pipeline'), {
       definition: BubbleRemovedV1,
       data: { ...bubble, revision: 2 },
-      subscriptions: consumers(app),
+      eventHandlers: eventHandlers(app),
     });
     expect((await kept.events.bodies([id])).get(id)).toBeNull();
   });

@@ -27,10 +27,10 @@ describe('bubbles-query', () => {
   });
 
   const aReadyBubble = async () => {
-    await publish(service.subscriptions, BubbleCreatedV1, details);
-    await publish(service.subscriptions, MediaProcessedV1, media);
-    await publish(service.subscriptions, TranscriptCompletedV1, transcript);
-    await publish(service.subscriptions, NotesGeneratedV1, notes);
+    await publish(service.eventHandlers, BubbleCreatedV1, details);
+    await publish(service.eventHandlers, MediaProcessedV1, media);
+    await publish(service.eventHandlers, TranscriptCompletedV1, transcript);
+    await publish(service.eventHandlers, NotesGeneratedV1, notes);
     await service.settle();
   };
 

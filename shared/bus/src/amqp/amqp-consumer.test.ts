@@ -5,7 +5,7 @@ import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { describe, expect, it } from '@jest/globals';
 import type { ChannelModel, ConsumeMessage } from 'amqplib';
-import { subscription } from '../bus.ts';
+import { eventHandler } from '../bus.ts';
 import { amqpConsumer } from './amqp-consumer.ts';
 
 type Receive = (message: ConsumeMessage | null) => void;
@@ -98,7 +98,7 @@ const setUp = () => {
   const clock = fakeClock();
   const event = thingHappened('lost');
   const consumer = amqpConsumer({
-    subscription: subscription(consumerOf(event), event, () => Promise.resolve()),
+    eventHandler: eventHandler(consumerOf(event), event, () => Promise.resolve()),
     connection: {
       up: () => reached.promise,
       onDown: () => undefined,

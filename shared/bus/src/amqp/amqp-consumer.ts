@@ -3,7 +3,7 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { inFlight } from '@bubbles/kernel/in-flight.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Channel, ChannelModel } from 'amqplib';
-import type { Subscription } from '../bus.ts';
+import type { EventHandler } from '../bus.ts';
 import { createMessageHandler } from '../message-handler.ts';
 import { superviseChannel } from './amqp-channel.ts';
 import { type AmqpConnection, listenTo } from './amqp-connection.ts';
@@ -13,7 +13,7 @@ import { queueName } from './queues.ts';
 import { declareQueue } from './topology.ts';
 
 export interface ConsumerOptions {
-  readonly subscription: Subscription;
+  readonly eventHandler: EventHandler;
   readonly connection: AmqpConnection;
   readonly copies: MessageCopies;
   readonly clock: Clock;
@@ -34,18 +34,18 @@ export interface Consumer {
   close(deadline: AbortSignal): Promise<void>;
 }
 
-export function amqpConsumer({ subscription, connection, copies, prefetch, ...shared }: ConsumerOptions): Consumer {
+export function amqpConsumer({ eventHandler, connection, copies, prefetch, ...shared }: ConsumerOptions): Consumer {
   const { log } = shared;
-  const queue = queueName(subscription.consumer, subscription.event.type);
+  const queue = queueName(eventHandler.consumer, eventHandler.event.type);
   const stopping = new AbortController();
   const running = inFlight();
   const onBackoffEnd = () => consumption?.resume();
-  const handler = createMessageHandler({ ...shared, subscription, copies, signal: stopping.signal, onBackoffEnd });
+  const handler = createMessageHandler({ ...shared, eventHandler, copies, signal: stopping.signal, onBackoffEnd });
   let consumption: Consumption | null = null;
   let wasCancelled = false;
 
   const consume = async (channel: Channel, model: ChannelModel) => {
-    if (wasCancelled) wasCancelled = !(await declareAgain(model, subscription, log));
+    if (wasCancelled) wasCancelled = !(await declareAgain(model, eventHandler, log));
     // What began now would be answered on a channel that is being closed.
     stopping.signal.throwIfAborted();
     const onCancelled = () => {
@@ -85,7 +85,7 @@ export function amqpConsumer({ subscription, connection, copies, prefetch, ...sh
 }
 
 /** Whether it could be: where the broker's permissions leave that to the topology job, the queue is waited for. */
-const declareAgain = async (model: ChannelModel, { consumer, event }: Subscription, log: Log): Promise<boolean> => {
+const declareAgain = async (model: ChannelModel, { consumer, event }: EventHandler, log: Log): Promise<boolean> => {
   const channel = listenTo(await model.createChannel(), log);
   try {
     await declareQueue(channel, consumer, event.type);

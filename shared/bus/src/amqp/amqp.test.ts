@@ -9,7 +9,7 @@ import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Channel } from 'amqplib';
 import { z } from 'zod';
-import { type Bus, subscription } from '../bus.ts';
+import { type Bus, eventHandler } from '../bus.ts';
 import { amqpBus } from './amqp.ts';
 import { openConnection } from './amqp-connection.ts';
 import { amqpConsumer } from './amqp-consumer.ts';
@@ -33,7 +33,7 @@ describe('the bus without its broker', () => {
 
     const bus = amqpBus({ url: `amqp://127.0.0.1:${port}`, service: 'alone', clock: systemClock(), log: SILENT_LOG });
     const event = thingHappened('alone');
-    await bus.subscribe(subscription(consumerOf(event), event, () => Promise.resolve()));
+    await bus.consume(eventHandler(consumerOf(event), event, () => Promise.resolve()));
     for (let n = 0; n < 3; n += 1) await expect(bus.publish(event, anEvent(event, { n }))).rejects.toMatchObject(BUS_UNAVAILABLE);
     await bus.idle();
     await bus.close();
@@ -91,7 +91,7 @@ const describeRabbit = (url: string) =>
       const event = EVENTS.deleted;
       const bus = engine.connect();
       const view = sightings();
-      await bus.subscribe(subscription(consumerOf(event), event, ({ n }) => Promise.resolve(view.see(n))));
+      await bus.consume(eventHandler(consumerOf(event), event, ({ n }) => Promise.resolve(view.see(n))));
       await publishThings(bus, event, [1, 2]);
       await view.count(2);
       const channel = await engine.operator.createChannel();
@@ -122,7 +122,7 @@ const describeRabbit = (url: string) =>
       };
       const consumer = amqpConsumer({
         ...shared,
-        subscription: subscription(consumerOf(event), event, ({ n }) => handle(n)),
+        eventHandler: eventHandler(consumerOf(event), event, ({ n }) => handle(n)),
         connection: reachable,
         copies: { deadLetter: () => Promise.resolve(), requeue: () => Promise.resolve() },
         prefetch: 20,
@@ -183,8 +183,8 @@ const describeRabbit = (url: string) =>
       const bus = engine.connect();
       const view = sightings();
       let mended = false;
-      await bus.subscribe(
-        subscription(consumerOf(event), event, async ({ n }) => {
+      await bus.consume(
+        eventHandler(consumerOf(event), event, async ({ n }) => {
           await Promise.resolve();
           if (!mended) throw new Error('broken');
           view.see(n);
@@ -216,8 +216,8 @@ const describeRabbit = (url: string) =>
       }
       const handled = sightings();
       let [now, most] = [0, 0];
-      await bus.subscribe(
-        subscription(consumerOf(event), event, async ({ n }) => {
+      await bus.consume(
+        eventHandler(consumerOf(event), event, async ({ n }) => {
           now += 1;
           most = Math.max(most, now);
           await new Promise((resolve) => setImmediate(resolve));

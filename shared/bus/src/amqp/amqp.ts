@@ -13,7 +13,7 @@ export interface AmqpBusOptions {
   readonly service: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Unacknowledged messages at the same time of a subscription that does not say how many. */
+  /** Unacknowledged messages at the same time for each handler that does not say how many. */
   readonly prefetch?: number;
   /** How long the broker may take to confirm. */
   readonly confirmLimitMs?: number;
@@ -62,8 +62,8 @@ export function amqpBus(options: AmqpBusOptions): Bus {
 
   return {
     publish: (definition, event) => publisher.publishEvent(definition, event),
-    subscribe(subscription) {
-      const own = { subscription, prefetch: subscription.prefetch ?? prefetch };
+    consume(eventHandler) {
+      const own = { eventHandler, prefetch: eventHandler.prefetch ?? prefetch };
       consumers.push(amqpConsumer({ ...shared, ...own, connection: consuming, copies }));
       return Promise.resolve();
     },

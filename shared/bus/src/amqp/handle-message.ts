@@ -1,5 +1,5 @@
 import { isUnavailable } from '@bubbles/kernel/errors.ts';
-import type { CloudEvent, Subscription } from '../bus.ts';
+import type { CloudEvent, EventHandler } from '../bus.ts';
 import { type Decoded, decodeEvent, decodeWith } from '../cloud-event.ts';
 
 /** What came of handing one message to a handler. */
@@ -12,7 +12,7 @@ export type HandlerResult =
   | { readonly kind: 'fault'; readonly error: unknown };
 
 /** Never rejects. */
-export const handleMessage = async ({ event: definition, handle }: Subscription, bytes: Uint8Array): Promise<HandlerResult> => {
+export const handleMessage = async ({ event: definition, handle }: EventHandler, bytes: Uint8Array): Promise<HandlerResult> => {
   const event = decodeAs(definition.type, bytes);
   if (event.reason !== null) return { kind: 'unreadable', reason: event.reason };
   const data = decodeWith(definition.schema, event.value.data);

@@ -3,7 +3,7 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { faultReason, type HandlerResult, handleMessage } from '../amqp/handle-message.ts';
 import { DELIVERY_LIMIT } from '../amqp/queues.ts';
-import { BusUnavailable, type Subscription } from '../bus.ts';
+import { BusUnavailable, type EventHandler } from '../bus.ts';
 
 /** A message that a consumer could not take. */
 export interface DeadLetter {
@@ -25,7 +25,7 @@ export interface MemoryQueue {
   /** Resolves when the message has been taken or buried, rejects with `BusUnavailable` when nobody is there to take it. */
   offer(body: Buffer): Promise<void>;
   /** Adds a consumer that competes with those there; the answer removes it and waits for its handlers. */
-  join(subscription: Subscription): () => Promise<void>;
+  join(eventHandler: EventHandler): () => Promise<void>;
   /** Off: takes nothing, as if its process were gone. */
   setState(state: 'up' | 'down'): void;
   retryNow(): void;
@@ -38,7 +38,7 @@ interface Copy {
 }
 
 interface Worker {
-  readonly subscription: Subscription;
+  readonly eventHandler: EventHandler;
   readonly running: Set<Promise<void>>;
   failures: number;
   availableAt: number;
@@ -91,7 +91,7 @@ export function memoryQueue(options: QueueOptions): MemoryQueue {
   const isAvailable = (worker: Worker) => state === 'up' && worker.availableAt <= clock.monotonic();
 
   const hand = (worker: Worker, copy: Copy) => {
-    const run = handleMessage(worker.subscription, copy.body).then((result) => {
+    const run = handleMessage(worker.eventHandler, copy.body).then((result) => {
       worker.running.delete(run);
       if (settle(worker, copy, result)) waiting.unshift(copy);
       dispatch();
@@ -122,8 +122,8 @@ export function memoryQueue(options: QueueOptions): MemoryQueue {
       dispatch();
       return copy.settled.promise;
     },
-    join(subscription) {
-      const worker: Worker = { subscription, running: new Set(), failures: 0, availableAt: Number.NEGATIVE_INFINITY };
+    join(eventHandler) {
+      const worker: Worker = { eventHandler, running: new Set(), failures: 0, availableAt: Number.NEGATIVE_INFINITY };
       workers.push(worker);
       return async () => {
         workers.splice(workers.indexOf(worker), 1);

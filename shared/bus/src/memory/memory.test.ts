@@ -4,7 +4,7 @@ import { anEvent, consumerOf, sightings, thingHappened } from '@bubbles/testing/
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { describe, expect, it } from '@jest/globals';
-import { type EventDefinition, subscription } from '../bus.ts';
+import { type EventDefinition, eventHandler } from '../bus.ts';
 import { memoryBus } from './memory.ts';
 
 const BUS_UNAVAILABLE = { name: 'BusUnavailable' };
@@ -22,8 +22,8 @@ describe('the bus in memory', () => {
     const event = thingHappened('memory', ['one', 'two']);
     const { bus } = setUp();
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    await bus.subscribe(subscription(consumerOf(event, 0), event, () => first.promise));
-    await bus.subscribe(subscription(consumerOf(event, 1), event, () => second.promise));
+    await bus.consume(eventHandler(consumerOf(event, 0), event, () => first.promise));
+    await bus.consume(eventHandler(consumerOf(event, 1), event, () => second.promise));
     let confirmed = false;
     const published = bus.publish(event, thing(event)).then(() => {
       confirmed = true;
@@ -39,7 +39,7 @@ describe('the bus in memory', () => {
   it('refuses at once while a consumer is down, and keeps nothing for it', async () => {
     const { bus, event, consumer } = setUp();
     const view = sightings();
-    await bus.subscribe(subscription(consumer, event, ({ n }) => Promise.resolve(view.see(n))));
+    await bus.consume(eventHandler(consumer, event, ({ n }) => Promise.resolve(view.see(n))));
     bus.setConsumer(consumer, 'down');
     await expect(bus.publish(event, thing(event, 1))).rejects.toMatchObject(BUS_UNAVAILABLE);
     bus.setConsumer(consumer, 'up');
@@ -50,7 +50,7 @@ describe('the bus in memory', () => {
   it('a consumer that is down before it subscribes stays down', async () => {
     const { bus, event, consumer } = setUp();
     bus.setConsumer(consumer, 'down');
-    await bus.subscribe(subscription(consumer, event, () => Promise.resolve()));
+    await bus.consume(eventHandler(consumer, event, () => Promise.resolve()));
     await expect(bus.publish(event, thing(event))).rejects.toMatchObject(BUS_UNAVAILABLE);
   });
 
@@ -58,8 +58,8 @@ describe('the bus in memory', () => {
     const { bus, event, consumer } = setUp();
     const end = Promise.withResolvers<void>();
     let begun = 0;
-    await bus.subscribe(
-      subscription(consumer, event, () => {
+    await bus.consume(
+      eventHandler(consumer, event, () => {
         begun += 1;
         return end.promise;
       }),
@@ -76,8 +76,8 @@ describe('the bus in memory', () => {
   it('refuses at once while a consumer backs off, and hands over again when that is over', async () => {
     const { bus, clock, event, consumer } = setUp();
     let calls = 0;
-    await bus.subscribe(
-      subscription(consumer, event, () => {
+    await bus.consume(
+      eventHandler(consumer, event, () => {
         calls += 1;
         return calls === 1 ? Promise.reject(new DomainError('unavailable', 'The store is away.')) : Promise.resolve();
       }),
@@ -94,8 +94,8 @@ describe('the bus in memory', () => {
   it('backs off longer each time, at most 5 s, until retried or until another service comes up', async () => {
     const { bus, clock, event, consumer } = setUp();
     let calls = 0;
-    await bus.subscribe(
-      subscription(consumer, event, () => {
+    await bus.consume(
+      eventHandler(consumer, event, () => {
         calls += 1;
         return Promise.reject(new DomainError('unavailable', 'The store is away.'));
       }),
@@ -120,8 +120,8 @@ describe('the bus in memory', () => {
     const { bus, clock, event, consumer } = setUp();
     let isAway = true;
     const met = Promise.withResolvers<void>();
-    await bus.subscribe(
-      subscription(consumer, event, async () => {
+    await bus.consume(
+      eventHandler(consumer, event, async () => {
         await met.promise;
         if (isAway) throw new DomainError('unavailable', 'The store is away.');
       }),
@@ -137,7 +137,7 @@ describe('the bus in memory', () => {
   it('begins anew to back off after a success, unless that had begun before the trouble', async () => {
     const { bus, clock, event, consumer } = setUp();
     const outcomes = new Map<number, PromiseWithResolvers<void>>();
-    await bus.subscribe(subscription(consumer, event, ({ n }) => (outcomes.get(n) ?? Promise.withResolvers<void>()).promise));
+    await bus.consume(eventHandler(consumer, event, ({ n }) => (outcomes.get(n) ?? Promise.withResolvers<void>()).promise));
     const begin = (n: number) => {
       outcomes.set(n, Promise.withResolvers());
       const published = Promise.allSettled([bus.publish(event, thing(event, n))]);
@@ -166,8 +166,8 @@ describe('the bus in memory', () => {
     const { bus, clock, event, consumer } = setUp();
     const view = sightings();
     let fails = true;
-    await bus.subscribe(
-      subscription(consumer, event, async ({ n }) => {
+    await bus.consume(
+      eventHandler(consumer, event, async ({ n }) => {
         await setImmediate();
         if (fails && n === 2) throw new DomainError('unavailable', 'The store is away.');
         view.see(n);
@@ -189,13 +189,13 @@ describe('the bus in memory', () => {
     const event = thingHappened('memory', ['one', 'two']);
     const { bus } = setUp();
     const view = sightings();
-    await bus.subscribe(
-      subscription(consumerOf(event, 0), event, (data) => {
+    await bus.consume(
+      eventHandler(consumerOf(event, 0), event, (data) => {
         Object.assign(data, { n: 99 });
         return Promise.resolve();
       }),
     );
-    await bus.subscribe(subscription(consumerOf(event, 1), event, ({ n }) => Promise.resolve(view.see(n))));
+    await bus.consume(eventHandler(consumerOf(event, 1), event, ({ n }) => Promise.resolve(view.see(n))));
     await bus.publish(event, thing(event, 1));
     expect(view.seen).toEqual([1]);
   });

@@ -2,7 +2,7 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { inFlight } from '@bubbles/kernel/in-flight.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { queueName } from '../amqp/queues.ts';
-import { type Bus, BusUnavailable, type CloudEvent, type EventDefinition, type Subscription } from '../bus.ts';
+import { type Bus, BusUnavailable, type CloudEvent, type EventDefinition, type EventHandler } from '../bus.ts';
 import { encodeEvent } from '../cloud-event.ts';
 import { type DeadLetter, type MemoryQueue, memoryQueue } from './memory-queue.ts';
 
@@ -63,8 +63,8 @@ export function memoryBus({ clock, log, jitter = Math.random }: MemoryBusOptions
         if (closed) return Promise.reject(new BusUnavailable('the bus is closed'));
         return own.track(work.track(deliver(definition, event)));
       },
-      subscribe(subscription: Subscription) {
-        leaves.push(queueOf(subscription.consumer, subscription.event.type).join(subscription));
+      consume(eventHandler: EventHandler) {
+        leaves.push(queueOf(eventHandler.consumer, eventHandler.event.type).join(eventHandler));
         return Promise.resolve();
       },
       idle: work.idle,
