@@ -1,5 +1,5 @@
-import { backoffMs } from '@bubbles/kernel/backoff.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
+import { backoffMs } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { ConsumeMessage } from 'amqplib';
 import { faultReason, handleMessage } from './amqp/handle-message.ts';

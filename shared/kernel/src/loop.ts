@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
+import { backoffMs } from './concurrency.ts';
 import type { Log } from './log.ts';
 
 /** A background worker: relay, claimer, flusher. */
@@ -24,8 +25,6 @@ export interface LoopOptions {
   readonly jitter?: () => number;
 }
 
-const FIRST_RETRY_MS = 100;
-const MAX_RETRY_MS = 5_000;
 /** Why a sleep ends; one for all, since a loop may be woken thousands of times a second. */
 const WAKE_REASON = 'awake';
 
@@ -43,8 +42,7 @@ const createRun = ({ name, log, run, jitter = Math.random }: LoopOptions) => {
       failures += 1;
       // The first, the second, the fourth, …: what goes on failing does not fill the log.
       if (Number.isInteger(Math.log2(failures))) log.warn('background run failed, retrying', { loop: name, failures, error });
-      const ceiling = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
-      return { failed: true, retryAfterMs: ceiling * (0.5 + jitter() / 2) };
+      return { failed: true, retryAfterMs: backoffMs(failures - 1, jitter) };
     }
   };
 };

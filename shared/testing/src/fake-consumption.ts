@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { createConsumption } from '@bubbles/bus/amqp/consumption.ts';
 import type { Disposition } from '@bubbles/bus/message-handler.ts';
-import { inFlight } from '@bubbles/kernel/in-flight.ts';
+import { inFlight } from '@bubbles/kernel/concurrency.ts';
 import type { Channel, ConsumeMessage } from 'amqplib';
 import { fakeClock } from './fake-clock.ts';
 import { SILENT_LOG } from './http.ts';

@@ -1,5 +1,5 @@
-import { backoffMs } from '@bubbles/kernel/backoff.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
+import { backoffMs } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Channel, ChannelModel } from 'amqplib';
 import { BusUnavailable } from '../bus.ts';

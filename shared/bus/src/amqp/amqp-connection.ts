@@ -1,4 +1,4 @@
-import { backoffMs } from '@bubbles/kernel/backoff.ts';
+import { backoffMs } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { type Channel, type ChannelModel, connect, type RecoveringChannelModel } from 'amqplib';
 

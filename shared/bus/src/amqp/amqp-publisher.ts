@@ -1,6 +1,5 @@
-import { aborted } from '@bubbles/kernel/aborted.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import { inFlight } from '@bubbles/kernel/in-flight.ts';
+import { aborted, inFlight } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import { BusUnavailable, type CloudEvent, type EventDefinition } from '../bus.ts';

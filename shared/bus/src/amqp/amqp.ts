@@ -1,5 +1,5 @@
-import { aborted } from '@bubbles/kernel/aborted.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
+import { aborted } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Bus } from '../bus.ts';
 import { openConnection } from './amqp-connection.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import type { InFlight } from '@bubbles/kernel/in-flight.ts';
+import type { InFlight } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Channel, ConsumeMessage } from 'amqplib';
 import { type Disposition, isPoisonSuspect, type MessageHandler, type ReceivedMessage } from '../message-handler.ts';

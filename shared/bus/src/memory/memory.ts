@@ -1,5 +1,5 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import { inFlight } from '@bubbles/kernel/in-flight.ts';
+import { inFlight } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { queueName } from '../amqp/queues.ts';
 import { type Bus, BusUnavailable, type CloudEvent, type EventDefinition, type EventHandler } from '../bus.ts';
