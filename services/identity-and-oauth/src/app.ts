@@ -3,6 +3,7 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { RateWindows } from './domain/rate-window.ts';
 import type {
   AccessTokenVerifier,
+  AccountChanged,
   AccountStore,
   AssertionKeys,
   Assertions,
@@ -24,6 +25,7 @@ export interface AppPorts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly accounts: AccountStore;
+  readonly accountChanged: AccountChanged;
   readonly teams: TeamStore;
   readonly sessions: SessionStore;
   readonly revokedKeys: RevokedKeyStore;

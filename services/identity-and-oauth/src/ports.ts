@@ -1,3 +1,4 @@
+import type { OutgoingEvent } from '@bubbles/bus/outgoing.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
 import type { Account, ActiveKey, VersionedAccount } from './domain/account.ts';
 import type { Credential, Standing } from './domain/credential.ts';
@@ -25,6 +26,9 @@ export interface AccountStore {
   /** False when the account has no such active key (any more). */
   removeKey(id: string, keyId: string): Promise<boolean>;
 }
+
+/** The event that tells an account's state and profile as they are now. */
+export type AccountChanged = (account: Account) => OutgoingEvent;
 
 export interface TeamStore {
   insert(team: Team): Promise<void>;

@@ -9,12 +9,14 @@ import { outboxRelay } from '@bubbles/store/outbox-relay.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import { assertionIssuer } from './adapters/assertions/assertion-issuer.ts';
 import { keyRing } from './adapters/assertions/key-ring.ts';
+import { accountChanged } from './adapters/bus/events.ts';
 import { adminAccountRoutes } from './adapters/http/admin-account-routes.ts';
 import { adminTeamRoutes } from './adapters/http/admin-team-routes.ts';
 import { admittedAccounts } from './adapters/http/admitted-accounts.ts';
 import { credentialAuthenticator } from './adapters/http/authenticator.ts';
 import { discoveryRoutes } from './adapters/http/discovery-routes.ts';
 import { internalRoutes } from './adapters/http/internal-routes.ts';
+import { presentAccount } from './adapters/http/present.ts';
 import { publicRoutes } from './adapters/http/public-routes.ts';
 import { openStores, type Stores } from './adapters/store/stores.ts';
 import { noIssuer } from './adapters/tokens/no-issuer.ts';
@@ -42,6 +44,7 @@ export function createIdentity({ publicBaseUrl, sealKeys, releaseLeasesAtStart }
     ...stores,
     clock,
     ids,
+    accountChanged: accountChanged(presentAccount),
     accessTokens: noIssuer,
     windows: rateWindows(),
     assertions: assertionIssuer({ ring, clock }),

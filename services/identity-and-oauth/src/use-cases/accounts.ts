@@ -1,6 +1,7 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { Changed } from '@bubbles/store/aggregates.ts';
 import {
   type Account,
   type AccountState,
@@ -12,8 +13,7 @@ import {
   withProfile,
 } from '../domain/account.ts';
 import { type IssuedKey, type IssuedSession, issueKey, issueSession, TOKEN_BYTES } from '../domain/token.ts';
-import type { AccountStore, Page, RevokedKeyStore, SessionStore } from '../ports.ts';
-import { announced } from './account-events.ts';
+import type { AccountChanged, AccountStore, Page, RevokedKeyStore, SessionStore } from '../ports.ts';
 
 export interface AccountToCreate {
   readonly profile: Profile;
@@ -30,34 +30,37 @@ export interface CreatedAccount {
 interface AccountPorts {
   readonly accounts: AccountStore;
 }
+interface AccountWriterPorts extends AccountPorts {
+  readonly accountChanged: AccountChanged;
+}
 
 export const createAccount =
-  ({ accounts, sessions, clock, ids }: AccountPorts & { sessions: SessionStore; clock: Clock; ids: Ids }) =>
+  ({ accounts, accountChanged, sessions, clock, ids }: AccountWriterPorts & { sessions: SessionStore; clock: Clock; ids: Ids }) =>
   async ({ profile, keyName }: AccountToCreate): Promise<CreatedAccount> => {
     const at = clock.now();
     const seed = () => ({ id: ids.uuid(), random: ids.bytes(TOKEN_BYTES), at });
     const key = keyName === null ? null : issueKey(keyName, seed());
     const account = newAccount({ id: ids.uuid(), profile, keys: key ? [key.key] : [], createdAt: at });
     const session = issueSession(account, seed());
-    await accounts.insert(announced(account));
+    await accounts.insert({ state: account, events: [accountChanged(account)] });
     await sessions.insert(session.session);
     return { account, session, key };
   };
 
 export const changeProfile =
-  ({ accounts }: AccountPorts) =>
+  ({ accounts, accountChanged }: AccountWriterPorts) =>
   async ({ accountId, profile }: { accountId: string; profile: Partial<Profile> }): Promise<Account> =>
-    known(await accounts.update(accountId, (account) => announcedIfAny(withProfile(account, profile))));
+    known(await accounts.update(accountId, (account) => withChangedEvent(withProfile(account, profile), accountChanged)));
 
 export const setAccountState =
-  ({ accounts, revokedKeys, clock }: AccountPorts & { revokedKeys: RevokedKeyStore; clock: Clock }) =>
+  ({ accounts, accountChanged, revokedKeys, clock }: AccountWriterPorts & { revokedKeys: RevokedKeyStore; clock: Clock }) =>
   async ({ accountId, state }: { accountId: string; state: AccountState }): Promise<Account> => {
     for (;;) {
       const ended = keysEndedBy(known(await accounts.get(accountId)), state);
       for (const { id, hash } of ended) await revokedKeys.put({ hash, keyId: id, accountId, revokedAt: clock.now() });
       const isRevoked = ({ id }: ActiveKey) => ended.some((key) => key.id === id);
       const after = await accounts.update(accountId, (account) =>
-        keysEndedBy(account, state).every(isRevoked) ? announcedIfAny(inState(account, state)) : null,
+        keysEndedBy(account, state).every(isRevoked) ? withChangedEvent(inState(account, state), accountChanged) : null,
       );
       // Otherwise another key came in between, which has to be revoked before it leaves the account.
       if (known(after).state === state) return known(after);
@@ -74,7 +77,8 @@ export const listAccounts =
   (page: Page): Promise<Account[]> =>
     accounts.page(page);
 
-const announcedIfAny = (account: Account | null) => account && announced(account);
+const withChangedEvent = (account: Account | null, accountChanged: AccountChanged): Changed<Account> | null =>
+  account && { state: account, events: [accountChanged(account)] };
 
 const known = (account: Account | null): Account => {
   if (!account) throw new DomainError('not_found', 'No such account.');

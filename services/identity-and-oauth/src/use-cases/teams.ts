@@ -1,10 +1,10 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import { type Membership, withMembership, withoutMembership } from '../domain/account.ts';
+import type { Changed } from '@bubbles/store/aggregates.ts';
+import { type Account, type Membership, withMembership, withoutMembership } from '../domain/account.ts';
 import type { Channel, Team } from '../domain/team.ts';
 import type { AccountStore, Page, TeamStore } from '../ports.ts';
-import { silently } from './account-events.ts';
 
 export type TeamFields = Pick<Team, 'name' | 'plan' | 'archived' | 'domain' | 'discoverable'>;
 
@@ -50,10 +50,7 @@ export const setMembership =
   ({ accounts, teams }: MembershipPorts) =>
   async ({ userId, membership }: { userId: string; membership: Membership }): Promise<Membership> => {
     known(await teams.get(membership.teamId));
-    const account = await accounts.update(userId, (one) => {
-      const joined = withMembership(one, membership);
-      return joined && silently(joined);
-    });
+    const account = await accounts.update(userId, (one) => withoutEvents(withMembership(one, membership)));
     if (!account) throw noSuchAccount();
     return membership;
   };
@@ -63,12 +60,12 @@ export const endMembership =
   ({ accounts, teams }: MembershipPorts) =>
   async ({ userId, teamId }: { userId: string; teamId: string }): Promise<void> => {
     known(await teams.get(teamId));
-    const account = await accounts.update(userId, (one) => {
-      const left = withoutMembership(one, teamId);
-      return left && silently(left);
-    });
+    const account = await accounts.update(userId, (one) => withoutEvents(withoutMembership(one, teamId)));
     if (!account) throw noSuchAccount();
   };
+
+/** Projections do not hear of memberships. */
+const withoutEvents = (account: Account | null): Changed<Account> | null => account && { state: account, events: [] };
 
 const known = (team: Team | null): Team => {
   if (!team) throw new DomainError('not_found', 'No such team.');

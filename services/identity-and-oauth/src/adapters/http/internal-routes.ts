@@ -6,10 +6,9 @@ import { ChecksRequest, ChecksResponse, type CredentialCheck } from '@bubbles/co
 import { defineRoute, route } from '@bubbles/http/routes/define-route.ts';
 import type { Route } from '@bubbles/http/routes/route.ts';
 import type { App } from '../../app.ts';
-import { accountFacts } from '../../use-cases/account-events.ts';
 import type { Check } from '../../use-cases/admission.ts';
 import { nextAfter, pageOf } from './paging.ts';
-import { presentAccountAccess, presentCheck, presentTeamAccess } from './present.ts';
+import { presentAccount, presentAccountAccess, presentCheck, presentTeamAccess } from './present.ts';
 
 const TAG = 'Internal';
 /** A full batch of access tokens as long as they may be. */
@@ -95,6 +94,6 @@ export const internalRoutes = (app: App): readonly Route[] => [
   route(snapshotAccounts, async ({ query }) => {
     const page = pageOf(query);
     const accounts = await app.listAccounts(page);
-    return { version: 1 as const, accounts: accounts.map(accountFacts), next_after: nextAfter(accounts, page) };
+    return { version: 1 as const, accounts: accounts.map(presentAccount), next_after: nextAfter(accounts, page) };
   }),
 ];

@@ -9,12 +9,11 @@ import type { z } from 'zod';
 import type { Account } from '../../domain/account.ts';
 import type { Channel, Team } from '../../domain/team.ts';
 import type { IssuedSession } from '../../domain/token.ts';
-import { accountFacts } from '../../use-cases/account-events.ts';
 import type { CreatedAccount } from '../../use-cases/accounts.ts';
-import { presentIssuedKey } from './present.ts';
+import { presentAccount, presentIssuedKey } from './present.ts';
 
 export const presentAdminAccount = (account: Account): z.infer<typeof AdminAccount> => ({
-  ...accountFacts(account),
+  ...presentAccount(account),
   created_at: account.createdAt.toISOString(),
   memberships: account.memberships.map(({ teamId, role, hidden }) => ({ team_id: teamId, role, hidden })),
   active_keys: account.keys.map(({ id, name, preview, createdAt }) => ({

@@ -2,6 +2,7 @@ import type { ApiKeyCreated, ApiKeySummary } from '@bubbles/contracts/api/api-ke
 import type { Team as ApiTeam } from '@bubbles/contracts/api/team.ts';
 import type { User } from '@bubbles/contracts/api/user.ts';
 import type { TeamAccess as TeamAccessAnswer, UserAccess } from '@bubbles/contracts/internal/access.ts';
+import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
 import type { CheckAnswer } from '@bubbles/contracts/internal/checks.ts';
 import { type Account, lifeOf } from '../../domain/account.ts';
 import { type Budget, RATE_LIMIT } from '../../domain/rate-window.ts';
@@ -12,6 +13,15 @@ import type { ListedKey } from '../../use-cases/keys.ts';
 import type { TeamOfCaller } from '../../use-cases/teams-of-caller.ts';
 
 export const presentUser = ({ id, email, name, pictureUrl }: Account): User => ({ id, email, name, picture_url: pictureUrl });
+
+export const presentAccount = (account: Account): AccountFacts => ({
+  user_id: account.id,
+  state: account.state,
+  name: account.name,
+  email: account.email,
+  picture_url: account.pictureUrl,
+  revision: account.revision,
+});
 
 export const presentTeam = ({ team, role, channels }: TeamOfCaller): ApiTeam => ({
   id: team.id,
