@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENTS } from '@bubbles/contracts/events/catalog.ts';
+import { GATEWAY, SERVICES, type ServiceTable } from '@bubbles/contracts/services.ts';
 import { describe, expect, it } from '@jest/globals';
 import { everyService } from '../support/services.ts';
 import { packageOf, productSources, ROOT } from './sources.ts';
@@ -61,5 +62,12 @@ describe('routes', () => {
   it('below /internal/ take a service token, and no other', () => {
     const misplaced = specs.filter(({ path, auth }) => path.startsWith('/internal/') !== (auth.kind === 'internal'));
     expect(misplaced.map(({ path }) => path)).toEqual([]);
+  });
+
+  it.each(services)('of $name admit the callers that contracts name, and nobody else', ({ name, routes }) => {
+    const table: ServiceTable = SERVICES;
+    const admitted = routes.flatMap(({ spec: { auth } }) => (auth.kind === 'internal' ? auth.callers : []));
+    // The gateway fetches the document of each service.
+    expect([...new Set([GATEWAY, ...admitted])].toSorted()).toEqual([...(table[name]?.callers ?? [])].toSorted());
   });
 });

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { GATEWAY } from '@bubbles/contracts/services.ts';
 import type { HttpMetrics } from '@bubbles/http/routes/http-metrics.ts';
 import { networkOf } from '@bubbles/http/wire/network.ts';
 import type { LoadShedder } from '@bubbles/http/wire/overload.ts';
@@ -13,7 +14,6 @@ import { messageFault } from '../domain/message-rules.ts';
 import { acceptedRequestId, clientAddress, type TrustedProxies } from '../domain/peer.ts';
 import { readHead } from '../domain/request-head.ts';
 import { pathOf, targetFault } from '../domain/target.ts';
-import { GATEWAY } from '../services.ts';
 import { fail, refuse } from './answer.ts';
 import type { Exchange, Peer } from './exchange.ts';
 import { type OriginRules, requestOrigin } from './origin.ts';

@@ -1,10 +1,10 @@
+import { GATEWAY } from '@bubbles/contracts/services.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Operation } from '../domain/fragment.ts';
 import { type OwnedPrefixes, ownerOf } from '../domain/ownership.ts';
 import type { Resource } from '../domain/routing-table.ts';
 import type { FragmentPoll } from '../fragments/fragment-poll.ts';
 import type { FragmentRegistry } from '../fragments/registry.ts';
-import { GATEWAY } from '../services.ts';
 import { answer, fail, refuse } from './answer.ts';
 import { isOpen, preflightHeaders } from './cross-origin.ts';
 import type { Exchange } from './exchange.ts';

@@ -1,8 +1,8 @@
+import { GATEWAY } from '@bubbles/contracts/services.ts';
 import { openApiFragment } from '@bubbles/http/document/openapi.ts';
 import { defineRoute, route } from '@bubbles/http/routes/define-route.ts';
 import { z } from 'zod';
 import { type Fragment, type Operation, readFragment, USUAL_BODY_LIMIT_BYTES } from '../domain/fragment.ts';
-import { GATEWAY } from '../services.ts';
 import { apiReference } from './reference-page.ts';
 
 const openApiDocument = defineRoute({

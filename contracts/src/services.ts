@@ -1,0 +1,47 @@
+/** The edge proxy: no service, since it has neither data nor use cases. */
+export const GATEWAY = 'gateway';
+/** A person with the commands of `npm run admin`. */
+export const OPERATOR = 'operator';
+
+/** What the others must know of a service. */
+export interface ServiceEntry {
+  /** Below them the gateway sends it every request; of two that match, the longer one decides. */
+  readonly prefixes: readonly string[];
+  /** Its own; null for a service without data. */
+  readonly database: string | null;
+  /** The variable that tells its callers where it is. */
+  readonly urlsVariable: string;
+  /** Who may call its internal endpoints; all of them prove it with a service token. */
+  readonly callers: readonly string[];
+}
+
+/** In the order of their start: who is asked before who asks. */
+export const SERVICES = {
+  'identity-and-oauth': {
+    prefixes: ['/v1/me', '/v1/teams', '/v1/api-keys', '/oauth/', '/.well-known/'],
+    database: 'bubbles_identity',
+    urlsVariable: 'IDENTITY_URLS',
+    callers: [GATEWAY, 'bubbles-query', 'webhooks-dispatcher', 'meetings-bot-gateway', 'signup', 'assistant-connector', OPERATOR],
+  },
+  'bubbles-query': {
+    prefixes: ['/v1/bubbles'],
+    database: 'bubbles_query',
+    urlsVariable: 'BUBBLES_QUERY_URLS',
+    callers: [GATEWAY, 'webhooks-dispatcher', OPERATOR],
+  },
+  'webhooks-dispatcher': {
+    prefixes: ['/v1/webhooks'],
+    database: 'bubbles_webhooks',
+    urlsVariable: 'WEBHOOKS_DISPATCHER_URLS',
+    callers: [GATEWAY],
+  },
+  'meetings-bot-gateway': {
+    prefixes: ['/v1/meetings'],
+    database: 'bubbles_meetings',
+    urlsVariable: 'MEETINGS_URLS',
+    callers: [GATEWAY],
+  },
+  signup: { prefixes: ['/v1/signup'], database: 'bubbles_signup', urlsVariable: 'SIGNUP_URLS', callers: [GATEWAY] },
+} as const satisfies Readonly<Record<string, ServiceEntry>>;
+
+export type ServiceTable = Readonly<Record<string, ServiceEntry>>;
