@@ -1,3 +1,4 @@
+import type { CreatedPosition } from '@bubbles/kernel/cursors.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
 import type { Bubble, BubbleType, Row } from './domain/bubble.ts';
 import type { Comment, ShownComment, Thread } from './domain/comment.ts';
@@ -52,7 +53,8 @@ export interface TranscriptStore {
 
 export interface CommentQuery {
   readonly bubbleId: string;
-  readonly after: { readonly createdAt: Date; readonly id: string } | null;
+  /** The last comment of the page before. */
+  readonly after: CreatedPosition | null;
   readonly limit: number;
 }
 export interface CommentStore {

@@ -2,7 +2,7 @@ import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
 import type { Infra, Service } from '@bubbles/host/service.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import { cursorCodec } from '@bubbles/kernel/cursors.ts';
+import { cursorsWith } from '@bubbles/kernel/cursors.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import { outboxRelay } from '@bubbles/store/outbox-relay.ts';
@@ -53,7 +53,7 @@ export function createBubblesQuery(config: Config, infra: Infra, { identity }: P
   });
   return {
     name: NAME,
-    routes: routes(app, { present, cursors: cursors(cursorCodec({ keys: config.cursorKeys })) }),
+    routes: routes(app, { present, cursors: cursors(cursorsWith(config.cursorKeys)) }),
     eventHandlers: eventHandlers(app),
     jobs: jobs(app),
     async start() {

@@ -1,3 +1,4 @@
+import type { CreatedPosition } from '@bubbles/kernel/cursors.ts';
 import type { Attempt, CancelReason, Delivery, DeliveryStatus, Recorded, WebhookEvent } from './domain/delivery.ts';
 import type { LiveReading } from './domain/gate.ts';
 import type { AttemptResult } from './domain/outcome.ts';
@@ -27,13 +28,9 @@ export interface SubscriptionStore {
   /** A failure counts once under its key, and the twentieth in a row disables. True when this one did. */
   failed(result: AttemptEnd & { readonly key: string }): Promise<boolean>;
 }
-/** The last row of the page before. */
-export interface ListPosition {
-  readonly createdAt: Date;
-  readonly id: string;
-}
 export interface ListPage {
-  readonly position: ListPosition | null;
+  /** Of the last row of the page before. */
+  readonly position: CreatedPosition | null;
   readonly limit: number | null;
 }
 /** That an attempt at the subscription `id` ended. */
@@ -120,7 +117,7 @@ export interface Requeue extends Pick<Delivery, 'epoch' | 'origin' | 'base' | 'b
 export interface DeliveryPage {
   readonly subscriptionId: string;
   readonly status: DeliveryStatus | null;
-  readonly position: ListPosition | null;
+  readonly position: CreatedPosition | null;
   readonly limit: number;
 }
 

@@ -2,12 +2,12 @@ import { promises as dns } from 'node:dns';
 import { idempotencyStore } from '@bubbles/host/idempotency-store.ts';
 import type { Infra, Service } from '@bubbles/host/service.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
-import { cursorCodec } from '@bubbles/kernel/cursors.ts';
+import { cursorsWith } from '@bubbles/kernel/cursors.ts';
 import { type Loop, startLoop } from '@bubbles/kernel/loop.ts';
 import { masterKeySeal } from '@bubbles/kernel/seal.ts';
 import type { Registry } from 'prom-client';
 import { CONSUMER, eventHandlers } from './adapters/bus/event-handlers.ts';
-import { cursorsOf } from './adapters/http/cursors.ts';
+import { cursors } from './adapters/http/cursors.ts';
 import { routes } from './adapters/http/routes.ts';
 import { sampleBubble } from './adapters/http/sample-bubble.ts';
 import { webhookSpecs } from './adapters/http/webhook-specs.ts';
@@ -115,7 +115,7 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
 
   return {
     name: NAME,
-    routes: routes(app, cursorsOf(cursorCodec({ keys: config.cursorKeys }))),
+    routes: routes(app, cursors(cursorsWith(config.cursorKeys))),
     idempotency: idempotencyStore({ ...infra, seal }),
     webhooks: webhookSpecs(config.headerName),
     eventHandlers: eventHandlers(app),

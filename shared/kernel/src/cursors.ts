@@ -7,21 +7,27 @@ export interface CursorKeys {
   readonly previous: Buffer | null;
 }
 
-/** What a cursor is bound to; used with anything else it is refused. */
-export interface CursorScope {
-  /** Which list: one byte. */
-  readonly kind: number;
-  /** The version of the order's rules: one byte. */
-  readonly rules: number;
-  /** Of the caller and the filters: `cursorFingerprint`. */
-  readonly fingerprint: Buffer;
+/** How the positions of one list are written into a cursor. */
+export interface PositionSchema<P> {
+  /** The versions of the order's rules whose positions are read: one byte each. */
+  readonly rules: readonly number[];
+  write(position: P): { readonly rules: number; readonly bytes: Buffer };
+  /** Null when the bytes are no position. */
+  read(bytes: Buffer): P | null;
 }
 
-export interface CursorCodec {
-  encode(cursor: CursorScope & { readonly position: Buffer }): string;
-  /** The position; throws `DomainError('invalid')` for everything that this codec did not encode for this scope, under one of its rules. */
-  decode(text: string, scope: Omit<CursorScope, 'rules'> & { readonly rules: number | readonly number[] }): Buffer;
+/** Who reads and what was asked for: a cursor is refused for any other scope. */
+export type CursorScope = readonly (string | null)[];
+
+/** Opaque, authenticated positions in one list. */
+export interface Cursor<P> {
+  encode(position: P, scope: CursorScope): string;
+  /** Throws `DomainError('invalid')` for everything that was not encoded for this list and scope, under rules that are still read. */
+  decode(text: string, scope: CursorScope): P;
 }
+
+/** `kind` tells the lists of one service apart: one byte. */
+export type DefineCursor = <P>(kind: number, schema: PositionSchema<P>) => Cursor<P>;
 
 const FORMAT = 1;
 const FINGERPRINT_BYTES = 6;
@@ -30,17 +36,14 @@ const HEAD_BYTES = 3 + FINGERPRINT_BYTES;
 /** Ids that positions hold may be long. */
 const MAX_TEXT = 4096;
 
-/** Binds a cursor to whoever and whatever it is given for; the parts are told apart from each other. */
-export const cursorFingerprint = (parts: readonly (string | null)[]): Buffer =>
-  createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, FINGERPRINT_BYTES);
+const refuse = (): never => {
+  throw new DomainError('invalid', 'cursor: invalid, or issued for a different list or query.');
+};
 
-const headOf = ({ kind, rules, fingerprint }: CursorScope): Buffer => {
-  if (fingerprint.length !== FINGERPRINT_BYTES) throw new RangeError(`A fingerprint has ${FINGERPRINT_BYTES} bytes.`);
-  const head = Buffer.alloc(3);
-  head.writeUInt8(FORMAT, 0);
-  head.writeUInt8(rules, 1);
-  head.writeUInt8(kind, 2);
-  return Buffer.concat([head, fingerprint]);
+/** Format, rules and kind in a byte each, then the fingerprint of the scope, whose JSON tells its parts apart. */
+const headOf = (kind: number, rules: number, scope: CursorScope): Buffer => {
+  const fingerprint = createHash('sha256').update(JSON.stringify(scope)).digest().subarray(0, FINGERPRINT_BYTES);
+  return Buffer.concat([Buffer.from([FORMAT, rules, kind]), fingerprint]);
 };
 
 const macOf = (key: Buffer, body: Buffer): Buffer => createHmac('sha256', key).update(body).digest().subarray(0, MAC_BYTES);
@@ -52,26 +55,60 @@ const bytesOf = (text: string): Buffer | null => {
   return bytes.toString('base64url') === text && bytes.length >= HEAD_BYTES + MAC_BYTES ? bytes : null;
 };
 
-const positionIn = (bytes: Buffer, keys: readonly Buffer[], heads: readonly Buffer[]): Buffer | null => {
-  const [body, mac] = [bytes.subarray(0, -MAC_BYTES), bytes.subarray(-MAC_BYTES)];
-  const genuine = keys.some((key) => timingSafeEqual(macOf(key, body), mac));
-  return genuine && heads.some((head) => body.subarray(0, HEAD_BYTES).equals(head)) ? Buffer.from(body.subarray(HEAD_BYTES)) : null;
-};
-
-/** Opaque, authenticated positions in keyset order: format, rules, kind, fingerprint, position, HMAC. */
-export function cursorCodec({ keys }: { readonly keys: CursorKeys }): CursorCodec {
-  const accepted = keys.previous ? [keys.current, keys.previous] : [keys.current];
-  return {
-    encode({ position, ...scope }) {
-      const body = Buffer.concat([headOf(scope), position]);
-      return Buffer.concat([body, macOf(keys.current, body)]).toString('base64url');
+/** The cursors of a service. A cursor is head, position and HMAC, in base64url. */
+export function cursorsWith({ current, previous }: CursorKeys): DefineCursor {
+  const accepted = previous ? [current, previous] : [current];
+  return (kind, schema) => ({
+    encode(position, scope) {
+      const { rules, bytes } = schema.write(position);
+      const body = Buffer.concat([headOf(kind, rules, scope), bytes]);
+      return Buffer.concat([body, macOf(current, body)]).toString('base64url');
     },
     decode(text, scope) {
-      const bytes = bytesOf(text);
-      const heads = [scope.rules].flat().map((rules) => headOf({ ...scope, rules }));
-      const position = bytes && positionIn(bytes, accepted, heads);
-      if (!position) throw new DomainError('invalid', 'cursor: invalid, or issued for a different list or query.');
-      return position;
+      const bytes = bytesOf(text) ?? refuse();
+      const [body, mac] = [bytes.subarray(0, -MAC_BYTES), bytes.subarray(-MAC_BYTES)];
+      const isGenuine = accepted.some((key) => timingSafeEqual(macOf(key, body), mac));
+      const rules = body.readUInt8(1);
+      const isInScope = schema.rules.includes(rules) && body.subarray(0, HEAD_BYTES).equals(headOf(kind, rules, scope));
+      const position = isGenuine && isInScope ? schema.read(Buffer.from(body.subarray(HEAD_BYTES))) : null;
+      return position ?? refuse();
     },
-  };
+  });
 }
+
+/** The place of a row in a list that is sorted by creation time and id. */
+export interface CreatedPosition {
+  readonly createdAt: Date;
+  readonly id: string;
+}
+
+const TIME_RULES = 1;
+
+/** Milliseconds in 6 bytes for times from 1970 on, or signed in 8 bytes for any time, then the id. */
+export const createdPosition = (timeBytes: 6 | 8): PositionSchema<CreatedPosition> => ({
+  rules: [TIME_RULES],
+  write({ createdAt, id }) {
+    const time = Buffer.alloc(8);
+    time.writeBigInt64BE(BigInt(createdAt.getTime()));
+    return { rules: TIME_RULES, bytes: Buffer.concat([time.subarray(8 - timeBytes), Buffer.from(id)]) };
+  },
+  read(bytes) {
+    if (bytes.length < timeBytes) return null;
+    const ms = timeBytes === 6 ? bytes.readUIntBE(0, 6) : Number(bytes.readBigInt64BE());
+    return { createdAt: new Date(ms), id: bytes.subarray(timeBytes).toString() };
+  },
+});
+
+/** One page of a list, of `rows` that were found with a limit of one more than it shows; `next` is null on the last page. */
+export const keysetPage = <T>({
+  rows,
+  limit,
+  encode,
+}: {
+  readonly rows: readonly T[];
+  readonly limit: number;
+  readonly encode: (last: T) => string;
+}): { readonly rows: readonly T[]; readonly next: string | null } => {
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return { rows: rows.slice(0, limit), next: last === undefined ? null : encode(last) };
+};

@@ -5,7 +5,7 @@ import type { ShownComment } from '../domain/comment.ts';
 import { accountIds, type Directory } from '../domain/person.ts';
 import { bubbleIdOf } from '../domain/short-id.ts';
 import { type Segment, speakerIds, withCurrentNames } from '../domain/transcript.ts';
-import type { BubbleStore, CommentQuery, CommentStore, ListFilters, ListRow, Memberships, PeopleStore, TranscriptStore } from '../ports.ts';
+import type { BubbleStore, CommentQuery, CommentStore, ListRow, Memberships, PeopleStore, RowQuery, TranscriptStore } from '../ports.ts';
 
 interface Ports {
   readonly bubbles: BubbleStore;
@@ -14,14 +14,6 @@ interface Ports {
   readonly people: PeopleStore;
   readonly clock: Clock;
 }
-
-/** A page, and whether there is one after it. */
-export interface Page<T> {
-  readonly rows: readonly T[];
-  readonly hasMore: boolean;
-}
-
-const pageOf = <T>(found: readonly T[], limit: number): Page<T> => ({ rows: found.slice(0, limit), hasMore: found.length > limit });
 
 /** Absent and unreadable are one thing, from one place. */
 const readableBubble =
@@ -35,13 +27,8 @@ const readableBubble =
 
 export const listBubbles =
   ({ bubbles, clock }: Pick<Ports, 'bubbles' | 'clock'>) =>
-  async (query: {
-    readonly userId: string;
-    readonly filters: ListFilters;
-    readonly before: string | null;
-    readonly limit: number;
-  }): Promise<Page<ListRow>> =>
-    pageOf(await bubbles.rows({ ...query, limit: query.limit + 1, now: clock.now() }), query.limit);
+  (query: Omit<RowQuery, 'now'>): Promise<ListRow[]> =>
+    bubbles.rows({ ...query, now: clock.now() });
 
 export interface BubbleView {
   readonly bubble: Bubble;
@@ -80,12 +67,11 @@ export const listComments = (ports: Ports) => {
   return async (
     userId: string,
     text: string,
-    { after, limit }: Omit<CommentQuery, 'bubbleId'>,
-  ): Promise<Page<ShownComment> & { readonly directory: Directory }> => {
+    page: Omit<CommentQuery, 'bubbleId'>,
+  ): Promise<{ readonly comments: readonly ShownComment[]; readonly directory: Directory }> => {
     const { id } = await readable(userId, text);
-    const page = pageOf(await ports.comments.page({ bubbleId: id, after, limit: limit + 1 }), limit);
-    const directory = await ports.people.byIds(page.rows.map(({ author }) => author.id));
-    return { ...page, directory };
+    const comments = await ports.comments.page({ ...page, bubbleId: id });
+    return { comments, directory: await ports.people.byIds(comments.map(({ author }) => author.id)) };
   };
 };
 

@@ -16,13 +16,7 @@ export interface Search {
   readonly after: Position | null;
   readonly limit: number;
 }
-export interface Found {
-  readonly rows: readonly ListRow[];
-  /** Where the next page begins; null when there is none. */
-  readonly next: Position | null;
-}
-
-interface Hit {
+export interface Hit {
   readonly position: Position;
   readonly row: ListRow;
 }
@@ -55,17 +49,17 @@ const verifier =
 /** No row leaves that the bubbles themselves do not give to this caller, whatever the index says. */
 export const searchBubbles =
   ({ bubbles, index, clock }: Ports) =>
-  async (search: Search): Promise<Found> => {
+  async (search: Search): Promise<Hit[]> => {
     const { userId, words: query, after, limit } = search;
     const { spaceId: channelId, ...others } = search.filters;
     const verified = verifier({ bubbles, clock }, search);
     const positions = index.search(userId, { query, filters: { ...others, channelId }, after, nowMs: clock.now().getTime() });
     const hits: Hit[] = [];
-    while (hits.length <= limit) {
-      const pulled = await pull(positions, Math.max(limit + 1 - hits.length, MIN_VERIFIED_AT_ONCE));
+    while (hits.length < limit) {
+      const pulled = await pull(positions, Math.max(limit - hits.length, MIN_VERIFIED_AT_ONCE));
       if (pulled.length === 0) break;
       for (const one of await verified(pulled)) hits.push(one);
     }
     await positions.return(undefined);
-    return { rows: hits.slice(0, limit).map(({ row }) => row), next: hits.length > limit ? (hits[limit - 1]?.position ?? null) : null };
+    return hits.slice(0, limit);
   };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { hitPosition } from '../../src/adapters/http/cursors.ts';
 import type { CallerIndex } from '../../src/domain/search/caller-index.ts';
-import { decodePosition, encodePosition, type Position, UNDATED } from '../../src/domain/search/rank.ts';
+import { type Position, UNDATED } from '../../src/domain/search/rank.ts';
 import { cardOf, defined, indexOf, mergeNow, pull, type TestBubble, testBubble, uuidOf } from './harness.ts';
 
 const WALKS = 1500;
@@ -80,7 +81,7 @@ const walk = (world: World, q: string): string[] => {
     const page = hits.slice(0, limit);
     for (const one of page.map(({ id }) => id)) seen.push(one);
     if (hits.length <= limit) return seen;
-    after = decodePosition(encodePosition(page[limit - 1] ?? { rank: 0, createdMs: 0, id: uuidOf(0) }));
+    after = hitPosition.read(hitPosition.write(page[limit - 1] ?? { rank: 0, createdMs: 0, id: uuidOf(0) }).bytes);
     for (let changes = random(4); changes > 0; changes--) disturb(world);
     rewrite(world);
   }

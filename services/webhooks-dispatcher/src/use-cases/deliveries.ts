@@ -1,7 +1,7 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import { budgetOf, type Delivery, type DeliveryStatus, originOf, queued } from '../domain/delivery.ts';
+import { budgetOf, type Delivery, originOf, queued } from '../domain/delivery.ts';
 import { ID_BYTES, testEventId } from '../domain/ids.ts';
 import { type Subscription, type SubscriptionQuota, withTest } from '../domain/subscription.ts';
 import type { Access, DeliveryPage, DeliveryStore, EventStore, Requeue, SubscriptionStore } from '../ports.ts';
@@ -88,23 +88,11 @@ export const testSubscription = (ports: Ports) => {
   };
 };
 
-export interface DeliveryQuery {
-  readonly status: DeliveryStatus | null;
-  readonly position: DeliveryPage['position'];
-  readonly limit: number;
-}
-
-/** One more than asked for is there is a page after it. */
 export const listDeliveries = (ports: Ports) => {
   const own = ownSubscription(ports);
-  return async (
-    owner: Owner,
-    id: string,
-    { limit, ...query }: DeliveryQuery,
-  ): Promise<{ readonly deliveries: Delivery[]; readonly hasMore: boolean }> => {
+  return async (owner: Owner, id: string, page: Omit<DeliveryPage, 'subscriptionId'>): Promise<Delivery[]> => {
     const subscription = await own(owner, id);
-    const rows = await ports.deliveries.page({ ...query, subscriptionId: subscription.id, limit: limit + 1 });
-    return { deliveries: rows.slice(0, limit), hasMore: rows.length > limit };
+    return ports.deliveries.page({ ...page, subscriptionId: subscription.id });
   };
 };
 

@@ -111,14 +111,9 @@ export const createSubscription = (ports: Ports) => {
 
 export const listSubscriptions = (ports: Ports) => {
   const paid = requirePaidAccess(ports);
-  return async (
-    owner: Owner,
-    { position, limit }: ListPage,
-  ): Promise<{ readonly subscriptions: Subscription[]; readonly hasMore: boolean }> => {
+  return async (owner: Owner, page: ListPage): Promise<Subscription[]> => {
     await paid(owner);
-    const rows = await ports.subscriptions.listOf(owner.userId, { position, limit: limit && limit + 1 });
-    const subscriptions = rows.slice(0, limit ?? rows.length);
-    return { subscriptions, hasMore: rows.length > subscriptions.length };
+    return ports.subscriptions.listOf(owner.userId, page);
   };
 };
 

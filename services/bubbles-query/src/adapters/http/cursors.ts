@@ -1,80 +1,64 @@
-import { type CursorCodec, type CursorScope, cursorFingerprint } from '@bubbles/kernel/cursors.ts';
-import { DomainError } from '@bubbles/kernel/errors.ts';
-import { createdMsOf, sortKey } from '../../domain/bubble.ts';
-import {
-  decodeMoment,
-  decodePosition,
-  encodeMoment,
-  encodePosition,
-  isNear,
-  type Position,
-  RANK_RULES_VERSION,
-} from '../../domain/search/rank.ts';
-import type { CommentQuery, ListFilters, ListRow } from '../../ports.ts';
+import { createdPosition, type DefineCursor, type PositionSchema } from '@bubbles/kernel/cursors.ts';
+import { type Moment, NEAR_END_MS, type Position, RANK_RULES_VERSION, UNDATED, uuidText } from '../../domain/search/rank.ts';
 
 const RULES = 1;
-/** Of a position in a list that an earlier release would misread. */
+/** Of a moment that an earlier release would misread. */
 const FAR_RULES = 2;
-const LIST = 1;
-const SEARCH = 2;
-const COMMENTS = 3;
-const TIME_BYTES = 8;
 
-const timeBytes = (at: Date): Buffer => {
-  const bytes = Buffer.alloc(TIME_BYTES);
-  bytes.writeBigInt64BE(BigInt(at.getTime()));
+const RANK_BYTES = 4;
+const ID_BYTES = 16;
+/** Unsigned, 0 for a bubble without a date: what every release reads. */
+const NEAR_BYTES = 6;
+/** Signed: for times that the near form cannot say. */
+const FAR_BYTES = 8;
+
+/** From 1970 to 2286, or without a date. */
+const isNear = (createdMs: number): boolean => createdMs === UNDATED || (createdMs >= 1 && createdMs < NEAR_END_MS);
+
+const timeBytes = (createdMs: number): Buffer => {
+  if (isNear(createdMs)) {
+    const bytes = Buffer.alloc(NEAR_BYTES);
+    bytes.writeUIntBE(createdMs === UNDATED ? 0 : createdMs, 0, NEAR_BYTES);
+    return bytes;
+  }
+  const bytes = Buffer.alloc(FAR_BYTES);
+  bytes.writeBigInt64BE(BigInt(createdMs));
   return bytes;
 };
 
-/** What a genuine cursor holds; one of another release may hold something else. */
-const known = <T>(position: T | null): T => {
-  if (position === null) throw new DomainError('invalid', 'cursor: holds no position.');
-  return position;
+const momentBytes = ({ createdMs, id }: Moment): Buffer =>
+  Buffer.concat([timeBytes(createdMs), Buffer.from(id.replaceAll('-', ''), 'hex')]);
+
+const readMoment = (bytes: Buffer): Moment | null => {
+  const width = bytes.length - ID_BYTES;
+  if (width !== NEAR_BYTES && width !== FAR_BYTES) return null;
+  const ms = width === NEAR_BYTES ? bytes.readUIntBE(0, NEAR_BYTES) : Number(bytes.readBigInt64BE());
+  return { createdMs: width === NEAR_BYTES && ms === 0 ? UNDATED : ms, id: uuidText(bytes, width) };
 };
 
-/** Whose search, for what; `canonical` is equal for queries that rank alike. */
-interface SearchScope {
-  readonly userId: string;
-  readonly canonical: string;
-  readonly filters: ListFilters;
-}
+const rowPosition: PositionSchema<Moment> = {
+  rules: [RULES, FAR_RULES],
+  write: (moment) => ({ rules: isNear(moment.createdMs) ? RULES : FAR_RULES, bytes: momentBytes(moment) }),
+  read: readMoment,
+};
+
+export const hitPosition: PositionSchema<Position> = {
+  rules: [RANK_RULES_VERSION],
+  write(position) {
+    const rank = Buffer.alloc(RANK_BYTES);
+    rank.writeUInt32BE(position.rank);
+    return { rules: RANK_RULES_VERSION, bytes: Buffer.concat([rank, momentBytes(position)]) };
+  },
+  read(bytes) {
+    const moment = readMoment(bytes.subarray(RANK_BYTES));
+    return moment && { rank: bytes.readUInt32BE(0), ...moment };
+  },
+};
 
 /** Cursors are bound to who reads and to what was asked, not to the credential or the size of a page. */
-export function cursors(codec: CursorCodec) {
-  const list = (userId: string, filters: ListFilters): CursorScope => ({
-    kind: LIST,
-    rules: RULES,
-    fingerprint: cursorFingerprint([userId, JSON.stringify(filters)]),
-  });
-  const search = ({ userId, canonical, filters }: SearchScope): CursorScope => ({
-    kind: SEARCH,
-    rules: RANK_RULES_VERSION,
-    fingerprint: cursorFingerprint([userId, canonical, JSON.stringify(filters)]),
-  });
-  const comments = (userId: string, bubbleId: string): CursorScope => ({
-    kind: COMMENTS,
-    rules: RULES,
-    fingerprint: cursorFingerprint([userId, bubbleId]),
-  });
-  return {
-    afterRow({ id, createdAt }: ListRow, userId: string, filters: ListFilters): string {
-      const createdMs = createdMsOf(createdAt);
-      const scope = list(userId, filters);
-      return codec.encode({ ...scope, rules: isNear(createdMs) ? RULES : FAR_RULES, position: encodeMoment({ createdMs, id }) });
-    },
-    /** The sort key that the page goes on from; rejects with `invalid`. */
-    rowPosition(cursor: string, userId: string, filters: ListFilters): string {
-      const { createdMs, id } = known(decodeMoment(codec.decode(cursor, { ...list(userId, filters), rules: [RULES, FAR_RULES] })));
-      return sortKey(createdMs, id);
-    },
-    afterHit: (position: Position, scope: SearchScope): string => codec.encode({ ...search(scope), position: encodePosition(position) }),
-    hitPosition: (cursor: string, scope: SearchScope): Position => known(decodePosition(codec.decode(cursor, search(scope)))),
-    afterComment: ({ id, createdAt }: { readonly id: string; readonly createdAt: Date }, userId: string, bubbleId: string): string =>
-      codec.encode({ ...comments(userId, bubbleId), position: Buffer.concat([timeBytes(createdAt), Buffer.from(id)]) }),
-    commentPosition(cursor: string, userId: string, bubbleId: string): NonNullable<CommentQuery['after']> {
-      const position = codec.decode(cursor, comments(userId, bubbleId));
-      return { createdAt: new Date(Number(position.readBigInt64BE())), id: position.subarray(TIME_BYTES).toString() };
-    },
-  };
-}
+export const cursors = (define: DefineCursor) => ({
+  rows: define(1, rowPosition),
+  hits: define(2, hitPosition),
+  comments: define(3, createdPosition(8)),
+});
 export type Cursors = ReturnType<typeof cursors>;

@@ -1,7 +1,9 @@
 import type { ListBubblesQuery } from '@bubbles/contracts/api/query.ts';
 import { route } from '@bubbles/http/routes/define-route.ts';
 import type { Route } from '@bubbles/http/routes/route.ts';
+import { keysetPage } from '@bubbles/kernel/cursors.ts';
 import type { App } from '../../app.ts';
+import { createdMsOf, sortKey } from '../../domain/bubble.ts';
 import { parseQuery } from '../../domain/search/query-units.ts';
 import { bubbleIdOf } from '../../domain/short-id.ts';
 import { asText } from '../../domain/transcript.ts';
@@ -31,19 +33,25 @@ interface Tools {
 }
 
 export const routes = (app: App, { present, cursors }: Tools): readonly Route[] => [
-  route(listBubbles, async ({ caller: { userId }, query }) => {
-    const filters = filtersOf(query);
-    const before = query.cursor === undefined ? null : cursors.rowPosition(query.cursor, userId, filters);
-    const { rows, hasMore } = await app.listBubbles({ userId, filters, before, limit: query.limit });
-    const last = hasMore ? rows.at(-1) : undefined;
-    return { data: rows.map(present.row), has_more: hasMore, next_cursor: last ? cursors.afterRow(last, userId, filters) : null };
+  route(listBubbles, async ({ caller: { userId }, query: { limit, cursor, ...rest } }) => {
+    const filters = filtersOf(rest);
+    const scope = [userId, JSON.stringify(filters)];
+    const last = cursor === undefined ? null : cursors.rows.decode(cursor, scope);
+    const found = await app.listBubbles({ userId, filters, before: last && sortKey(last.createdMs, last.id), limit: limit + 1 });
+    const { rows, next } = keysetPage({
+      rows: found,
+      limit,
+      encode: ({ createdAt, id }) => cursors.rows.encode({ createdMs: createdMsOf(createdAt), id }, scope),
+    });
+    return { data: rows.map(present.row), has_more: next !== null, next_cursor: next };
   }),
   route(searchBubbles, async ({ caller: { userId }, query: { q, cursor, limit, ...rest } }) => {
     const [words, filters] = [parseQuery(q), filtersOf(rest)];
-    const scope = { userId, canonical: words.canonical, filters };
-    const after = cursor === undefined ? null : cursors.hitPosition(cursor, scope);
-    const { rows, next } = await app.searchBubbles({ userId, words, filters, after, limit });
-    return { data: rows.map(present.row), has_more: next !== null, next_cursor: next && cursors.afterHit(next, scope) };
+    const scope = [userId, words.canonical, JSON.stringify(filters)];
+    const after = cursor === undefined ? null : cursors.hits.decode(cursor, scope);
+    const found = await app.searchBubbles({ userId, words, filters, after, limit: limit + 1 });
+    const { rows, next } = keysetPage({ rows: found, limit, encode: ({ position }) => cursors.hits.encode(position, scope) });
+    return { data: rows.map(({ row }) => present.row(row)), has_more: next !== null, next_cursor: next };
   }),
   route(getBubble, async ({ caller, params }) => {
     const { bubble, ...view } = await app.getBubble(caller.userId, params.id);
@@ -59,14 +67,11 @@ export const routes = (app: App, { present, cursors }: Tools): readonly Route[] 
     const { userId } = caller;
     // Whatever is no id of a bubble has no cursor either.
     const bubbleId = bubbleIdOf(params.id) ?? '';
-    const after = cursor === undefined ? null : cursors.commentPosition(cursor, userId, bubbleId);
-    const { rows, hasMore, directory } = await app.listComments(caller.userId, params.id, { after, limit });
-    const last = hasMore ? rows.at(-1) : undefined;
-    return {
-      data: rows.map((comment) => present.comment(comment, directory)),
-      has_more: hasMore,
-      next_cursor: last ? cursors.afterComment(last, userId, bubbleId) : null,
-    };
+    const scope = [userId, bubbleId];
+    const after = cursor === undefined ? null : cursors.comments.decode(cursor, scope);
+    const { comments, directory } = await app.listComments(userId, params.id, { after, limit: limit + 1 });
+    const { rows, next } = keysetPage({ rows: comments, limit, encode: (last) => cursors.comments.encode(last, scope) });
+    return { data: rows.map((comment) => present.comment(comment, directory)), has_more: next !== null, next_cursor: next };
   }),
   route(readable, async ({ body: { pairs } }) => {
     const answers = await app.readability(pairs.map(({ user_id, bubble_id }) => ({ userId: user_id, bubbleId: bubble_id })));

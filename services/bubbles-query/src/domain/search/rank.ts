@@ -61,49 +61,7 @@ export const comparePositions = (a: Position, b: Position): number => {
   return a.id > b.id ? -1 : 1;
 };
 
-const RANK_BYTES = 4;
 const ID_BYTES = 16;
-/** Unsigned, 0 for a bubble without a date: what every release reads. */
-const NEAR_BYTES = 6;
-/** Signed: for times that the near form cannot say. */
-const FAR_BYTES = 8;
-
-/** Of 1970 to 2286, or without a date. */
-export const isNear = (createdMs: number): boolean => createdMs === UNDATED || (createdMs >= 1 && createdMs < NEAR_END_MS);
-
-const timeBytes = (createdMs: number): Buffer => {
-  if (isNear(createdMs)) {
-    const bytes = Buffer.alloc(NEAR_BYTES);
-    bytes.writeUIntBE(createdMs === UNDATED ? 0 : createdMs, 0, NEAR_BYTES);
-    return bytes;
-  }
-  const bytes = Buffer.alloc(FAR_BYTES);
-  bytes.writeBigInt64BE(BigInt(createdMs));
-  return bytes;
-};
-
-export const encodeMoment = ({ createdMs, id }: Moment): Buffer =>
-  Buffer.concat([timeBytes(createdMs), Buffer.from(id.replaceAll('-', ''), 'hex')]);
-
-/** Null when it cannot be one. */
-export const decodeMoment = (bytes: Buffer): Moment | null => {
-  const width = bytes.length - ID_BYTES;
-  if (width !== NEAR_BYTES && width !== FAR_BYTES) return null;
-  const ms = width === NEAR_BYTES ? bytes.readUIntBE(0, NEAR_BYTES) : Number(bytes.readBigInt64BE());
-  return { createdMs: width === NEAR_BYTES && ms === 0 ? UNDATED : ms, id: uuidText(bytes, width) };
-};
-
-export const encodePosition = (position: Position): Buffer => {
-  const rank = Buffer.alloc(RANK_BYTES);
-  rank.writeUInt32BE(position.rank);
-  return Buffer.concat([rank, encodeMoment(position)]);
-};
-
-/** Null when it cannot be a position. */
-export const decodePosition = (bytes: Buffer): Position | null => {
-  const moment = decodeMoment(bytes.subarray(RANK_BYTES));
-  return moment && { rank: bytes.readUInt32BE(0), ...moment };
-};
 
 export const uuidText = (bytes: Uint8Array, offset: number): string => {
   const hex = Buffer.from(bytes.subarray(offset, offset + ID_BYTES)).toString('hex');

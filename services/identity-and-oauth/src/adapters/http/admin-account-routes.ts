@@ -15,7 +15,7 @@ import type { Route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
 import type { Profile } from '../../domain/account.ts';
-import { nextAfter, pageOf } from './paging.ts';
+import { pageById } from './paging.ts';
 import { presentIssuedKey } from './present.ts';
 import { presentAdminAccount, presentCreatedAccount, presentSession } from './present-admin.ts';
 
@@ -128,9 +128,8 @@ export const adminAccountRoutes = (app: App): readonly Route[] => [
     ),
   ),
   route(listAccounts, async ({ query }) => {
-    const page = pageOf(query);
-    const accounts = await app.listAccounts(page);
-    return { accounts: accounts.map(presentAdminAccount), next_after: nextAfter(accounts, page) };
+    const { rows, next } = await pageById(query, app.listAccounts);
+    return { accounts: rows.map(presentAdminAccount), next_after: next };
   }),
   route(getAccount, async ({ params }) => presentAdminAccount(await app.getAccount(params.id))),
   route(patchAccount, async ({ params, body }) =>

@@ -14,7 +14,7 @@ import { defineRoute, route } from '@bubbles/http/routes/define-route.ts';
 import type { Route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
-import { nextAfter, pageOf } from './paging.ts';
+import { pageById } from './paging.ts';
 import { presentAdminTeam, presentChannel } from './present-admin.ts';
 
 const OPERATOR = { tag: 'Admin', auth: { kind: 'internal', callers: ['operator'] } } as const;
@@ -104,9 +104,8 @@ const createChannel = defineRoute({
 export const adminTeamRoutes = (app: App): readonly Route[] => [
   route(createTeam, async ({ body }) => presentAdminTeam(await app.createTeam(body))),
   route(listTeams, async ({ query }) => {
-    const page = pageOf(query);
-    const teams = await app.listTeams(page);
-    return { teams: teams.map(presentAdminTeam), next_after: nextAfter(teams, page) };
+    const { rows, next } = await pageById(query, app.listTeams);
+    return { teams: rows.map(presentAdminTeam), next_after: next };
   }),
   route(getTeam, async ({ params }) => presentAdminTeam(await app.getTeam(params.id))),
   route(patchTeam, async ({ params, body }) => presentAdminTeam(await app.changeTeam({ teamId: params.id, fields: body }))),

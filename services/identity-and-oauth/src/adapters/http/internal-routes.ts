@@ -7,7 +7,7 @@ import { defineRoute, route } from '@bubbles/http/routes/define-route.ts';
 import type { Route } from '@bubbles/http/routes/route.ts';
 import type { App } from '../../app.ts';
 import type { Check } from '../../use-cases/admission.ts';
-import { nextAfter, pageOf } from './paging.ts';
+import { pageById } from './paging.ts';
 import { presentAccount, presentAccountAccess, presentCheck, presentTeamAccess } from './present.ts';
 
 const TAG = 'Internal';
@@ -92,8 +92,7 @@ export const internalRoutes = (app: App): readonly Route[] => [
     return { users: access.accounts.map(presentAccountAccess), teams: access.teams.map(presentTeamAccess) };
   }),
   route(snapshotAccounts, async ({ query }) => {
-    const page = pageOf(query);
-    const accounts = await app.listAccounts(page);
-    return { version: 1 as const, accounts: accounts.map(presentAccount), next_after: nextAfter(accounts, page) };
+    const { rows, next } = await pageById(query, app.listAccounts);
+    return { version: 1 as const, accounts: rows.map(presentAccount), next_after: next };
   }),
 ];

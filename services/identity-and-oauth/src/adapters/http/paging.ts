@@ -1,12 +1,13 @@
+import { keysetPage } from '@bubbles/kernel/cursors.ts';
 import type { Page } from '../../ports.ts';
 
 const DEFAULT_LIMIT = 200;
 
-export const pageOf = ({ after, limit }: { after?: string; limit?: string }): Page => ({
-  after: after ?? null,
-  limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
-});
-
-/** Null when this page was the last. */
-export const nextAfter = (rows: readonly { readonly id: string }[], { limit }: Page): string | null =>
-  rows.length < limit ? null : (rows.at(-1)?.id ?? null);
+/** A page of a list that is sorted by id. */
+export const pageById = async <T extends { readonly id: string }>(
+  { after, limit }: { readonly after?: string; readonly limit?: string },
+  list: (page: Page) => Promise<readonly T[]>,
+) => {
+  const shown = limit === undefined ? DEFAULT_LIMIT : Number(limit);
+  return keysetPage({ rows: await list({ after: after ?? null, limit: shown + 1 }), limit: shown, encode: ({ id }) => id });
+};

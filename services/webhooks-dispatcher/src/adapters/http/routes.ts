@@ -1,5 +1,6 @@
 import { route } from '@bubbles/http/routes/define-route.ts';
 import type { Caller, Route } from '@bubbles/http/routes/route.ts';
+import { keysetPage } from '@bubbles/kernel/cursors.ts';
 import type { App } from '../../app.ts';
 import type { Owner } from '../../use-cases/subscriptions.ts';
 import type { Cursors } from './cursors.ts';
@@ -28,13 +29,16 @@ export const routes = (app: App, cursors: Cursors): readonly Route[] => [
     return { ...presentSubscription(subscription), secret };
   }),
   route(listWebhooks, async ({ caller, query }) => {
-    const position = query?.cursor === undefined ? null : cursors.subscriptions.read(query.cursor, [caller.userId]);
-    const { subscriptions, hasMore } = await app.listSubscriptions(ownerOf(caller), { position, limit: query?.limit ?? null });
-    const data = subscriptions.map(presentSubscription);
-    const last = hasMore ? subscriptions.at(-1) : undefined;
-    return query === null
-      ? { data }
-      : { data, has_more: hasMore, next_cursor: last ? cursors.subscriptions.write(last, [caller.userId]) : null };
+    if (query === null) {
+      const all = await app.listSubscriptions(ownerOf(caller), { position: null, limit: null });
+      return { data: all.map(presentSubscription) };
+    }
+    const { limit, cursor } = query;
+    const scope = [caller.userId];
+    const position = cursor === undefined ? null : cursors.subscriptions.decode(cursor, scope);
+    const found = await app.listSubscriptions(ownerOf(caller), { position, limit: limit + 1 });
+    const { rows, next } = keysetPage({ rows: found, limit, encode: (last) => cursors.subscriptions.encode(last, scope) });
+    return { data: rows.map(presentSubscription), has_more: next !== null, next_cursor: next };
   }),
   route(getWebhook, async ({ caller, params }) => presentSubscription(await app.getSubscription(ownerOf(caller), params.id))),
   route(updateWebhook, async ({ caller, params, body: { filters, ...patch } }) =>
@@ -54,10 +58,10 @@ export const routes = (app: App, cursors: Cursors): readonly Route[] => [
   }),
   route(listDeliveries, async ({ caller, params, query: { limit, cursor, status = null } }) => {
     const scope = [caller.userId, params.id, status];
-    const position = cursor === undefined ? null : cursors.deliveries.read(cursor, scope);
-    const { deliveries, hasMore } = await app.listDeliveries(ownerOf(caller), params.id, { status, position, limit });
-    const last = hasMore ? deliveries.at(-1) : undefined;
-    return { data: deliveries.map(presentDelivery), has_more: hasMore, next_cursor: last ? cursors.deliveries.write(last, scope) : null };
+    const position = cursor === undefined ? null : cursors.deliveries.decode(cursor, scope);
+    const found = await app.listDeliveries(ownerOf(caller), params.id, { status, position, limit: limit + 1 });
+    const { rows, next } = keysetPage({ rows: found, limit, encode: (last) => cursors.deliveries.encode(last, scope) });
+    return { data: rows.map(presentDelivery), has_more: next !== null, next_cursor: next };
   }),
   route(getDelivery, async ({ caller, params }) =>
     presentDeliveryDetail(await app.readDelivery(ownerOf(caller), { subscriptionId: params.id, id: params.delivery_id })),
