@@ -1,4 +1,5 @@
 /** The layers of a service and the borders between packages. `test/architecture/layers.test.ts` proves that each rule bites. */
+const FOLDERS_WITHOUT_RING = '^(services/gateway|shared/(?!http/)[^/]+|deploy/[^/]+)/src/';
 const PRODUCT = '^((services|shared|deploy)/[^/]+|contracts)/src/';
 const TESTS = '[.]test[.]ts$|^shared/testing/|[.]contract[.]ts$';
 
@@ -10,8 +11,47 @@ const TYPES_ALONE = '^shared/(store/src/aggregates|kernel/src/seal)[.]ts$|^node_
 /** The part of Node that computes: hashes, addresses, comparison. Its randomness is refused by words.test.ts. */
 const PURE_NODE = '^(node:)?(crypto|net|util|url|buffer)$';
 
+/** The gateway's folders from the rules up; none knows one that stands after it, nor one beside it. */
+const GATEWAY_LAYERS = [
+  ['messages'],
+  ['documents', 'balancing'],
+  ['exchange'],
+  ['upstream'],
+  ['admission', 'fragments', 'pages'],
+  ['pipeline'],
+];
+const gatewayLayer = (folders, index) => ({
+  name: `gateway-${folders.join('-')}`,
+  from: { path: `^services/gateway/src/(${folders.join('|')})/`, pathNot: TESTS },
+  to: {
+    path: '^services/gateway/src/',
+    pathNot: `^services/gateway/src/($1|${GATEWAY_LAYERS.slice(0, index).flat().join('|')})/`,
+  },
+});
+
 const forbidden = [
   { name: 'no-cycles', from: {}, to: { circular: true } },
+  {
+    name: 'no-folder-cycles',
+    comment: 'No ring between the folders of a package.',
+    scope: 'folder',
+    from: { path: FOLDERS_WITHOUT_RING },
+    to: { path: FOLDERS_WITHOUT_RING, circular: true },
+  },
+  ...GATEWAY_LAYERS.map(gatewayLayer),
+  {
+    name: 'gateway-rules-are-pure',
+    from: { path: '^services/gateway/src/(messages|documents|balancing)/', pathNot: TESTS },
+    to: {
+      pathNot: [
+        '^services/gateway/src/',
+        '^shared/kernel/src/errors[.]ts$',
+        '^contracts/src/(access|services)[.]ts$',
+        '^shared/http/src/(wire|routes)/',
+        PURE_NODE,
+      ],
+    },
+  },
   { name: 'resolvable', from: {}, to: { couldNotResolve: true } },
   {
     name: 'declared-packages',

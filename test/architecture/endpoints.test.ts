@@ -1,7 +1,7 @@
-import { DOCUMENT_HEAD } from '@bubbles/gateway/document-head.ts';
-import { type Fragment, readFragment } from '@bubbles/gateway/domain/fragment.ts';
-import { mergeFragments } from '@bubbles/gateway/domain/merge.ts';
-import { OWNED_PREFIXES } from '@bubbles/gateway/services.ts';
+import { type Fragment, readFragment } from '@bubbles/gateway/documents/fragment.ts';
+import { mergeFragments } from '@bubbles/gateway/documents/merge.ts';
+import { OWNED_PREFIXES } from '@bubbles/gateway/documents/ownership.ts';
+import { DOCUMENT_HEAD } from '@bubbles/gateway/pages/document-head.ts';
 import { describe, expect, it } from '@jest/globals';
 import { everyService, fragmentOf } from '../support/services.ts';
 import { fieldTypes } from './field-types.ts';

@@ -15,6 +15,18 @@ const BREACHES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'services/a/src/domain/egg.ts': "import './hen.ts';",
     'services/a/src/domain/hen.ts': "import './egg.ts';",
   },
+  'no-folder-cycles': {
+    'services/gateway/src/upstream/relay.ts': "import '../exchange/open.ts';",
+    'services/gateway/src/exchange/open.ts': "import '../messages/head.ts';",
+    'services/gateway/src/exchange/back.ts': "import '../upstream/address.ts';",
+  },
+  'gateway-messages': { 'services/gateway/src/messages/high.ts': "import '../exchange/open.ts';" },
+  'gateway-documents-balancing': { 'services/gateway/src/documents/aside.ts': "import '../balancing/queue.ts';" },
+  'gateway-exchange': { 'services/gateway/src/exchange/high.ts': "import '../upstream/address.ts';" },
+  'gateway-upstream': { 'services/gateway/src/upstream/high.ts': "import '../admission/admit.ts';" },
+  'gateway-admission-fragments-pages': { 'services/gateway/src/pages/aside.ts': "import '../admission/admit.ts';" },
+  'gateway-pipeline': { 'services/gateway/src/pipeline/root.ts': "import '../gateway.ts';" },
+  'gateway-rules-are-pure': { 'services/gateway/src/balancing/logged.ts': "import type { Log } from '@bubbles/kernel/log.ts';" },
   resolvable: { 'services/a/src/domain/lost.ts': "import './nowhere.ts';" },
   'declared-packages': { 'services/a/src/adapters/http/undeclared.ts': "import 'koa';" },
   'domain-is-pure': { 'services/a/src/domain/impure.ts': "import type { Log } from '@bubbles/kernel/log.ts';" },
@@ -33,6 +45,12 @@ const BREACHES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const WORLD: Readonly<Record<string, string>> = {
   'services/a/package.json': '{ "name": "@bubbles/a", "type": "module" }',
+  'services/gateway/package.json': '{ "name": "@bubbles/gateway", "type": "module" }',
+  'services/gateway/src/gateway.ts': 'export const gateway = 1;',
+  'services/gateway/src/messages/head.ts': 'export const head = 1;',
+  'services/gateway/src/balancing/queue.ts': 'export const queue = 1;',
+  'services/gateway/src/upstream/address.ts': 'export const address = 1;',
+  'services/gateway/src/admission/admit.ts': 'export const admit = 1;',
   'services/b/package.json': '{ "name": "@bubbles/b", "type": "module", "exports": { "./*.ts": "./src/*.ts" } }',
   'services/b/src/domain/thing.ts': 'export const thing = 1;',
   'services/a/src/adapters/http/routes.ts': 'export const routes = 1;',
@@ -52,6 +70,7 @@ const LAWFUL: Readonly<Record<string, string>> = {
   'services/a/src/domain/lawful.ts': "import '@bubbles/kernel/errors.ts'; import 'node:crypto';",
   'services/a/src/use-cases/lawful.ts':
     "import type { Log } from '@bubbles/kernel/log.ts'; import type { store } from '@bubbles/store/aggregates.ts'; import '@bubbles/contracts/events/event.ts'; import '../domain/lawful.ts';",
+  'services/gateway/src/pipeline/lawful.ts': "import '../admission/admit.ts'; import '../messages/head.ts';",
   'services/a/src/domain/lawful.test.ts': "import '../../test/builders.ts'; import './lawful.ts';",
 };
 
@@ -80,9 +99,10 @@ describe('the layer rules', () => {
   });
 
   it.each(Object.entries(BREACHES))('%s is noticed', (rule, files) => {
-    expect(violations.filter(({ rule: { name } }) => name === rule).map(({ from }) => from)).toEqual(
-      expect.arrayContaining([Object.keys(files)[0]]),
-    );
+    const [first = ''] = Object.keys(files);
+    const noticed = violations.filter(({ rule: { name } }) => name === rule).map(({ from }) => from);
+    // A ring of folders is told of the folder.
+    expect(noticed).toContain(rule === 'no-folder-cycles' ? dirname(first) : first);
   });
 
   it('let the lawful through', () => {

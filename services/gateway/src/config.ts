@@ -14,9 +14,9 @@ import {
   wholeNumber,
 } from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
-import type { MemoryLimits } from './domain/memory-shares.ts';
-import type { OwnedPrefixes } from './domain/ownership.ts';
-import { OWNED_PREFIXES } from './services.ts';
+import type { MemoryLimits } from './balancing/memory-shares.ts';
+import type { OwnedPrefixes } from './documents/ownership.ts';
+import { OWNED_PREFIXES } from './documents/ownership.ts';
 import type { UpstreamUrls } from './upstream/upstreams.ts';
 
 export interface GatewayConfig {

@@ -1,11 +1,11 @@
 import { COMMITTED_FRAGMENTS } from './config.ts';
-import { DOCUMENT_HEAD } from './document-head.ts';
-import { readFragment } from './domain/fragment.ts';
-import { parsedJson } from './domain/json.ts';
-import { mergeFragments } from './domain/merge.ts';
+import { readFragment } from './documents/fragment.ts';
+import { mergeFragments } from './documents/merge.ts';
+import { OWNED_PREFIXES } from './documents/ownership.ts';
 import { readBakedFragments } from './fragments/baked.ts';
+import { parsedJson } from './messages/json.ts';
+import { DOCUMENT_HEAD } from './pages/document-head.ts';
 import { ownFragment } from './pages/own-fragment.ts';
-import { OWNED_PREFIXES } from './services.ts';
 
 /** Prints the public document of the committed fragments; any conflict is a failure. */
 const read = [...readBakedFragments(COMMITTED_FRAGMENTS, Object.keys(OWNED_PREFIXES))].map(([service, text]) => ({

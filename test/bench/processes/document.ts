@@ -1,12 +1,12 @@
 import { COMMITTED_FRAGMENTS } from '@bubbles/gateway/config.ts';
-import { DOCUMENT_HEAD } from '@bubbles/gateway/document-head.ts';
-import { readFragment } from '@bubbles/gateway/domain/fragment.ts';
-import { parsedJson } from '@bubbles/gateway/domain/json.ts';
-import { mergeFragments } from '@bubbles/gateway/domain/merge.ts';
+import { readFragment } from '@bubbles/gateway/documents/fragment.ts';
+import { mergeFragments } from '@bubbles/gateway/documents/merge.ts';
+import { OWNED_PREFIXES } from '@bubbles/gateway/documents/ownership.ts';
 import { readBakedFragments } from '@bubbles/gateway/fragments/baked.ts';
+import { parsedJson } from '@bubbles/gateway/messages/json.ts';
+import { DOCUMENT_HEAD } from '@bubbles/gateway/pages/document-head.ts';
 import { ownFragment } from '@bubbles/gateway/pages/own-fragment.ts';
 import { renderDocument } from '@bubbles/gateway/pages/rendering.ts';
-import { OWNED_PREFIXES } from '@bubbles/gateway/services.ts';
 import { serveParent, tellParent } from '../harness/in-child.ts';
 import { median } from '../harness/statistics.ts';
 

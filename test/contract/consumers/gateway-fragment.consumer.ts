@@ -1,4 +1,4 @@
-import { readFragment } from '@bubbles/gateway/domain/fragment.ts';
+import { readFragment } from '@bubbles/gateway/documents/fragment.ts';
 import { fragmentClient } from '@bubbles/gateway/fragments/fetch-fragment.ts';
 import { openAddress, POOL_LIMITS } from '@bubbles/gateway/upstream/address.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isWithin } from '@bubbles/gateway/domain/fragment.ts';
+import { isWithin } from '@bubbles/gateway/documents/fragment.ts';
 import { standaloneReference } from '@bubbles/gateway/pages/standalone-reference.ts';
 import { answerOf } from '@bubbles/http/routes/http-errors.ts';
 import { createHttpApp } from '@bubbles/http/routes/mount.ts';

@@ -1,5 +1,5 @@
-import { readFragment } from '@bubbles/gateway/domain/fragment.ts';
-import { mergeFragments } from '@bubbles/gateway/domain/merge.ts';
+import { readFragment } from '@bubbles/gateway/documents/fragment.ts';
+import { mergeFragments } from '@bubbles/gateway/documents/merge.ts';
 import { openApiFragment } from '@bubbles/http/document/openapi.ts';
 import type { Route } from '@bubbles/http/routes/route.ts';
 

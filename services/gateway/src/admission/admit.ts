@@ -1,12 +1,12 @@
 import type { CheckAnswer } from '@bubbles/contracts/internal/checks.ts';
 import type { CredentialKind } from '@bubbles/http/routes/route.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import type { AuthClass } from '../domain/fragment.ts';
-import { fail, refuse } from '../edge/answer.ts';
-import type { Exchange } from '../edge/exchange.ts';
+import type { AuthClass } from '../documents/fragment.ts';
+import { fail, refuse } from '../exchange/answer.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { affinityOf } from '../messages/credential.ts';
 import type { Address } from '../upstream/address.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
-import { affinityOf } from './credential.ts';
 import { IDENTITY, type IdentityChecks } from './identity-checks.ts';
 import { COUNTED_SECONDS } from './known-credentials.ts';
 

@@ -1,6 +1,6 @@
 import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import { createFairQueue } from '../domain/fair-queue.ts';
+import { createFairQueue } from '../balancing/fair-queue.ts';
 
 const MAX_BATCH = 256;
 const MAX_CALLS = 2;

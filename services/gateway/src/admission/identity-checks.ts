@@ -3,7 +3,7 @@ import { type InternalClient, internalClient } from '@bubbles/http/client/intern
 import type { ServiceTokens } from '@bubbles/http/routes/internal-auth.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
-import type { GatewayReason } from '../edge/exchange.ts';
+import type { GatewayReason } from '../exchange/exchange.ts';
 import { type Address, breakerBypass, type Call, failureOf } from '../upstream/address.ts';
 import type { AnswerHead } from '../upstream/relay.ts';
 import { type CheckBatcher, CheckWaitedTooLong, checkBatcher } from './check-batcher.ts';

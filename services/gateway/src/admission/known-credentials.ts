@@ -1,5 +1,5 @@
 import type { CheckAnswer, CountedElsewhere } from '@bubbles/contracts/internal/checks.ts';
-import type { ResponseHeaders } from '../domain/header-rules.ts';
+import type { ResponseHeaders } from '../messages/header-rules.ts';
 import type { AnswerHead } from '../upstream/relay.ts';
 
 /** What a replica of identity has counted of a credential. Times are monotonic milliseconds. */

@@ -1,9 +1,9 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
-import type { Fault, Fragment } from '../domain/fragment.ts';
-import type { OwnedPrefixes } from '../domain/ownership.ts';
-import { type RoutingTable, routingTable } from '../domain/routing-table.ts';
-import { acceptFragments, newestOf, type Sighting } from '../domain/sightings.ts';
+import type { Fault, Fragment } from '../documents/fragment.ts';
+import type { OwnedPrefixes } from '../documents/ownership.ts';
+import { type RoutingTable, routingTable } from '../documents/routing-table.ts';
+import { acceptFragments, newestOf, type Sighting } from '../documents/sightings.ts';
 import { sightingBook } from './sighting-book.ts';
 
 export interface FragmentReport {

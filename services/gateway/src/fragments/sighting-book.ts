@@ -1,7 +1,7 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import { type Fault, readFragment } from '../domain/fragment.ts';
-import { parsedJson } from '../domain/json.ts';
-import { counting, type Sighting } from '../domain/sightings.ts';
+import { type Fault, readFragment } from '../documents/fragment.ts';
+import { counting, type Sighting } from '../documents/sightings.ts';
+import { parsedJson } from '../messages/json.ts';
 
 export interface Shown {
   readonly hash: string;

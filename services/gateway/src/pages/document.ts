@@ -1,8 +1,8 @@
 import type { Log } from '@bubbles/kernel/log.ts';
-import { DOCUMENT_HEAD } from '../document-head.ts';
-import type { Fragment } from '../domain/fragment.ts';
-import { mergeFragments } from '../domain/merge.ts';
-import type { OwnedPrefixes } from '../domain/ownership.ts';
+import type { Fragment } from '../documents/fragment.ts';
+import { mergeFragments } from '../documents/merge.ts';
+import type { OwnedPrefixes } from '../documents/ownership.ts';
+import { DOCUMENT_HEAD } from './document-head.ts';
 import { type RenderedDocument, renderDocument } from './rendering.ts';
 
 /** The public document as it is served now. */

@@ -2,7 +2,7 @@ import { GATEWAY } from '@bubbles/contracts/services.ts';
 import { openApiFragment } from '@bubbles/http/document/openapi.ts';
 import { defineRoute, route } from '@bubbles/http/routes/define-route.ts';
 import { z } from 'zod';
-import { type Fragment, type Operation, readFragment, USUAL_BODY_LIMIT_BYTES } from '../domain/fragment.ts';
+import { type Fragment, type Operation, readFragment, USUAL_BODY_LIMIT_BYTES } from '../documents/fragment.ts';
 import { apiReference } from './reference-page.ts';
 
 const openApiDocument = defineRoute({

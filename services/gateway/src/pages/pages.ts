@@ -1,5 +1,5 @@
-import { answer } from '../edge/answer.ts';
-import type { Exchange } from '../edge/exchange.ts';
+import { answer } from '../exchange/answer.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import type { PublicDocument } from './document.ts';
 import { encodedAnswer } from './encoded-answer.ts';
 import { apiReference } from './reference-page.ts';

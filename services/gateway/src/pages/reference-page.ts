@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { etagOf } from '@bubbles/http/document/openapi.ts';
-import type { Answer } from '../edge/answer.ts';
+import type { Answer } from '../exchange/answer.ts';
 import { encodedAnswer } from './encoded-answer.ts';
 import { loadedOnce } from './loaded-once.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
-import type { JsonObject } from '../domain/json.ts';
+import type { JsonObject } from '../messages/json.ts';
 
 /** The public document, ready but for the origin that it is served under. */
 export interface RenderedDocument {

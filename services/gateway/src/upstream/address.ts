@@ -1,6 +1,6 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { type Dispatcher, Pool } from 'undici';
-import { type BreakerState, createBreaker } from '../domain/breaker.ts';
+import { type BreakerState, createBreaker } from '../balancing/circuit-breaker.ts';
 import { createPlaces, type Leaving } from './places.ts';
 import { wasCut, wasRefused } from './transport-errors.ts';
 

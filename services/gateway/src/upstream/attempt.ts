@@ -1,11 +1,11 @@
 import { ErrorEnvelope } from '@bubbles/http/routes/http-errors.ts';
 import type { Dispatcher } from 'undici';
-import { forwardedResponseHeaders, type ResponseHeaders } from '../domain/header-rules.ts';
-import { isObject, parsedJson } from '../domain/json.ts';
-import { commonHeaders, fail, isOAuth } from '../edge/answer.ts';
-import { CROSS_ORIGIN_NAMES, isOpen } from '../edge/cross-origin.ts';
-import type { Exchange } from '../edge/exchange.ts';
-import type { SlowAnswer, SlowReaders } from '../edge/slow-readers.ts';
+import { commonHeaders, fail, isOAuth } from '../exchange/answer.ts';
+import { CROSS_ORIGIN_NAMES, isOpen } from '../exchange/cross-origin.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { SlowAnswer, SlowReaders } from '../exchange/slow-readers.ts';
+import { forwardedResponseHeaders, type ResponseHeaders } from '../messages/header-rules.ts';
+import { isObject, parsedJson } from '../messages/json.ts';
 import { failureOf, type Outcome, type Place } from './address.ts';
 
 /** How an attempt ended, for the one who decides what comes next. */

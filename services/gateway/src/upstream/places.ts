@@ -1,4 +1,4 @@
-import { createFairQueue } from '../domain/fair-queue.ts';
+import { createFairQueue } from '../balancing/fair-queue.ts';
 
 /** Tells when the one who waits has left. */
 export interface Leaving {

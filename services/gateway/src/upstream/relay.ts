@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici';
-import type { ResponseHeaders } from '../domain/header-rules.ts';
-import type { RetryBudget } from '../domain/retry-budget.ts';
-import { fail } from '../edge/answer.ts';
-import type { Exchange, GatewayReason } from '../edge/exchange.ts';
-import type { SlowReaders } from '../edge/slow-readers.ts';
+import type { RetryBudget } from '../balancing/retry-budget.ts';
+import { fail } from '../exchange/answer.ts';
+import type { Exchange, GatewayReason } from '../exchange/exchange.ts';
+import type { SlowReaders } from '../exchange/slow-readers.ts';
+import type { ResponseHeaders } from '../messages/header-rules.ts';
 import { type Address, breakerBypass } from './address.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import { wasCut, wasRefused } from './transport-errors.ts';

@@ -4,7 +4,7 @@ import { errorCode } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { type Loop, startLoop } from '@bubbles/kernel/loop.ts';
-import { preferenceOf } from '../domain/rendezvous.ts';
+import { preferenceOf } from '../balancing/rendezvous.ts';
 import { type Address, openAddress, type PoolLimits } from './address.ts';
 
 /** `dns+http://name:port` stands for every address that the name has at the time (a headless service: the ready replicas). */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, membersOf } from './json.ts';
+import { isObject, type JsonObject, membersOf } from '../messages/json.ts';
 
 /** The methods of OpenAPI that a service may offer; HEAD and OPTIONS follow from them. */
 export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;

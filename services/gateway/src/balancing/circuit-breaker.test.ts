@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createBreaker } from './breaker.ts';
+import { createBreaker } from './circuit-breaker.ts';
 import { createRetryBudget } from './retry-budget.ts';
 
 const opened = () => {

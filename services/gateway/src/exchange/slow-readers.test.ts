@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { memoryShares } from '../domain/memory-shares.ts';
+import { memoryShares } from '../balancing/memory-shares.ts';
 import { slowReaders } from './slow-readers.ts';
 
 const KB = 1024;

@@ -1,5 +1,5 @@
 import { SECURITY_SCHEMES } from '@bubbles/http/document/openapi.ts';
-import type { DocumentHead } from './domain/merge.ts';
+import type { DocumentHead } from '../documents/merge.ts';
 
 const BEARER = { type: 'http', scheme: 'bearer' } as const;
 

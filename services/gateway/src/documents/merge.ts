@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { byName, isObject, type JsonObject, membersOf } from '../messages/json.ts';
 import type { Fragment } from './fragment.ts';
-import { byName, isObject, type JsonObject, membersOf } from './json.ts';
 import { claimFault, type OwnedPrefixes } from './ownership.ts';
 import { type PublicPart, publicPart } from './public-part.ts';
 import { mentionsOf, resolves } from './references.ts';

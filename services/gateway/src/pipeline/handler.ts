@@ -8,17 +8,17 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
-import { credentialOf } from '../admission/credential.ts';
-import type { Operation } from '../domain/fragment.ts';
-import { messageFault } from '../domain/message-rules.ts';
-import { acceptedRequestId, clientAddress, type TrustedProxies } from '../domain/peer.ts';
-import { readHead } from '../domain/request-head.ts';
-import { pathOf, targetFault } from '../domain/target.ts';
-import { fail, refuse } from './answer.ts';
-import type { Exchange, Peer } from './exchange.ts';
-import { type OriginRules, requestOrigin } from './origin.ts';
+import type { Operation } from '../documents/fragment.ts';
+import { fail, refuse } from '../exchange/answer.ts';
+import type { Exchange, Peer } from '../exchange/exchange.ts';
+import type { SlowReaders } from '../exchange/slow-readers.ts';
+import { credentialOf } from '../messages/credential.ts';
+import { messageFault } from '../messages/message-rules.ts';
+import { type OriginRules, requestOrigin } from '../messages/origin.ts';
+import { acceptedRequestId, clientAddress, type TrustedProxies } from '../messages/peer.ts';
+import { readHead } from '../messages/request-head.ts';
+import { pathOf, targetFault } from '../messages/target.ts';
 import type { RouteRequest } from './route-request.ts';
-import type { SlowReaders } from './slow-readers.ts';
 import type { Traffic } from './traffic.ts';
 
 /** May take a request before it is routed; true when it has. At once: who has left meanwhile would never be counted as gone. */

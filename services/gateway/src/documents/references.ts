@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, membersOf } from './json.ts';
+import { isObject, type JsonObject, membersOf } from '../messages/json.ts';
 
 /** Everything in a document that names another part of it. */
 export interface Mentions {

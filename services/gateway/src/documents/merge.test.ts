@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import type { JsonObject } from '../messages/json.ts';
 import { readFragment } from './fragment.ts';
-import type { JsonObject } from './json.ts';
 import { mergeFragments } from './merge.ts';
 
 const head = {

@@ -1,4 +1,4 @@
-import { isWithin } from '../domain/fragment.ts';
+import { isWithin } from '../documents/fragment.ts';
 
 /** Where scripts of any origin may call: bearer tokens only, no cookies. The pages of /oauth/authorize are not among them. */
 const OPEN_PREFIXES = ['/v1', '/.well-known/', '/oauth/token', '/oauth/register', '/oauth/revoke', '/oauth/jwks'] as const;

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject, membersOf } from '../messages/json.ts';
 import { type Fragment, isInternal, METHODS } from './fragment.ts';
-import { isObject, type JsonObject, membersOf } from './json.ts';
 import { type Components, reachableComponents } from './references.ts';
 
 /** What of a fragment the public document shows. */

@@ -1,21 +1,21 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { type Admit, type Admitted, type HandOver, NOTHING } from '../admission/admit.ts';
-import { affinityOf } from '../admission/credential.ts';
 import { IDENTITY } from '../admission/identity-checks.ts';
-import { isWithin, type Operation } from '../domain/fragment.ts';
-import { forwardedRequestHeaders } from '../domain/header-rules.ts';
-import type { MemoryShares } from '../domain/memory-shares.ts';
-import { announcesBody } from '../domain/message-rules.ts';
-import { acceptedTraceparent, newTraceparents } from '../domain/peer.ts';
-import { createRetryBudget } from '../domain/retry-budget.ts';
+import type { MemoryShares } from '../balancing/memory-shares.ts';
+import { createRetryBudget } from '../balancing/retry-budget.ts';
+import { isWithin, type Operation } from '../documents/fragment.ts';
+import { fail } from '../exchange/answer.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { type BodyTimes, bodyReceiver } from '../exchange/receive-body.ts';
+import type { SlowReaders } from '../exchange/slow-readers.ts';
+import { affinityOf } from '../messages/credential.ts';
+import { forwardedRequestHeaders } from '../messages/header-rules.ts';
+import { announcesBody } from '../messages/message-rules.ts';
+import { acceptedTraceparent, newTraceparents } from '../messages/peer.ts';
 import type { Address } from '../upstream/address.ts';
 import { type AnswerHead, relay } from '../upstream/relay.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
-import { fail } from './answer.ts';
-import type { Exchange } from './exchange.ts';
-import { type BodyTimes, bodyReceiver } from './receive-body.ts';
-import type { SlowReaders } from './slow-readers.ts';
 
 export interface ForwardLimits extends BodyTimes {
   /** The time that the answer of a service may take to begin. */

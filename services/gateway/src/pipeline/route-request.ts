@@ -1,13 +1,13 @@
 import { GATEWAY } from '@bubbles/contracts/services.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import type { Operation } from '../domain/fragment.ts';
-import { type OwnedPrefixes, ownerOf } from '../domain/ownership.ts';
-import type { Resource } from '../domain/routing-table.ts';
+import type { Operation } from '../documents/fragment.ts';
+import { type OwnedPrefixes, ownerOf } from '../documents/ownership.ts';
+import type { Resource } from '../documents/routing-table.ts';
+import { answer, fail, refuse } from '../exchange/answer.ts';
+import { isOpen, preflightHeaders } from '../exchange/cross-origin.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import type { FragmentPoll } from '../fragments/fragment-poll.ts';
 import type { FragmentRegistry } from '../fragments/registry.ts';
-import { answer, fail, refuse } from './answer.ts';
-import { isOpen, preflightHeaders } from './cross-origin.ts';
-import type { Exchange } from './exchange.ts';
 
 interface RoutingOptions {
   readonly registry: FragmentRegistry;

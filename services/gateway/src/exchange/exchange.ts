@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Credential } from '../admission/credential.ts';
-import type { Operation } from '../domain/fragment.ts';
-import type { RequestHead } from '../domain/request-head.ts';
+import type { Operation } from '../documents/fragment.ts';
+import type { Credential } from '../messages/credential.ts';
+import type { RequestHead } from '../messages/request-head.ts';
 
 /** Why the gateway answered in place of a service. */
 export type GatewayReason = 'upstream-timeout' | 'upstream-down' | 'breaker' | 'overload';

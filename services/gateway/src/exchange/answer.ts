@@ -1,8 +1,8 @@
 import { answerOf, HTTP_ERRORS, INTERNAL_ERROR_MESSAGE } from '@bubbles/http/routes/http-errors.ts';
 import { linger } from '@bubbles/http/wire/read-body.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import { isWithin } from '../domain/fragment.ts';
-import { announcesBody } from '../domain/message-rules.ts';
+import { isWithin } from '../documents/fragment.ts';
+import { announcesBody } from '../messages/message-rules.ts';
 import { CROSS_ORIGIN_HEADERS, isOpen } from './cross-origin.ts';
 import type { Exchange, GatewayReason } from './exchange.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { networkOf } from '@bubbles/http/wire/network.ts';
-import type { MemoryHold, MemoryShares } from '../domain/memory-shares.ts';
+import type { MemoryHold, MemoryShares } from '../balancing/memory-shares.ts';
 import type { Exchange } from './exchange.ts';
 
 export interface SlowReadersOptions {

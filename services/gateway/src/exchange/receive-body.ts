@@ -1,7 +1,7 @@
 import { networkOf } from '@bubbles/http/wire/network.ts';
 import { readBody } from '@bubbles/http/wire/read-body.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
-import type { MemoryShares } from '../domain/memory-shares.ts';
+import type { MemoryShares } from '../balancing/memory-shares.ts';
 import { fail, refuse } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 

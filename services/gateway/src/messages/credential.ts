@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { bearerToken } from '@bubbles/http/routes/bearer.ts';
-import { isObject, parsedJson } from '../domain/json.ts';
+import { isObject, parsedJson } from './json.ts';
 
 const JWT = /^eyJ[\w-]*\.([\w-]+)\.[\w-]+$/;
 const MAX_TOKEN_LENGTH = 8192;

@@ -1,5 +1,5 @@
 import { type Authority, parseAuthority } from '@bubbles/http/wire/authority.ts';
-import type { RequestHead } from '../domain/request-head.ts';
+import type { RequestHead } from './request-head.ts';
 
 export interface OriginRules {
   /** Configured: then no header has a say. */
