@@ -1,7 +1,6 @@
 import type { CreatedPosition } from '@bubbles/kernel/cursors.ts';
-import type { Attempt, CancelReason, Delivery, DeliveryStatus, Recorded, WebhookEvent } from './domain/delivery.ts';
-import type { LiveReading } from './domain/gate.ts';
-import type { AttemptResult } from './domain/outcome.ts';
+import type { AttemptOutcome, CancelReason, Delivery, DeliveryStatus, WebhookEvent } from './domain/delivery.ts';
+import type { LiveReading } from './domain/eligibility.ts';
 import type { Replay } from './domain/replay.ts';
 import type { Subscription, SubscriptionQuota } from './domain/subscription.ts';
 
@@ -23,19 +22,18 @@ export interface SubscriptionStore {
   delete(ownerId: string, id: string): Promise<boolean>;
   /** Of the owner, those that were made before this life of the account, which is not the first. */
   deleteOfEarlierLives(ownerId: string, life: number): Promise<void>;
-  /** Each success of the life `epoch` ends the streak of failures. */
-  succeeded(results: readonly AttemptEnd[]): Promise<void>;
+  /** Each success of the life `epoch` ends the failures in a row. */
+  succeeded(results: readonly EndedAttempt[]): Promise<void>;
   /** A failure counts once under its key, and the twentieth in a row disables. True when this one did. */
-  failed(result: AttemptEnd & { readonly key: string }): Promise<boolean>;
+  failed(result: EndedAttempt & { readonly key: string }): Promise<boolean>;
 }
 export interface ListPage {
   /** Of the last row of the page before. */
   readonly position: CreatedPosition | null;
   readonly limit: number | null;
 }
-/** That an attempt at the subscription `id` ended. */
-export interface AttemptEnd {
-  readonly id: string;
+export interface EndedAttempt {
+  readonly subscriptionId: string;
   readonly epoch: number;
   readonly at: Date;
 }
@@ -50,8 +48,8 @@ export type SubscriptionChange = Partial<
     | 'previousSecret'
     | 'disabledAt'
     | 'disabledReason'
-    | 'fails'
-    | 'streak'
+    | 'consecutiveFailures'
+    | 'countedFailureKeys'
     | 'epoch'
     | 'testedAt'
   >
@@ -64,7 +62,8 @@ export interface ClaimRequest {
   readonly leaseToken: string;
   readonly ids: readonly string[];
 }
-export type Candidate = Pick<Delivery, 'id' | 'subscriptionId' | 'ownerId' | 'origin' | 'attempt'>;
+/** What the loop knows of a delivery before it has claimed it. */
+export type DueDelivery = Pick<Delivery, 'id' | 'subscriptionId' | 'ownerId' | 'origin' | 'attemptCount'>;
 export interface DueQuery {
   readonly now: Date;
   /** Only what was never tried. */
@@ -78,21 +77,21 @@ export interface DeliveryStore {
   /** Many at once, in no order; of each what `insert` says. */
   insertEach(deliveries: readonly Delivery[]): Promise<boolean[]>;
   /** What fell due at `since` or later, the longest due first, without the deliveries of the subscriptions `not`. */
-  due(query: DueQuery & { readonly since: Date; readonly not: readonly string[] }): Promise<Candidate[]>;
+  due(query: DueQuery & { readonly since: Date; readonly not: readonly string[] }): Promise<DueDelivery[]>;
   /** What is due of one subscription, the longest due first. */
-  dueOf(subscriptionId: string, query: DueQuery): Promise<Candidate[]>;
+  dueOf(subscriptionId: string, query: DueQuery): Promise<DueDelivery[]>;
   /** Those of `ids` that were still due and are this worker's now. */
   claim(request: ClaimRequest): Promise<Delivery[]>;
-  /** Ends leases, each with what became of its delivery; how many there still were. What another worker has is left alone. */
-  release(ends: readonly LeaseEnd[]): Promise<number>;
+  /** Ends leases, each with what became of its delivery; how many leases there still were. What another worker has is left alone. */
+  release(releases: readonly LeaseRelease[]): Promise<number>;
   /** The subscription leads to this origin now: so do its deliveries that are pending. */
   redirect(subscriptionId: string, origin: string): Promise<void>;
-  /** When the next delivery falls due after `now`, those put off aside. */
+  /** When the next delivery falls due after `now`, postponed ones aside. */
   nextDueAfter(now: Date): Promise<Date | null>;
   /** Newest first, from after `position`. */
   page(query: DeliveryPage): Promise<Delivery[]>;
   ofSubscription(subscriptionId: string, id: string): Promise<Delivery | null>;
-  /** Queues a delivery anew that is finished, or waits under another epoch and would be cancelled; null when it is pending otherwise or there is none. */
+  /** Queues again a delivery that is finished, or waits under another epoch and would be cancelled; null when it is pending otherwise or there is none. */
   requeue(id: string, queue: Requeue): Promise<Delivery | null>;
   /** Leases of a process that is gone are due at once. */
   releaseLeases(now: Date): Promise<void>;
@@ -100,16 +99,16 @@ export interface DeliveryStore {
   sweep(before: Date): Promise<void>;
   countDue(now: Date): Promise<{ readonly due: number; readonly oldest: Date | null }>;
 }
-export interface LeaseEnd {
+export interface LeaseRelease {
   readonly id: string;
   readonly leaseToken: string;
-  readonly as:
-    | { readonly kind: 'recorded'; readonly recorded: Recorded }
+  readonly as: /** An attempt was made: the delivery after it, with its record at the end of the log. */
+    | { readonly kind: 'attempted'; readonly delivery: Delivery }
     | { readonly kind: 'cancelled'; readonly reason: CancelReason; readonly at: Date }
     /** The claim is given back, uncounted, until a service can be asked again. */
-    | { readonly kind: 'put off'; readonly until: Date };
+    | { readonly kind: 'postponed'; readonly until: Date };
 }
-export interface Requeue extends Pick<Delivery, 'epoch' | 'origin' | 'base' | 'budget'> {
+export interface Requeue extends Pick<Delivery, 'epoch' | 'origin' | 'attemptsBeforeQueue' | 'maxAttempts'> {
   /** Queues a delivery once. */
   readonly requeuedBy: string;
   readonly at: Date;
@@ -181,10 +180,10 @@ export interface Post {
 /** Where deliveries go. */
 export interface Receiver {
   /**
-   * Whatever a receiver does is an outcome. Rejects when something of ours fails before the request is sent, or it is cut: with `unavailable` when no other
+   * Whatever a receiver does is an outcome. Rejects when something of ours consecutiveFailures before the request is sent, or it is cut: with `unavailable` when no other
    * request would fare better now, as without name servers. Ends within the deadline.
    */
-  post(post: Post): Promise<AttemptResult>;
+  post(post: Post): Promise<AttemptOutcome>;
   /** Ends every POST that is in flight, with the answer whose head is there or without an outcome. */
   cut(): void;
   close(): Promise<void>;
@@ -198,7 +197,7 @@ export type PostponeReason = 'service_away' | 'our_fault' | 'lease_too_short' | 
 
 /** What an operator watches. */
 export interface DispatchMetrics {
-  attempted(attempt: Pick<Attempt, 'outcome' | 'tookMs'> & { readonly first: boolean; readonly lateMs: number }): void;
+  attempted(attempt: Pick<AttemptOutcome, 'outcome' | 'tookMs'> & { readonly first: boolean; readonly lateMs: number }): void;
   cancelled(reason: CancelReason, count: number): void;
   /** An attempt that was due is not made now, and nobody is charged. */
   postponed(reason: PostponeReason): void;

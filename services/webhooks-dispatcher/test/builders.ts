@@ -2,8 +2,7 @@ import type { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import type { z } from 'zod';
 import { sampleBubble } from '../src/adapters/http/sample-bubble.ts';
 import type { Delivery, WebhookEvent } from '../src/domain/delivery.ts';
-import type { ReadyBubble } from '../src/domain/ready-bubble.ts';
-import type { Subscription } from '../src/domain/subscription.ts';
+import type { ReadyBubble, Subscription } from '../src/domain/subscription.ts';
 
 export const NOON = new Date('2026-03-01T12:00:00.000Z');
 
@@ -24,8 +23,8 @@ export const aSubscription = (overrides: Partial<Subscription> = {}): Subscripti
   lastFailureAt: null,
   disabledAt: null,
   disabledReason: null,
-  fails: 0,
-  streak: [],
+  consecutiveFailures: 0,
+  countedFailureKeys: [],
   epoch: 1,
   testedAt: [],
   ...overrides,
@@ -51,10 +50,10 @@ export const aDelivery = (overrides: Partial<Delivery> = {}): Delivery => ({
   epoch: 1,
   status: 'pending',
   reason: null,
-  attempt: 0,
-  base: 0,
-  budget: 5,
-  claims: 1,
+  attemptCount: 0,
+  attemptsBeforeQueue: 0,
+  maxAttempts: 5,
+  claimCount: 1,
   claimableAt: NOON,
   leaseToken: null,
   requeuedBy: null,

@@ -32,7 +32,7 @@ const scene = async () => {
   };
   const look = lookOut({ deliveries: faltering, clock, slot });
   const { next } = claims({ deliveries: faltering, clock, ids: fakeIds(), limits: { leaseMs: LEASE_MS }, slot, look });
-  const idsOf = async () => (await next(true))?.claimed.map(({ id, claims: count }) => `${id} ${count}`);
+  const idsOf = async () => (await next(true))?.claimed.map(({ id, claimCount: count }) => `${id} ${count}`);
   return {
     deliveries,
     clock,

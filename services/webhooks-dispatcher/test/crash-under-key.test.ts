@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { DeliveryDoc } from '../src/adapters/store/deliveries.ts';
 import type { EventDoc } from '../src/adapters/store/events.ts';
+import { stores } from '../src/adapters/store/stores.ts';
 import { signature } from '../src/domain/signature.ts';
 import { aDelivery, anEvent } from './builders.ts';
 import { CONFIG, type TestDispatcher } from './dispatcher.ts';
@@ -9,7 +9,7 @@ import { dieEverywhere, endWorlds, type World, workedOff } from './dying.ts';
 afterEach(endWorlds);
 
 /** Failed for good, of a test: the live check lets it pass. */
-const STORED = aDelivery({ status: 'exhausted', type: 'webhook.test', bubble: null, attempt: 5, claims: 5, ownerId: 'ada' });
+const STORED = aDelivery({ status: 'exhausted', type: 'webhook.test', bubble: null, attemptCount: 5, claimCount: 5, ownerId: 'ada' });
 
 describe('dying between any two steps of a request under an idempotency key', () => {
   it('[GEN-13] of creating under a key: asked again, there is one, and its secret is the one that signs', async () => {
@@ -65,8 +65,7 @@ describe('dying between any two steps of a request under an idempotency key', ()
     const deaths = await dieEverywhere({
       behaviour: 204,
       async before({ database, id }) {
-        const { id: _id, ...delivery } = { ...STORED, subscriptionId: id };
-        await database.collection<DeliveryDoc>('deliveries').insert({ _id, ...delivery, putOff: false });
+        await stores(database).deliveries.insert({ ...STORED, subscriptionId: id });
         const { bubble, body, id: eventId, ...event } = anEvent();
         await database.collection<EventDoc>('events').insert({ _id: eventId, ...event, bubbleId: null, body: Buffer.from(body) });
       },

@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { dueAt, filled, later, logOf, type Make, numbered, numbers, recorded } from './stored-deliveries.ts';
 
-const QUEUE = { epoch: 1, origin: 'https://new.example.com', at: later(20), base: 0, budget: 5, requeuedBy: 'request 1' };
+const QUEUE = {
+  epoch: 1,
+  origin: 'https://new.example.com',
+  at: later(20),
+  attemptsBeforeQueue: 0,
+  maxAttempts: 5,
+  requeuedBy: 'request 1',
+};
 
 /** What the delivery log and redelivery ask of the store. */
 export const describeLog = (make: Make) =>
@@ -23,18 +30,18 @@ export const describeLog = (make: Make) =>
     });
 
     it('queues a finished delivery anew, with a schedule of its own', async () => {
-      const line = recorded(numbered(1)).line;
-      const finished = numbered(1, { status: 'exhausted', attempt: 5, claims: 7, finishedAt: later(9), log: [line], reason: null });
+      const { log } = recorded(numbered(1));
+      const finished = numbered(1, { status: 'exhausted', attemptCount: 5, claimCount: 7, finishedAt: later(9), log, reason: null });
       const store = await filled(make, finished);
-      const again = await store.requeue('dlv_1', { ...QUEUE, epoch: 3, base: 5, budget: 1 });
+      const again = await store.requeue('dlv_1', { ...QUEUE, epoch: 3, attemptsBeforeQueue: 5, maxAttempts: 1 });
       expect(again).toEqual({
         ...finished,
         status: 'pending',
         origin: QUEUE.origin,
         epoch: 3,
-        base: 5,
-        budget: 1,
-        claims: 5,
+        attemptsBeforeQueue: 5,
+        maxAttempts: 1,
+        claimCount: 5,
         claimableAt: later(20),
         finishedAt: null,
         requeuedBy: 'request 1',
@@ -43,26 +50,28 @@ export const describeLog = (make: Make) =>
     });
 
     it('[GEN-13] queues a delivery once for one request', async () => {
-      const store = await filled(make, numbered(1, { status: 'exhausted', attempt: 5, requeuedBy: 'request 1' }));
-      expect(await store.requeue('dlv_1', { ...QUEUE, base: 5 })).toBeNull();
-      expect(await store.requeue('dlv_1', { ...QUEUE, base: 5, requeuedBy: 'request 2' })).toMatchObject({ requeuedBy: 'request 2' });
+      const store = await filled(make, numbered(1, { status: 'exhausted', attemptCount: 5, requeuedBy: 'request 1' }));
+      expect(await store.requeue('dlv_1', { ...QUEUE, attemptsBeforeQueue: 5 })).toBeNull();
+      expect(await store.requeue('dlv_1', { ...QUEUE, attemptsBeforeQueue: 5, requeuedBy: 'request 2' })).toMatchObject({
+        requeuedBy: 'request 2',
+      });
     });
 
     it('queues nothing that is pending, absent or has gone on meanwhile', async () => {
-      const store = await filled(make, numbered(1), numbered(2, { status: 'succeeded', attempt: 2 }));
+      const store = await filled(make, numbered(1), numbered(2, { status: 'succeeded', attemptCount: 2 }));
       expect(await store.requeue('dlv_1', QUEUE)).toBeNull();
       expect(await store.requeue('dlv_absent', QUEUE)).toBeNull();
-      expect(await store.requeue('dlv_2', { ...QUEUE, base: 1 })).toBeNull();
+      expect(await store.requeue('dlv_2', { ...QUEUE, attemptsBeforeQueue: 1 })).toBeNull();
     });
 
     it('queues what waits under another epoch, but not what somebody works on', async () => {
-      const waits = numbered(1, { attempt: 2, epoch: 1, claimableAt: later(60), leaseToken: null });
+      const waits = numbered(1, { attemptCount: 2, epoch: 1, claimableAt: later(60), leaseToken: null });
       const store = await filled(make, waits, numbered(2, { epoch: 1, claimableAt: later(60), leaseToken: 'mine' }));
       const queue = { ...QUEUE, epoch: 2 };
-      expect(await store.requeue('dlv_1', { ...queue, base: 2 })).toMatchObject({
+      expect(await store.requeue('dlv_1', { ...queue, attemptsBeforeQueue: 2 })).toMatchObject({
         status: 'pending',
         epoch: 2,
-        base: 2,
+        attemptsBeforeQueue: 2,
         claimableAt: later(20),
       });
       expect(await store.requeue('dlv_2', queue)).toBeNull();
@@ -74,8 +83,8 @@ export const describeLog = (make: Make) =>
     });
 
     it('of two who queue it at once, one does', async () => {
-      const store = await filled(make, numbered(1, { status: 'succeeded', attempt: 1 }));
-      const queue = { ...QUEUE, base: 1 };
+      const store = await filled(make, numbered(1, { status: 'succeeded', attemptCount: 1 }));
+      const queue = { ...QUEUE, attemptsBeforeQueue: 1 };
       const both = await Promise.all([store.requeue('dlv_1', queue), store.requeue('dlv_1', queue)]);
       expect(both.filter((one) => one !== null)).toHaveLength(1);
     });

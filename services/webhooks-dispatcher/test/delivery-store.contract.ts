@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { record } from '../src/domain/delivery.ts';
-import type { LeaseEnd } from '../src/ports.ts';
+import { afterAttempt } from '../src/domain/delivery.ts';
+import type { LeaseRelease } from '../src/ports.ts';
 import { describeLog } from './delivery-log.contract.ts';
 import { claim, dueAt, FAILED, filled, later, type Make, numbered, numbers, recorded, release } from './stored-deliveries.ts';
 
@@ -41,7 +41,7 @@ const describeDue = (make: Make) =>
       const store = await filled(
         make,
         numbered(1),
-        numbered(2, { subscriptionId: 'wh_2', attempt: 1 }),
+        numbered(2, { subscriptionId: 'wh_2', attemptCount: 1 }),
         numbered(3, { subscriptionId: 'wh_3', claimableAt: later(-5) }),
       );
       expect(await dueAt(store, { not: ['wh_1'] })).toEqual(['dlv_3', 'dlv_2']);
@@ -53,7 +53,7 @@ const describeDue = (make: Make) =>
     it('[DLV-06] is found of one subscription by itself', async () => {
       const store = await filled(
         make,
-        ...[3, 1, 2].map((n) => numbered(n, { claimableAt: later(n - 3), attempt: n % 2 })),
+        ...[3, 1, 2].map((n) => numbered(n, { claimableAt: later(n - 3), attemptCount: n % 2 })),
         numbered(4, { claimableAt: later(1) }),
         numbered(5, { subscriptionId: 'wh_2' }),
         numbered(6, { status: 'succeeded' }),
@@ -69,7 +69,7 @@ const describeDue = (make: Make) =>
       const store = await filled(make, numbered(1), numbered(2, { claimableAt: later(60) }), numbered(3, { claimableAt: later(30) }));
       expect(await store.nextDueAfter(later(0))).toEqual(later(30));
       await claim(store, ['dlv_3'], 'lease', later(30));
-      await release(store, 'dlv_3', 'lease', { kind: 'put off', until: later(35) });
+      await release(store, 'dlv_3', 'lease', { kind: 'postponed', until: later(35) });
       expect(await store.nextDueAfter(later(0))).toEqual(later(60));
       expect(await dueAt(store, { now: later(35) })).toEqual(['dlv_1', 'dlv_3']);
     });
@@ -86,10 +86,10 @@ const describeClaim = (make: Make) =>
     it('takes what is due and counts, until its lease ends', async () => {
       const store = await filled(make, numbered(1), numbered(2, { claimableAt: later(1) }));
       expect(await claim(store, ['dlv_1', 'dlv_2', 'dlv_absent'])).toEqual([
-        numbered(1, { claims: 1, claimableAt: later(60), leaseToken: 'lease' }),
+        numbered(1, { claimCount: 1, claimableAt: later(60), leaseToken: 'lease' }),
       ]);
       expect(await claim(store, ['dlv_1'], 'other', later(59))).toEqual([]);
-      expect(await claim(store, ['dlv_1'], 'other', later(60))).toMatchObject([{ id: 'dlv_1', claims: 2, leaseToken: 'other' }]);
+      expect(await claim(store, ['dlv_1'], 'other', later(60))).toMatchObject([{ id: 'dlv_1', claimCount: 2, leaseToken: 'other' }]);
     });
 
     it('[DLV-05] of workers that race for the same deliveries, each gets some and none is given twice', async () => {
@@ -98,15 +98,15 @@ const describeClaim = (make: Make) =>
       const won = await Promise.all(numbers(8).map((worker) => claim(store, ids, `worker ${worker}`)));
       const taken = won.flat().map(({ id }) => id);
       expect(taken.toSorted()).toEqual(ids.toSorted());
-      expect(won.flat().every(({ claims }) => claims === 1)).toBe(true);
+      expect(won.flat().every(({ claimCount }) => claimCount === 1)).toBe(true);
     });
 
     it('that is given back is not counted', async () => {
       const store = await filled(make, numbered(1));
       await claim(store, ['dlv_1']);
-      await release(store, 'dlv_1', 'lease', { kind: 'put off', until: later(5) });
+      await release(store, 'dlv_1', 'lease', { kind: 'postponed', until: later(5) });
       expect(await store.ofSubscription('wh_1', 'dlv_1')).toEqual(numbered(1, { claimableAt: later(5) }));
-      await release(store, 'dlv_1', 'lease', { kind: 'put off', until: later(9) });
+      await release(store, 'dlv_1', 'lease', { kind: 'postponed', until: later(9) });
       expect((await store.ofSubscription('wh_1', 'dlv_1'))?.claimableAt).toEqual(later(5));
     });
 
@@ -125,7 +125,7 @@ const describeClaim = (make: Make) =>
       const store = await filled(make, numbered(1), numbered(2, { claimableAt: later(60) }));
       await claim(store, ['dlv_1']);
       await store.releaseLeases(later(3));
-      expect(await store.ofSubscription('wh_1', 'dlv_1')).toMatchObject({ claimableAt: later(3), leaseToken: null, claims: 1 });
+      expect(await store.ofSubscription('wh_1', 'dlv_1')).toMatchObject({ claimableAt: later(3), leaseToken: null, claimCount: 1 });
       expect(await store.ofSubscription('wh_1', 'dlv_2')).toEqual(numbered(2, { claimableAt: later(60) }));
     });
   });
@@ -136,9 +136,9 @@ const describeOutcomes = (make: Make) =>
       const store = await filled(make, numbered(1));
       const [claimed] = await claim(store, ['dlv_1']);
       const outcome = recorded(claimed ?? numbered(1));
-      expect(await release(store, 'dlv_1', 'lease', { kind: 'recorded', recorded: outcome })).toBe(true);
+      expect(await release(store, 'dlv_1', 'lease', { kind: 'attempted', delivery: outcome })).toBe(true);
       expect(await store.ofSubscription('wh_1', 'dlv_1')).toEqual(
-        numbered(1, { attempt: 1, claims: 1, claimableAt: later(62), log: [outcome.line] }),
+        numbered(1, { attemptCount: 1, claimCount: 1, claimableAt: later(62), log: outcome.log }),
       );
     });
 
@@ -147,7 +147,7 @@ const describeOutcomes = (make: Make) =>
       await claim(store, ['dlv_1']);
       await claim(store, ['dlv_1'], 'other', later(60));
       const before = await store.ofSubscription('wh_1', 'dlv_1');
-      expect(await release(store, 'dlv_1', 'lease', { kind: 'recorded', recorded: recorded(numbered(1)) })).toBe(false);
+      expect(await release(store, 'dlv_1', 'lease', { kind: 'attempted', delivery: recorded(numbered(1)) })).toBe(false);
       expect(await release(store, 'dlv_1', 'lease', { kind: 'cancelled', reason: 'plan_required', at: later(61) })).toBe(false);
       expect(await store.ofSubscription('wh_1', 'dlv_1')).toEqual(before);
     });
@@ -156,12 +156,12 @@ const describeOutcomes = (make: Make) =>
       const store = await filled(make, numbered(1));
       await claim(store, ['dlv_1']);
       expect(await release(store, 'dlv_1', 'lease', { kind: 'cancelled', reason: 'team_archived', at: later(3) })).toBe(true);
-      expect(await release(store, 'dlv_1', 'lease', { kind: 'recorded', recorded: recorded(numbered(1)) })).toBe(false);
+      expect(await release(store, 'dlv_1', 'lease', { kind: 'attempted', delivery: recorded(numbered(1)) })).toBe(false);
       expect(await store.ofSubscription('wh_1', 'dlv_1')).toMatchObject({
         status: 'cancelled',
         reason: 'team_archived',
         finishedAt: later(3),
-        attempt: 0,
+        attemptCount: 0,
         log: [],
       });
     });
@@ -169,16 +169,16 @@ const describeOutcomes = (make: Make) =>
     it('[DLV-05] comes with those of others in one write, which counts the leases that there were', async () => {
       const store = await filled(make, numbered(1), numbered(2), numbered(3), numbered(4));
       await claim(store, ['dlv_1', 'dlv_2', 'dlv_3']);
-      const ends: readonly LeaseEnd[] = [
-        { id: 'dlv_1', leaseToken: 'lease', as: { kind: 'recorded', recorded: recorded(numbered(1)) } },
+      const ends: readonly LeaseRelease[] = [
+        { id: 'dlv_1', leaseToken: 'lease', as: { kind: 'attempted', delivery: recorded(numbered(1)) } },
         { id: 'dlv_2', leaseToken: 'lease', as: { kind: 'cancelled', reason: 'plan_required', at: later(3) } },
-        { id: 'dlv_3', leaseToken: 'lease', as: { kind: 'put off', until: later(5) } },
-        { id: 'dlv_4', leaseToken: 'lease', as: { kind: 'put off', until: later(5) } },
+        { id: 'dlv_3', leaseToken: 'lease', as: { kind: 'postponed', until: later(5) } },
+        { id: 'dlv_4', leaseToken: 'lease', as: { kind: 'postponed', until: later(5) } },
       ];
       expect(await store.release(ends)).toBe(3);
-      expect(await store.ofSubscription('wh_1', 'dlv_1')).toMatchObject({ attempt: 1, claimableAt: later(62) });
+      expect(await store.ofSubscription('wh_1', 'dlv_1')).toMatchObject({ attemptCount: 1, claimableAt: later(62) });
       expect(await store.ofSubscription('wh_1', 'dlv_2')).toMatchObject({ status: 'cancelled' });
-      expect(await store.ofSubscription('wh_1', 'dlv_3')).toMatchObject({ claims: 0, claimableAt: later(5) });
+      expect(await store.ofSubscription('wh_1', 'dlv_3')).toMatchObject({ claimCount: 0, claimableAt: later(5) });
       expect(await store.ofSubscription('wh_1', 'dlv_4')).toEqual(numbered(4));
       expect(await store.release([])).toBe(0);
     });
@@ -187,13 +187,13 @@ const describeOutcomes = (make: Make) =>
       const store = await filled(make, numbered(1));
       for (let now = later(0), n = 0; n < 60; n += 1) {
         const [claimed = numbered(0)] = await claim(store, ['dlv_1'], `lease ${n}`, now);
-        const outcome = record({ ...claimed, base: n, budget: 5 }, FAILED, { startedAt: now, endedAt: now });
-        await release(store, 'dlv_1', `lease ${n}`, { kind: 'recorded', recorded: outcome });
+        const outcome = afterAttempt({ ...claimed, attemptsBeforeQueue: n, maxAttempts: 5 }, FAILED, { startedAt: now, endedAt: now });
+        await release(store, 'dlv_1', `lease ${n}`, { kind: 'attempted', delivery: outcome });
         now = outcome.claimableAt;
       }
       const delivery = await store.ofSubscription('wh_1', 'dlv_1');
-      expect(delivery?.log.map(({ n }) => n)).toEqual(numbers(60).slice(10));
-      expect(delivery?.attempt).toBe(60);
+      expect(delivery?.log.map(({ number }) => number)).toEqual(numbers(60).slice(10));
+      expect(delivery?.attemptCount).toBe(60);
     });
   });
 

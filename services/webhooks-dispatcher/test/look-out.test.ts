@@ -3,7 +3,7 @@ import { falteringWorld } from '@bubbles/testing/faltering-world.ts';
 import { describe, expect, it } from '@jest/globals';
 import { stores } from '../src/adapters/store/stores.ts';
 import type { Delivery } from '../src/domain/delivery.ts';
-import type { Candidate } from '../src/ports.ts';
+import type { DueDelivery } from '../src/ports.ts';
 import { lookOut } from '../src/use-cases/look-out.ts';
 import { slots } from '../src/use-cases/slots.ts';
 import { aDelivery, NOON } from './builders.ts';
@@ -23,7 +23,7 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
     return deliveries.dueOf(...args);
   };
   const look = lookOut({ deliveries: { ...deliveries, dueOf }, clock, slot });
-  const leased: Candidate[] = [];
+  const leased: DueDelivery[] = [];
   let count = 0;
   let last = aDelivery();
   return {
@@ -36,7 +36,7 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
       for (let n = 0; n < times; n += 1) {
         count += 1;
         const claimableAt = new Date(clock.now().getTime() - ago * 1000);
-        last = aDelivery({ id: `dlv_${count}`, eventId: `evt_${count}`, subscriptionId, claims: 0, claimableAt, ...fields });
+        last = aDelivery({ id: `dlv_${count}`, eventId: `evt_${count}`, subscriptionId, claimCount: 0, claimableAt, ...fields });
         await deliveries.insert(last);
       }
     },
@@ -119,7 +119,7 @@ describe('the look-out for due deliveries', () => {
 
   it('[DLV-06] keeps the reserved slots for first attempts, also for a subscription that was blocked', async () => {
     const { queue, take, finish } = await scene({ perSubscription: 4, perProcess: 12, reservedForFirst: 8 });
-    await queue('wh_1', { ago: 60, times: 6, attempt: 1 });
+    await queue('wh_1', { ago: 60, times: 6, attemptCount: 1 });
     await queue('wh_1', { times: 2 });
     expect(await take()).toHaveLength(4);
     await finish();
@@ -136,9 +136,9 @@ describe('the look-out for due deliveries', () => {
       ['wh_b', 1],
       ['wh_c', 1],
     ] as const)
-      await queue(id, { ago: 90, times, attempt: 1, ownerId: id });
+      await queue(id, { ago: 90, times, attemptCount: 1, ownerId: id });
     await queue('wh_1', { ago: 80, times: 2 });
-    await queue('wh_1', { ago: 60, times: 2, attempt: 1 });
+    await queue('wh_1', { ago: 60, times: 2, attemptCount: 1 });
     await queue('wh_1');
     expect(await take()).toEqual(['wh_a', 'wh_a', 'wh_b', 'wh_c', 'wh_1', 'wh_1']);
     await take();

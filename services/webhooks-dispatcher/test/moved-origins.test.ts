@@ -103,7 +103,7 @@ describe('a delivery whose origin is corrected between the look and the claim', 
   it('[DLV-06] gives back the slot that it took', async () => {
     const { deliveries, ensureIndexes } = stores(memoryDatabase());
     await ensureIndexes();
-    await deliveries.insert(aDelivery({ claims: 0 }));
+    await deliveries.insert(aDelivery({ claimCount: 0 }));
     const origins: string[] = [];
     const run = dispatcher({
       deliveries: {

@@ -9,8 +9,9 @@ import { nameServers } from '../src/adapters/receiver/name-servers.ts';
 import { receiver } from '../src/adapters/receiver/receiver.ts';
 import { stores } from '../src/adapters/store/stores.ts';
 import { DEFAULT_QUOTA } from '../src/config.ts';
+import { POSTPONE_MS } from '../src/domain/delivery.ts';
 import { addressPolicy } from '../src/domain/public-address.ts';
-import { PUT_OFF_MS, prepareAttempts } from '../src/use-cases/attempt.ts';
+import { prepareAttempts } from '../src/use-cases/attempt.ts';
 import { aDelivery, anEvent, aReadyBubble, aSubscription, NOON } from './builders.ts';
 import { memoryDatabase } from './stores.ts';
 
@@ -34,7 +35,7 @@ it('[DLV-04] while our name servers refuse to be asked deliveries wait, and nobo
   const leaseUntil = new Date(NOON.getTime() + 60_000);
   await subscriptions.insert(aSubscription(), DEFAULT_QUOTA);
   await events.insert(anEvent());
-  await deliveries.insert(aDelivery({ claims: 0 }));
+  await deliveries.insert(aDelivery({ claimCount: 0 }));
   const posts = receiver({
     policy,
     resolver: nameServers(await refused()),
@@ -80,7 +81,7 @@ it('[DLV-04] while our name servers refuse to be asked deliveries wait, and nobo
   await posts.close();
 
   expect(heard).toEqual(['away', 'dlv_1']);
-  const claimableAt = new Date(NOON.getTime() + PUT_OFF_MS);
-  expect(await deliveries.ofSubscription('wh_1', 'dlv_1')).toEqual(aDelivery({ claims: 0, claimableAt }));
+  const claimableAt = new Date(NOON.getTime() + POSTPONE_MS);
+  expect(await deliveries.ofSubscription('wh_1', 'dlv_1')).toEqual(aDelivery({ claimCount: 0, claimableAt }));
   expect(await subscriptions.ownedBy('owner', 'wh_1')).toEqual(aSubscription());
 });

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DeliveryDoc } from '../src/adapters/store/deliveries.ts';
 import type { EventDoc } from '../src/adapters/store/events.ts';
 import type { ReplayDoc } from '../src/adapters/store/replays.ts';
+import { stores } from '../src/adapters/store/stores.ts';
 import { aBubble, aDelivery, anEvent } from './builders.ts';
 import type { Answer } from './dispatcher.ts';
 import { openScene, type Scene, type Subscriber } from './scene.ts';
@@ -132,9 +133,9 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     for (let n = 0; n < count; n += 1) {
       const eventId = `evt_of_${n}`;
       await database.collection<EventDoc>('events').insert({ _id: eventId, ...event, bubbleId: null, body: Buffer.from(body) });
-      const { id: _id, ...delivery } = aDelivery({ status: 'exhausted', attempt: 5, claims: 5, subscriptionId, ownerId: 'ada', createdAt });
-      const stored = { ...delivery, _id: `dlv_${String(n).padStart(4, '0')}`, eventId, putOff: false };
-      await database.collection<DeliveryDoc>('deliveries').insert(stored);
+      const id = `dlv_${String(n).padStart(4, '0')}`;
+      const made = { id, eventId, subscriptionId, ownerId: 'ada', createdAt };
+      await stores(database).deliveries.insert(aDelivery({ ...made, status: 'exhausted', attemptCount: 5, claimCount: 5 }));
     }
   };
 

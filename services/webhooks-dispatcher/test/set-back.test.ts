@@ -2,7 +2,7 @@ import { systemIds } from '@bubbles/kernel/ids.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
 import { stores } from '../src/adapters/store/stores.ts';
-import { PUT_OFF_MS } from '../src/use-cases/attempt.ts';
+import { POSTPONE_MS } from '../src/domain/delivery.ts';
 import { dispatcher } from '../src/use-cases/dispatch.ts';
 import { aDelivery, NOON } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';
@@ -40,7 +40,7 @@ describe('a clock that is set back while somebody who is asked is away', () => {
     await queue('after');
     await run();
     expect(prepared).toEqual(['before']);
-    await steady.advance(PUT_OFF_MS);
+    await steady.advance(POSTPONE_MS);
     await run();
     expect(prepared).toEqual(['before', 'after']);
   });

@@ -30,12 +30,12 @@ it('[HOOK-05] [HOOK-08] who enables while the twentieth failure disables enables
   const database = memoryDatabase();
   const { subscriptions, ensureIndexes } = stores(database);
   await ensureIndexes();
-  await subscriptions.insert(aSubscription({ fails: 19 }), DEFAULT_QUOTA);
-  const twentieth = () => subscriptions.failed({ id: 'wh_1', epoch: 1, at: NOON, key: 'dlv_20#1' });
+  await subscriptions.insert(aSubscription({ consecutiveFailures: 19 }), DEFAULT_QUOTA);
+  const twentieth = () => subscriptions.failed({ subscriptionId: 'wh_1', epoch: 1, at: NOON, key: 'dlv_20#1' });
   const slow = stores(overtaken(database, twentieth)).subscriptions;
   const enabled = await slow.update('owner', 'wh_1', ({ status, epoch }) => ({
     url: 'https://hooks.example.com/new',
-    ...(status === 'disabled' && { status: 'active', fails: 0, epoch: epoch + 1 }),
+    ...(status === 'disabled' && { status: 'active', consecutiveFailures: 0, epoch: epoch + 1 }),
   }));
   expect(enabled).toMatchObject({ status: 'active', epoch: 2, url: 'https://hooks.example.com/new' });
 });

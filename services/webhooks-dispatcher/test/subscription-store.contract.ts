@@ -4,7 +4,7 @@ import type { SubscriptionStore } from '../src/ports.ts';
 import { aSubscription, NOON } from './builders.ts';
 
 const later = (seconds: number) => new Date(NOON.getTime() + seconds * 1000);
-const result = (n: number) => ({ id: 'wh_1', epoch: 1, at: later(n), key: `dlv_${n}#1` });
+const result = (n: number) => ({ subscriptionId: 'wh_1', epoch: 1, at: later(n), key: `dlv_${n}#1` });
 const ALL = { position: null, limit: null };
 const QUOTA = { perUser: 20, perTeam: 30, testsPerMinute: 5 };
 const add = (store: SubscriptionStore, subscription: Subscription) => store.insert(subscription, QUOTA);
@@ -157,7 +157,7 @@ const describeUpdate = (make: () => Promise<SubscriptionStore>) =>
         ...numbers(5).map((n) => store.failed(result(n))),
         store.update('owner', 'wh_1', () => ({ url: 'https://elsewhere.example.com/' })),
       ]);
-      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ url: 'https://elsewhere.example.com/', fails: 5 });
+      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ url: 'https://elsewhere.example.com/', consecutiveFailures: 5 });
     });
   });
 
@@ -184,15 +184,15 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
       const disabled = await Promise.all(numbers(50).map((n) => store.failed(result(n))));
       expect(disabled.filter(Boolean)).toHaveLength(1);
       const after = await store.ownedBy('owner', 'wh_1');
-      expect(after).toMatchObject({ status: 'disabled', fails: 50, lastFailureAt: later(50) });
-      expect(after?.streak).toHaveLength(MAX_CONSECUTIVE_FAILURES);
+      expect(after).toMatchObject({ status: 'disabled', consecutiveFailures: 50, lastFailureAt: later(50) });
+      expect(after?.countedFailureKeys).toHaveLength(MAX_CONSECUTIVE_FAILURES);
     });
 
     it('[HOOK-08] 19 that come at once do not', async () => {
       const store = await make();
       await add(store, aSubscription());
       expect(await Promise.all(numbers(19).map((n) => store.failed(result(n))))).not.toContain(true);
-      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ status: 'active', fails: 19 });
+      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ status: 'active', consecutiveFailures: 19 });
     });
 
     it('[DLV-05] a failure that is reported again counts once', async () => {
@@ -200,14 +200,14 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
       await add(store, aSubscription());
       await Promise.all(numbers(10).map(() => store.failed(result(1))));
       await store.failed({ ...result(1), at: later(9) });
-      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ fails: 1, lastFailureAt: later(1) });
+      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ consecutiveFailures: 1, lastFailureAt: later(1) });
     });
 
     it('[DLV-05] a report that comes again makes good a disabling that was lost', async () => {
       const store = await make();
-      await add(store, aSubscription({ fails: 20, streak: [result(20).key] }));
+      await add(store, aSubscription({ consecutiveFailures: 20, countedFailureKeys: [result(20).key] }));
       expect(await store.failed({ ...result(20), at: later(30) })).toBe(true);
-      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ status: 'disabled', fails: 20, disabledAt: later(30) });
+      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ status: 'disabled', consecutiveFailures: 20, disabledAt: later(30) });
     });
 
     it('[HOOK-08] [HOOK-09] a success resets it', async () => {
@@ -216,13 +216,13 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
       for (const n of numbers(19)) await store.failed(result(n));
       await store.succeeded([result(20)]);
       expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({
-        fails: 0,
-        streak: [],
+        consecutiveFailures: 0,
+        countedFailureKeys: [],
         lastSuccessAt: later(20),
         lastFailureAt: later(19),
       });
       await store.failed(result(21));
-      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ status: 'active', fails: 1 });
+      expect(await store.ownedBy('owner', 'wh_1')).toMatchObject({ status: 'active', consecutiveFailures: 1 });
     });
 
     it('[HOOK-09] the times never go back, in whatever order results come', async () => {
@@ -236,21 +236,21 @@ const describeCounter = (make: () => Promise<SubscriptionStore>) =>
     it('[HOOK-09] of successes that come together each resets its own', async () => {
       const store = await make();
       for (const id of ['wh_1', 'wh_2']) await add(store, aSubscription({ id }));
-      for (const id of ['wh_1', 'wh_2']) await store.failed({ ...result(1), id });
-      await store.succeeded([result(3), { ...result(2), epoch: 7 }, { ...result(2), id: 'wh_2' }, result(2)]);
+      for (const id of ['wh_1', 'wh_2']) await store.failed({ ...result(1), subscriptionId: id });
+      await store.succeeded([result(3), { ...result(2), epoch: 7 }, { ...result(2), subscriptionId: 'wh_2' }, result(2)]);
       const both = [...(await store.byIds(['wh_1', 'wh_2'])).values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
       expect(both).toMatchObject([
-        { fails: 0, lastSuccessAt: later(3) },
-        { fails: 0, lastSuccessAt: later(2) },
+        { consecutiveFailures: 0, lastSuccessAt: later(3) },
+        { consecutiveFailures: 0, lastSuccessAt: later(2) },
       ]);
     });
 
     it('[HOOK-08] results of another life change nothing', async () => {
       const store = await make();
-      await add(store, aSubscription({ epoch: 2, fails: 19 }));
+      await add(store, aSubscription({ epoch: 2, consecutiveFailures: 19 }));
       expect(await store.failed(result(1))).toBe(false);
       await store.succeeded([result(2)]);
-      expect(await store.ownedBy('owner', 'wh_1')).toEqual(aSubscription({ epoch: 2, fails: 19 }));
+      expect(await store.ownedBy('owner', 'wh_1')).toEqual(aSubscription({ epoch: 2, consecutiveFailures: 19 }));
     });
 
     it('results of one that was deleted make nothing', async () => {

@@ -123,14 +123,14 @@ const look = async (): Promise<Standing> => {
   const deliveries = await allDeliveries();
   return {
     deliveries: deliveries.map(({ id, status, log: lines }) => ({ id, status, outcomes: lines.map(({ outcome }) => outcome) })),
-    subscriptions: subscriptions.map(({ id, status, fails }) => ({ id, status, fails })),
+    subscriptions: subscriptions.map(({ id, status, consecutiveFailures }) => ({ id, status, fails: consecutiveFailures })),
   };
 };
 const tellOpen = async (): Promise<string> => {
   const pending = (await allDeliveries()).filter(({ status }) => status === 'pending');
-  const lines = pending.slice(0, TOLD).map(({ id, subscriptionId, attempt, claims, leaseToken, claimableAt }) => {
+  const lines = pending.slice(0, TOLD).map(({ id, subscriptionId, attemptCount, claimCount, leaseToken, claimableAt }) => {
     const inMs = claimableAt.getTime() - world.clock.now().getTime();
-    return `${id} of ${subscriptionId}: ${attempt} attempts, ${claims} claims, ${leaseToken === null ? 'due' : 'leased until'} in ${inMs} ms`;
+    return `${id} of ${subscriptionId}: ${attemptCount} attempts, ${claimCount} claims, ${leaseToken === null ? 'due' : 'leased until'} in ${inMs} ms`;
   });
   return `${pending.length} deliveries are not finished (${lines.join('; ')})`;
 };

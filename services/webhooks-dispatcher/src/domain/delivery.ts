@@ -1,7 +1,5 @@
 import { deliveryId } from './ids.ts';
-import type { AttemptResult, Outcome } from './outcome.ts';
-import type { ReadyBubble } from './ready-bubble.ts';
-import type { DeliveredType, Subscription } from './subscription.ts';
+import type { DeliveredType, ReadyBubble, Subscription } from './subscription.ts';
 
 export type DeliveryStatus = 'pending' | 'succeeded' | 'exhausted' | 'cancelled';
 
@@ -17,12 +15,40 @@ export interface WebhookEvent {
   readonly createdAt: Date;
 }
 
-export interface Attempt extends Omit<AttemptResult, 'detail'> {
+/** How one POST ended. */
+export interface AttemptOutcome {
+  /** In the words of log and metrics. */
+  readonly outcome:
+    | '2xx'
+    | '3xx'
+    | '4xx'
+    | '429'
+    | '5xx'
+    | 'timeout'
+    | 'dns'
+    | 'connect'
+    | 'tls'
+    | 'blocked_address'
+    | 'reset'
+    | 'protocol'
+    | 'worker_lost';
+  /** The receiver's status, null when it gave none. */
+  readonly status: number | null;
+  /** Wall time of the attempt, milliseconds. */
+  readonly tookMs: number;
+  /** The first characters of the receiver's answer, null when it gave none. */
+  readonly preview: string | null;
+  /** Why, in words for the owner; null where status and answer say it. */
+  readonly detail: string | null;
+}
+
+/** An attempt in the log of its delivery. */
+export interface AttemptRecord extends Omit<AttemptOutcome, 'detail'> {
   /** From 1, through redeliveries too. */
-  readonly n: number;
+  readonly number: number;
   readonly startedAt: Date;
-  /** Absent from lines that are older than it. */
-  readonly detail?: AttemptResult['detail'];
+  /** Absent from records that are older than it. */
+  readonly detail?: AttemptOutcome['detail'];
 }
 
 export interface Delivery {
@@ -41,21 +67,21 @@ export interface Delivery {
   /** Why it was cancelled. */
   readonly reason: CancelReason | null;
   /** Attempts recorded so far. */
-  readonly attempt: number;
+  readonly attemptCount: number;
   /** Attempts that were recorded when it was queued last: the schedule counts from here. */
-  readonly base: number;
-  /** How many attempts this queuing is worth. */
-  readonly budget: number;
+  readonly attemptsBeforeQueue: number;
+  /** How many attempts there may be from then on. */
+  readonly maxAttempts: number;
   /** Claims since it was made, less those that were given back. A claim without a recorded attempt was lost with its worker. */
-  readonly claims: number;
-  /** When it falls due, or when the lease of the one who works on it ends: the same thing. */
+  readonly claimCount: number;
+  /** When it falls due; under a lease, when the lease ends: it is due again then. */
   readonly claimableAt: Date;
   readonly leaseToken: string | null;
   /** The request that queued it again by hand; null before the first. */
   readonly requeuedBy: string | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
-  readonly log: readonly Attempt[];
+  readonly log: readonly AttemptRecord[];
 }
 
 export type CancelReason =
@@ -72,15 +98,16 @@ export type CancelReason =
   | 'event_expired';
 
 const MAX_ATTEMPTS = 5;
-/** Of a test to a disabled subscription. */
+/** A test to a disabled subscription is sent once. */
 const ONE_ATTEMPT = 1;
 const FIRST_DELAY_SECONDS = 60;
 const MAX_DELAY_SECONDS = 900;
-/** Claims that ended without a word before they use up an attempt. */
+/** How many claims may be lost with their workers before they use up an attempt. */
 const MAX_LOST_CLAIMS = 3;
+/** How long a delivery waits for a service that could not be asked. */
+export const POSTPONE_MS = 5000;
 
-/** How many attempts a queuing is worth. */
-export const budgetOf = (type: DeliveredType, { status }: Pick<Subscription, 'status'>): number =>
+export const maxAttemptsOf = (type: DeliveredType, { status }: Pick<Subscription, 'status'>): number =>
   type === 'webhook.test' && status === 'disabled' ? ONE_ATTEMPT : MAX_ATTEMPTS;
 
 export const originOf = ({ url }: Pick<Subscription, 'url'>): string => new URL(url).origin;
@@ -97,24 +124,16 @@ export const queued = (event: Omit<WebhookEvent, 'body'>, subscription: Subscrip
   epoch: subscription.epoch,
   status: 'pending',
   reason: null,
-  attempt: 0,
-  base: 0,
-  budget: budgetOf(event.type, subscription),
-  claims: 0,
+  attemptCount: 0,
+  attemptsBeforeQueue: 0,
+  maxAttempts: maxAttemptsOf(event.type, subscription),
+  claimCount: 0,
   claimableAt: at,
   leaseToken: null,
   requeuedBy: null,
   createdAt: at,
   finishedAt: null,
   log: [],
-});
-
-/** As a claim leaves it. */
-export const leased = (delivery: Delivery, lease: { readonly leaseUntil: Date; readonly leaseToken: string }): Delivery => ({
-  ...delivery,
-  claims: delivery.claims + 1,
-  claimableAt: lease.leaseUntil,
-  leaseToken: lease.leaseToken,
 });
 
 /** What a disabled subscription misses: in its log, and never sent unless somebody asks for it. */
@@ -134,32 +153,42 @@ export const leaseLasts = ({ claimableAt }: Pick<Delivery, 'claimableAt'>, now: 
 
 /** Milliseconds from when an attempt fell due to when it began. */
 export function lateness(
-  { attempt, base, createdAt, log }: Pick<Delivery, 'attempt' | 'base' | 'createdAt' | 'log'>,
+  { attemptCount, attemptsBeforeQueue, createdAt, log }: Pick<Delivery, 'attemptCount' | 'attemptsBeforeQueue' | 'createdAt' | 'log'>,
   startedAt: Date,
 ): number {
   const last = log.at(-1);
   if (last === undefined) return startedAt.getTime() - createdAt.getTime();
-  if (attempt === base) return 0;
-  return startedAt.getTime() - (last.startedAt.getTime() + last.tookMs + retryDelaySeconds(attempt - base) * 1000);
+  if (attemptCount === attemptsBeforeQueue) return 0;
+  const dueAtMs = last.startedAt.getTime() + last.tookMs + retryDelaySeconds(attemptCount - attemptsBeforeQueue) * 1000;
+  return startedAt.getTime() - dueAtMs;
 }
 
 /** Judged on a delivery that has just been claimed. */
-export const wasLostTooOften = ({ claims, attempt }: Pick<Delivery, 'claims' | 'attempt'>): boolean =>
-  claims - 1 - attempt >= MAX_LOST_CLAIMS;
+export const wasLostTooOften = ({ claimCount, attemptCount }: Pick<Delivery, 'claimCount' | 'attemptCount'>): boolean =>
+  claimCount - 1 - attemptCount >= MAX_LOST_CLAIMS;
 
 /** What the receiver cannot be blamed for. */
-export const chargesReceiver = (outcome: Outcome): boolean => outcome !== 'worker_lost';
+export const chargesReceiver = ({ outcome }: Pick<AttemptOutcome, 'outcome'>): boolean => outcome !== 'worker_lost';
 
-export type Recorded = Pick<Delivery, 'status' | 'attempt' | 'claims' | 'claimableAt' | 'finishedAt'> & { readonly line: Attempt };
+export const outcomeOfStatus = (status: number): AttemptOutcome['outcome'] => {
+  if (status === 429) return '429';
+  if (status < 200) return 'protocol';
+  if (status < 300) return '2xx';
+  if (status < 400) return '3xx';
+  return status < 500 ? '4xx' : '5xx';
+};
 
-/** The state of a delivery after an attempt that ended at `endedAt`. */
-export function record(delivery: Delivery, result: AttemptResult, times: { readonly startedAt: Date; readonly endedAt: Date }): Recorded {
-  const { startedAt, endedAt } = times;
-  const n = delivery.attempt + 1;
-  const line: Attempt = { n, startedAt, ...result };
-  const step = { attempt: n, claims: n, line };
-  if (result.outcome === '2xx') return { ...step, status: 'succeeded', claimableAt: endedAt, finishedAt: endedAt };
-  const round = n - delivery.base;
-  if (round >= delivery.budget) return { ...step, status: 'exhausted', claimableAt: endedAt, finishedAt: endedAt };
-  return { ...step, status: 'pending', claimableAt: new Date(endedAt.getTime() + retryDelaySeconds(round) * 1000), finishedAt: null };
+/** The delivery after an attempt that ended at `endedAt`. */
+export function afterAttempt(
+  delivery: Delivery,
+  outcome: AttemptOutcome,
+  { startedAt, endedAt }: { readonly startedAt: Date; readonly endedAt: Date },
+): Delivery {
+  const number = delivery.attemptCount + 1;
+  const record: AttemptRecord = { number, startedAt, ...outcome };
+  const after = { ...delivery, attemptCount: number, claimCount: number, log: [...delivery.log, record] };
+  if (outcome.outcome === '2xx') return { ...after, status: 'succeeded', claimableAt: endedAt, finishedAt: endedAt };
+  const round = number - delivery.attemptsBeforeQueue;
+  if (round >= delivery.maxAttempts) return { ...after, status: 'exhausted', claimableAt: endedAt, finishedAt: endedAt };
+  return { ...after, status: 'pending', claimableAt: new Date(endedAt.getTime() + retryDelaySeconds(round) * 1000), finishedAt: null };
 }

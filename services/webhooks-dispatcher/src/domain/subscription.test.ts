@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { aReadyBubble, aSubscription } from '../../test/builders.ts';
-import { covers, eventsOf, orNoFilters } from './subscription.ts';
+import { covers, emptyToNull, eventsOf } from './subscription.ts';
 
 describe('section 6, who a ready bubble concerns', () => {
   it('[EVT-01] [EVT-02] every bubble fires bubble.ready, recordings also the event of their type', () => {
@@ -27,7 +27,7 @@ describe('section 6, who a ready bubble concerns', () => {
   });
 
   it('[HOOK-01] [HOOK-05] filters that say nothing are none', () => {
-    expect(orNoFilters({})).toBeNull();
-    expect(orNoFilters({ onlyMyBubbles: false })).toEqual({ onlyMyBubbles: false });
+    expect(emptyToNull({})).toBeNull();
+    expect(emptyToNull({ onlyMyBubbles: false })).toEqual({ onlyMyBubbles: false });
   });
 });

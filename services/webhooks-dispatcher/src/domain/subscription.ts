@@ -1,4 +1,18 @@
-import type { BubbleType, ReadyBubble } from './ready-bubble.ts';
+type BubbleType = 'meeting_recording' | 'screen_recording' | 'custom_image';
+
+/** What a bubble belongs to, which may change after it was ready. */
+export interface Belonging {
+  readonly teamId: string | null;
+  readonly channelId: string | null;
+  /** The account of `Bubble.author`. */
+  readonly authorId: string | null;
+}
+
+/** What fan-out and each attempt judge a bubble by. */
+export interface ReadyBubble extends Belonging {
+  readonly id: string;
+  readonly type: BubbleType;
+}
 
 export type EventType = 'bubble.ready' | 'meeting_recording.ready' | 'screen_recording.ready';
 export type DeliveredType = EventType | 'webhook.test';
@@ -32,9 +46,9 @@ export interface Subscription {
   readonly disabledAt: Date | null;
   readonly disabledReason: string | null;
   /** Failed attempts in a row. */
-  readonly fails: number;
-  /** The keys of the latest of them, so that one that is reported again does not count again. */
-  readonly streak: readonly string[];
+  readonly consecutiveFailures: number;
+  /** The keys of the latest of them, by which one that is reported again is not counted again. */
+  readonly countedFailureKeys: readonly string[];
   /** Rises when it is enabled again: results of an older life do not count. */
   readonly epoch: number;
   /** When the tests of the last minute were asked for, and perhaps older ones. */
@@ -81,7 +95,7 @@ const EVENTS_OF_TYPE: Readonly<Record<BubbleType, readonly EventType[]>> = {
 export const eventsOf = (type: BubbleType): readonly EventType[] => EVENTS_OF_TYPE[type];
 
 /** Filters that say nothing are none. */
-export const orNoFilters = (filters: Filters): Filters | null => (Object.keys(filters).length === 0 ? null : filters);
+export const emptyToNull = (filters: Filters): Filters | null => (Object.keys(filters).length === 0 ? null : filters);
 
 /** Scope and filters. */
 export function covers(

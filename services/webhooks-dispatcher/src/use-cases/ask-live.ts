@@ -1,6 +1,6 @@
 import type { CancelReason, Delivery } from '../domain/delivery.ts';
-import { asOfNow, type LiveReading, liveRefusal } from '../domain/gate.ts';
-import type { ReadyBubble } from '../domain/ready-bubble.ts';
+import { asOfNow, type LiveReading, liveRefusal } from '../domain/eligibility.ts';
+import type { ReadyBubble } from '../domain/subscription.ts';
 import type { Access, EventStore, Readability, TeamAccess } from '../ports.ts';
 import type { Batch } from './claims.ts';
 

@@ -2,19 +2,18 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { isUnavailable } from '@bubbles/kernel/errors.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import {
-  type Attempt,
+  type AttemptOutcome,
+  afterAttempt,
   type CancelReason,
   chargesReceiver,
   type Delivery,
   lateness,
   leaseLasts,
   originOf,
-  type Recorded,
-  record,
+  POSTPONE_MS,
   wasLostTooOften,
 } from '../domain/delivery.ts';
-import { lifeRefusal, subscriptionRefusal } from '../domain/gate.ts';
-import type { AttemptResult } from '../domain/outcome.ts';
+import { lifeRefusal, subscriptionRefusal } from '../domain/eligibility.ts';
 import { DISABLED_BY_FAILURES, failureKey, type Subscription } from '../domain/subscription.ts';
 import type { Access, DeliveryStore, DispatchMetrics, EventStore, PostponeReason, Readability, SubscriptionStore } from '../ports.ts';
 import { askLive, type Cleared } from './ask-live.ts';
@@ -36,10 +35,8 @@ interface Ports extends PostPorts {
   readonly timing: { readonly deadlineMs: number };
 }
 
-/** How long a delivery waits for a service that could not be asked. */
-export const PUT_OFF_MS = 5000;
 const RECORD_RETRY_MS = 250;
-const LOST: AttemptResult = {
+const LOST: AttemptOutcome = {
   outcome: 'worker_lost',
   status: null,
   tookMs: 0,
@@ -65,27 +62,34 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
     }
   };
 
-  const disabled = ({ subscriptionId, ownerId }: Delivery, { outcome, status }: Attempt) => {
+  const disabled = ({ subscriptionId, ownerId, log: records }: Delivery) => {
+    const last = records.at(-1);
     metrics.disabled();
-    log.warn('webhook subscription disabled', { subscriptionId, ownerId, reason: DISABLED_BY_FAILURES, outcome, status });
+    log.warn('webhook subscription disabled', {
+      subscriptionId,
+      ownerId,
+      reason: DISABLED_BY_FAILURES,
+      outcome: last?.outcome,
+      status: last?.status,
+    });
   };
 
   /** In the order in which this process's attempts at the subscription ended: a success must not wipe a failure that came after it. */
-  const counted = (delivery: Delivery, { status, attempt, line }: Recorded, at: Date): Promise<void> => {
-    const life = { id: delivery.subscriptionId, epoch: delivery.epoch, at };
-    const success = status === 'succeeded';
+  const counted = (delivery: Delivery, after: Delivery, at: Date): Promise<void> => {
+    const ended = { subscriptionId: delivery.subscriptionId, epoch: delivery.epoch, at };
+    const success = after.status === 'succeeded';
     const count = async () => {
-      if (success) await succeeded(life);
-      else if (await subscriptions.failed({ ...life, key: failureKey(delivery.id, attempt) })) disabled(delivery, line);
+      if (success) await succeeded(ended);
+      else if (await subscriptions.failed({ ...ended, key: failureKey(delivery.id, after.attemptCount) })) disabled(after);
     };
-    return turn({ key: life.id, shared: success, work: () => whileLeased(delivery, count) });
+    return turn({ key: ended.subscriptionId, shared: success, work: () => whileLeased(delivery, count) });
   };
 
   return {
-    async putOff(delivery: Delivery, reason: PostponeReason): Promise<boolean> {
+    async postpone(delivery: Delivery, reason: PostponeReason): Promise<boolean> {
       metrics.postponed(reason);
-      const forMs = reason === 'moved' ? 0 : PUT_OFF_MS;
-      await end(delivery, { kind: 'put off', until: new Date(clock.now().getTime() + forMs) });
+      const forMs = reason === 'moved' ? 0 : POSTPONE_MS;
+      await end(delivery, { kind: 'postponed', until: new Date(clock.now().getTime() + forMs) });
       return false;
     },
 
@@ -95,18 +99,18 @@ function recorder({ deliveries, subscriptions, metrics, clock, log }: Ports) {
     },
 
     /** The counter first: a crash between the two makes the attempt again, and its key keeps it from counting twice. */
-    async attempted(delivery: Delivery, result: AttemptResult, startedAt: Date): Promise<boolean> {
+    async attempted(delivery: Delivery, result: AttemptOutcome, startedAt: Date): Promise<boolean> {
       const endedAt = clock.now();
-      const recorded = record(delivery, result, { startedAt, endedAt });
+      const after = afterAttempt(delivery, result, { startedAt, endedAt });
       metrics.attempted({
         outcome: result.outcome,
         tookMs: result.tookMs,
-        first: delivery.attempt === 0,
+        first: delivery.attemptCount === 0,
         lateMs: lateness(delivery, startedAt),
       });
-      if (chargesReceiver(result.outcome)) await counted(delivery, recorded, endedAt);
-      await whileLeased(delivery, () => end(delivery, { kind: 'recorded', recorded }));
-      return recorded.status !== 'pending';
+      if (chargesReceiver(result)) await counted(delivery, after, endedAt);
+      await whileLeased(delivery, () => end(delivery, { kind: 'attempted', delivery: after }));
+      return after.status !== 'pending';
     },
   };
 }
@@ -124,7 +128,7 @@ const once = <A extends readonly unknown[]>(work: (key: string, ...rest: A) => P
 /** Who made a batch hears of it. */
 export interface BatchListener {
   /** Its attempt ended so. */
-  ended(delivery: Delivery, result: AttemptResult): void;
+  ended(delivery: Delivery, result: AttemptOutcome): void;
   /** The delivery is out of this worker's hands, and never falls due again unless somebody asks for it. */
   done(delivery: Delivery, isFinished: boolean): void;
   /** Somebody who is asked before each attempt is away, or the name servers are. */
@@ -153,7 +157,7 @@ export const prepareAttempts = (ports: Ports) => {
     } catch (error) {
       log[isUnavailable(error) ? 'warn' : 'error']('an attempt failed on our side', { delivery_id: delivery.id, error });
       await recording
-        .putOff(delivery, isUnavailable(error) ? 'service_away' : 'our_fault')
+        .postpone(delivery, isUnavailable(error) ? 'service_away' : 'our_fault')
         .catch((cause) => log.warn('a delivery waits for the end of its lease', { delivery_id: delivery.id, error: cause }));
       return false;
     }
@@ -178,7 +182,7 @@ export const prepareAttempts = (ports: Ports) => {
       { body, bubble, ownerLife }: Cleared,
     ): Promise<boolean> => {
       const startedAt = clock.now();
-      if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return recording.putOff(delivery, 'lease_too_short');
+      if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return recording.postpone(delivery, 'lease_too_short');
       if (subscription === undefined) return recording.cancelled(delivery, 'subscription_deleted');
       const reason = lifeRefusal(subscription, ownerLife) ?? subscriptionRefusal(delivery, bubble, subscription);
       if (reason !== null) return recording.cancelled(delivery, reason);
@@ -186,7 +190,7 @@ export const prepareAttempts = (ports: Ports) => {
       if (origin !== delivery.origin) {
         // It has no room at the origin to which it leads now: it is due again at once, and looks for it there like others.
         await redirect(delivery.subscriptionId, origin);
-        return recording.putOff(delivery, 'moved');
+        return recording.postpone(delivery, 'moved');
       }
       const result = await send(delivery, subscription, { body, at: startedAt }).catch((error: unknown) => {
         if (isUnavailable(error)) away();
@@ -198,7 +202,7 @@ export const prepareAttempts = (ports: Ports) => {
     const work = (delivery: Delivery): Promise<boolean> => {
       const asked = answers.get(delivery.id);
       if (wasLostTooOften(delivery)) return recording.attempted(delivery, LOST, clock.now());
-      if (asked === undefined || found === null) return recording.putOff(delivery, 'service_away');
+      if (asked === undefined || found === null) return recording.postpone(delivery, 'service_away');
       if (asked.refusal !== null) return recording.cancelled(delivery, asked.refusal);
       return attempt(delivery, found.get(delivery.subscriptionId), asked);
     };

@@ -1,5 +1,5 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import type { Candidate, DeliveryStore } from '../ports.ts';
+import type { DeliveryStore, DueDelivery } from '../ports.ts';
 import { counter, type Slots, type SubscriptionKey } from './slots.ts';
 
 interface Ports {
@@ -12,20 +12,20 @@ interface Ports {
 export interface BlockedSubscriptions {
   add(key: SubscriptionKey): void;
   /** This one of its deliveries fell due just now. */
-  addNew(candidate: Candidate): void;
+  addNew(candidate: DueDelivery): void;
   ids(): readonly string[];
   isEmpty(): boolean;
   /** Whether a delivery of the key would go before one that waits for the same room: of its owner, or at its origin. */
   waitBefore(key: SubscriptionKey): boolean;
   /** Deliveries of those that have room now; they have their slots. */
-  take(): Promise<readonly Candidate[]>;
+  take(): Promise<readonly DueDelivery[]>;
 }
 
 /** A subscription that waits for room. */
 interface Waiting {
   readonly key: SubscriptionKey;
   /** Deliveries of it that were read and have had no room yet, the longest due first. */
-  readonly ahead: readonly Candidate[];
+  readonly ahead: readonly DueDelivery[];
   /** Whether nothing else of it was due at the last look. */
   readonly isAll: boolean;
 }
@@ -39,7 +39,7 @@ interface Room {
 
 /** Deliveries of one subscription that are due, and whether they are all. */
 interface Read {
-  readonly found: readonly Candidate[];
+  readonly found: readonly DueDelivery[];
   readonly isAll: boolean;
 }
 
@@ -138,7 +138,7 @@ export function blockedSubscriptions({ deliveries, clock, slot }: Ports): Blocke
     async take() {
       if (!slot.fits(0)) return [];
       const open = rooms();
-      // Slots are taken when all were read: those of a look that fails nobody would give back.
+      // Slots are taken when all were read: those of a look that consecutiveFailures nobody would give back.
       const read = await Promise.all(open.map((room) => readFor(room)));
       return open.flatMap((room, n) => takeOf(room, read[n] ?? null));
     },
@@ -146,17 +146,17 @@ export function blockedSubscriptions({ deliveries, clock, slot }: Ports): Blocke
 
   /** What is due for the room; null when enough was read before. */
   async function readFor({ waiting, limit, firstOnly }: Room): Promise<Read | null> {
-    if (waiting.ahead.some(({ attempt }) => !firstOnly || attempt === 0)) return null;
+    if (waiting.ahead.some(({ attemptCount }) => !firstOnly || attemptCount === 0)) return null;
     const most = firstOnly ? limit : Math.max(limit, CANDIDATES_PER_READ);
     const found = await deliveries.dueOf(waiting.key.subscriptionId, { now: clock.now(), firstOnly, limit: most });
     return { found, isAll: !firstOnly && found.length < most };
   }
-  function takeOf({ waiting, limit, firstOnly }: Room, read: Read | null): readonly Candidate[] {
+  function takeOf({ waiting, limit, firstOnly }: Room, read: Read | null): readonly DueDelivery[] {
     const { key, ahead } = waiting;
-    const taken: Candidate[] = [];
-    const left: Candidate[] = [];
+    const taken: DueDelivery[] = [];
+    const left: DueDelivery[] = [];
     for (const candidate of [...ahead, ...(read?.found ?? [])]) {
-      const fits = taken.length < limit && (!firstOnly || candidate.attempt === 0) && slot.take(candidate);
+      const fits = taken.length < limit && (!firstOnly || candidate.attemptCount === 0) && slot.take(candidate);
       (fits ? taken : left).push(candidate);
     }
     // Something of it fell due during the read, which may have missed it.

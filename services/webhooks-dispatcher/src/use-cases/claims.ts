@@ -1,7 +1,7 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Delivery } from '../domain/delivery.ts';
-import type { Candidate, ClaimRequest, DeliveryStore } from '../ports.ts';
+import type { ClaimRequest, DeliveryStore, DueDelivery } from '../ports.ts';
 import type { LookOut } from './look-out.ts';
 import type { Slots } from './slots.ts';
 
@@ -14,7 +14,7 @@ interface Ports {
   readonly look: Pick<LookOut, 'find' | 'forget'>;
 }
 
-type Candidates = ReadonlyMap<string, Candidate>;
+type Candidates = ReadonlyMap<string, DueDelivery>;
 
 /** Deliveries that have their slots, and the lease that is asked for them. */
 export interface Claim {
@@ -44,7 +44,7 @@ export interface Claims {
 export function claims({ deliveries, clock, ids, limits, slot, look }: Ports): Claims {
   const unanswered: Claim[] = [];
 
-  const claimOf = (found: readonly Candidate[]): Claim => {
+  const claimOf = (found: readonly DueDelivery[]): Claim => {
     const now = clock.now();
     const candidates = new Map(found.map((candidate) => [candidate.id, candidate]));
     const leaseUntil = new Date(now.getTime() + limits.leaseMs);

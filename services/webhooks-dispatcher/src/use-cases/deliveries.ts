@@ -1,7 +1,7 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import { budgetOf, type Delivery, originOf, queued } from '../domain/delivery.ts';
+import { type Delivery, maxAttemptsOf, originOf, queued } from '../domain/delivery.ts';
 import { ID_BYTES, testEventId } from '../domain/ids.ts';
 import { type Subscription, type SubscriptionQuota, withTest } from '../domain/subscription.ts';
 import type { Access, DeliveryPage, DeliveryStore, EventStore, Requeue, SubscriptionStore } from '../ports.ts';
@@ -38,15 +38,15 @@ export const requireEnabled = ({ status }: Subscription): void => {
 
 /** A schedule of its own for a delivery as it is now. */
 export const requeueOf = (
-  { attempt, type }: Delivery,
+  { attemptCount, type }: Delivery,
   subscription: Subscription,
   request: Pick<Requeue, 'at' | 'requeuedBy'>,
 ): Requeue => ({
   ...request,
   epoch: subscription.epoch,
   origin: originOf(subscription),
-  base: attempt,
-  budget: budgetOf(type, subscription),
+  attemptsBeforeQueue: attemptCount,
+  maxAttempts: maxAttemptsOf(type, subscription),
 });
 
 /** Goes the way of every delivery, also to a disabled subscription: once then. */

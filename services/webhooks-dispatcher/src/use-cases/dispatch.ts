@@ -1,7 +1,8 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
+import { POSTPONE_MS } from '../domain/delivery.ts';
 import type { DeliveryStore } from '../ports.ts';
-import { type BatchListener, type Prepared, PUT_OFF_MS } from './attempt.ts';
+import type { BatchListener, Prepared } from './attempt.ts';
 import { type Batch, claims } from './claims.ts';
 import { handOver, type NewDelivery } from './hand-over.ts';
 import { lookOut } from './look-out.ts';
@@ -89,7 +90,7 @@ export function dispatcher({ prepare, wake, quiet, ...ports }: Ports): Dispatche
       if (slot.total() === 0) quiet();
     },
     away() {
-      pausedUntil = clock.monotonic() + PUT_OFF_MS;
+      pausedUntil = clock.monotonic() + POSTPONE_MS;
     },
   });
   const prepared = (batch: Batch): Promise<Prepared> => prepare(batch, listenerOf(batch));

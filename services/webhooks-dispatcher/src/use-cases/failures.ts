@@ -1,4 +1,4 @@
-import type { Attempt } from '../domain/delivery.ts';
+import type { AttemptRecord } from '../domain/delivery.ts';
 import { attemptOfKey, type Subscription } from '../domain/subscription.ts';
 import type { Access, DeliveryStore, SubscriptionStore } from '../ports.ts';
 import { ownSubscription } from './deliveries.ts';
@@ -10,7 +10,7 @@ interface Ports {
   readonly access: Access;
 }
 
-export interface Failure extends Attempt {
+export interface Failure extends AttemptRecord {
   readonly deliveryId: string;
 }
 
@@ -19,12 +19,12 @@ export const listFailures = (ports: Ports) => {
   const own = ownSubscription(ports);
   return async (owner: Owner, id: string): Promise<{ readonly subscription: Subscription; readonly failures: readonly Failure[] }> => {
     const subscription = await own(owner, id);
-    const keys = subscription.streak.map(attemptOfKey);
+    const keys = subscription.countedFailureKeys.map(attemptOfKey);
     const wanted = [...new Set(keys.map(({ deliveryId }) => deliveryId))];
     const found = await Promise.all(wanted.map((deliveryId) => ports.deliveries.ofSubscription(subscription.id, deliveryId)));
     const logOf = new Map(found.flatMap((delivery) => (delivery === null ? [] : [[delivery.id, delivery.log] as const])));
     const failures = keys.flatMap(({ deliveryId, attempt }) =>
-      (logOf.get(deliveryId) ?? []).filter(({ n }) => n === attempt).map((line) => ({ ...line, deliveryId })),
+      (logOf.get(deliveryId) ?? []).filter(({ number }) => number === attempt).map((line) => ({ ...line, deliveryId })),
     );
     return { subscription, failures: failures.reverse() };
   };

@@ -4,7 +4,7 @@ import { isUnavailable } from '@bubbles/kernel/errors.ts';
 import type { z } from 'zod';
 import { missed, queued, type WebhookEvent } from '../domain/delivery.ts';
 import { eventId } from '../domain/ids.ts';
-import type { ReadyBubble } from '../domain/ready-bubble.ts';
+import type { ReadyBubble } from '../domain/subscription.ts';
 import { covers, type EventType, eventsOf, type Subscription } from '../domain/subscription.ts';
 import type { EventStore, SubscriptionStore } from '../ports.ts';
 import { grouped } from './grouped.ts';

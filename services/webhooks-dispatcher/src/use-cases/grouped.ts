@@ -5,7 +5,7 @@ interface Group<T> extends PromiseWithResolvers<void> {
   readonly items: T[];
 }
 
-/** Items that come while a write is on its way go together as the next one. A write that fails fails for all that were in it. */
+/** Items that come while a write is on its way go together as the next one. A write that consecutiveFailures consecutiveFailures for all that were in it. */
 export function grouped<T>(write: (items: readonly T[]) => Promise<void>): Write<T> {
   let running = false;
   let waiting: Group<T> | null = null;

@@ -1,7 +1,7 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import { type Delivery, leased } from '../domain/delivery.ts';
-import type { Candidate, ClaimRequest, DeliveryStore } from '../ports.ts';
+import type { Delivery } from '../domain/delivery.ts';
+import type { ClaimRequest, DeliveryStore, DueDelivery } from '../ports.ts';
 import type { Batch, Claims } from './claims.ts';
 import type { LookOut } from './look-out.ts';
 import type { Slots } from './slots.ts';
@@ -23,12 +23,20 @@ export interface NewDelivery {
   readonly body: Uint8Array | null;
 }
 
-const candidateOf = ({ id, subscriptionId, ownerId, origin, attempt }: Candidate): Candidate => ({
+const candidateOf = ({ id, subscriptionId, ownerId, origin, attemptCount }: DueDelivery): DueDelivery => ({
   id,
   subscriptionId,
   ownerId,
   origin,
-  attempt,
+  attemptCount,
+});
+
+/** As a claim leaves it. */
+const leased = (delivery: Delivery, { leaseUntil, leaseToken }: Pick<ClaimRequest, 'leaseUntil' | 'leaseToken'>): Delivery => ({
+  ...delivery,
+  claimCount: delivery.claimCount + 1,
+  claimableAt: leaseUntil,
+  leaseToken,
 });
 
 /** What became of deliveries that were to be inserted. */
@@ -36,7 +44,7 @@ export interface HandedOver {
   /** Those that may begin: under a lease, with their slots. */
   readonly batch: Batch;
   /** Those that are due. */
-  readonly waiting: readonly Candidate[];
+  readonly waiting: readonly DueDelivery[];
   /** Whether there was one already, of which nothing is known. */
   readonly isRepeated: boolean;
 }
@@ -55,7 +63,7 @@ export const handOver = ({ deliveries, clock, ids, limits, slot, look, claims }:
 
   return async (all: readonly NewDelivery[], mayBegin: boolean): Promise<HandedOver> => {
     const lease = request();
-    const candidates = new Map<string, Candidate>();
+    const candidates = new Map<string, DueDelivery>();
     for (const one of all) if (mayBegin && takes(one)) candidates.set(one.delivery.id, one.delivery);
     const rows = all.map(({ delivery }) => (candidates.has(delivery.id) ? leased(delivery, lease) : delivery));
     const inserted = await deliveries.insertEach(rows).catch((error: unknown) => {

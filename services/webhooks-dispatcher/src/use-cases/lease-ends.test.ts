@@ -1,9 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { aDelivery, NOON } from '../../test/builders.ts';
-import type { LeaseEnd } from '../ports.ts';
+import type { LeaseRelease } from '../ports.ts';
 import { leaseEnds } from './lease-ends.ts';
 
-const GONE: LeaseEnd['as'] = { kind: 'cancelled', reason: 'subscription_deleted', at: NOON };
+const GONE: LeaseRelease['as'] = { kind: 'cancelled', reason: 'subscription_deleted', at: NOON };
 
 /** A store that keeps the leases; what it does may get lost on the way there or on the way back. */
 const counting = () => {
@@ -22,7 +22,7 @@ const counting = () => {
       counted.lost += count;
     },
   };
-  const release = async (ends: readonly LeaseEnd[]) => {
+  const release = async (ends: readonly LeaseRelease[]) => {
     const how = loses;
     loses = null;
     await Promise.resolve();

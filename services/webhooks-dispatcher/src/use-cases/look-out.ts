@@ -1,5 +1,5 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import type { Candidate, DeliveryStore } from '../ports.ts';
+import type { DeliveryStore, DueDelivery } from '../ports.ts';
 import { type BlockedSubscriptions, blockedSubscriptions } from './blocked-subscriptions.ts';
 import type { Slots, SubscriptionKey } from './slots.ts';
 
@@ -14,9 +14,9 @@ export interface LookOut {
    * Deliveries that are due and have their slots now; none when there is nothing for which there is room. Only those of blocked subscriptions are looked
    * for where nothing else can be due: `everything` says whether it can.
    */
-  find(everything: boolean): Promise<readonly Candidate[]>;
+  find(everything: boolean): Promise<readonly DueDelivery[]>;
   /** It fell due just now and has no room. */
-  block(candidate: Candidate): void;
+  block(candidate: DueDelivery): void;
   /** Whether there may be deliveries that are due and have not had room. */
   hasBacklog(): boolean;
   /** Whether a delivery that is due just now may have room before any other that is known to wait for it. */
@@ -69,18 +69,18 @@ function ahead({ deliveries, clock, slot }: Ports, blocked: BlockedSubscriptions
   let caughtUp = false;
 
   /** Takes those that fit; true when the subscriptions of the others are blocked. */
-  const takeOrBlock = (candidates: readonly Candidate[], taken: Candidate[]): boolean => {
+  const takeOrBlock = (candidates: readonly DueDelivery[], taken: DueDelivery[]): boolean => {
     let allKnown = true;
     for (const candidate of candidates) {
       if (slot.take(candidate)) taken.push(candidate);
-      else if (slot.fits(candidate.attempt)) blocked.add(candidate);
+      else if (slot.fits(candidate.attemptCount)) blocked.add(candidate);
       else allKnown = false;
     }
     return allKnown;
   };
 
   /** True when there may be more that fits. */
-  const read = async (taken: Candidate[]): Promise<boolean> => {
+  const read = async (taken: DueDelivery[]): Promise<boolean> => {
     const now = clock.now();
     const firstOnly = !slot.fits(1);
     const place = firstOnly ? positions.firstOnly : positions.all;
@@ -94,8 +94,8 @@ function ahead({ deliveries, clock, slot }: Ports, blocked: BlockedSubscriptions
   };
 
   return {
-    async take(): Promise<readonly Candidate[]> {
-      const taken: Candidate[] = [];
+    async take(): Promise<readonly DueDelivery[]> {
+      const taken: DueDelivery[] = [];
       for (let more = true; more && taken.length === 0 && slot.fits(0); ) more = await read(taken);
       return taken;
     },

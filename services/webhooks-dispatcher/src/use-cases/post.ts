@@ -1,8 +1,7 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { isDomainError } from '@bubbles/kernel/errors.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
-import type { Delivery } from '../domain/delivery.ts';
-import type { AttemptResult } from '../domain/outcome.ts';
+import type { AttemptOutcome, Delivery } from '../domain/delivery.ts';
 import { type ReceiverPolicy, receiverUrl } from '../domain/receiver-url.ts';
 import { signature } from '../domain/signature.ts';
 import type { Subscription } from '../domain/subscription.ts';
@@ -19,7 +18,7 @@ export interface PostPorts {
   readonly userAgent: string;
 }
 
-const BLOCKED: AttemptResult = {
+const BLOCKED: AttemptOutcome = {
   outcome: 'blocked_address',
   status: null,
   tookMs: 0,
@@ -69,7 +68,7 @@ export const post = ({ receiver, receivers, seal, clock, ...names }: PostPorts) 
     const to = target(subscription.url, receivers);
     return to && { to, secrets: signingSecrets(subscription, seal, clock.now()) };
   };
-  return (delivery: Delivery, subscription: Subscription, { body, at }: Sent): Promise<AttemptResult> => {
+  return (delivery: Delivery, subscription: Subscription, { body, at }: Sent): Promise<AttemptOutcome> => {
     const address = known.has(subscription.id) ? known.get(subscription.id) : addressed(subscription);
     known.set(subscription.id, address ?? null);
     if (!address) return Promise.resolve(BLOCKED);

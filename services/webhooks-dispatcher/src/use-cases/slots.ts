@@ -1,5 +1,5 @@
-import type { AttemptResult } from '../domain/outcome.ts';
-import type { Candidate } from '../ports.ts';
+import type { AttemptOutcome } from '../domain/delivery.ts';
+import type { DueDelivery } from '../ports.ts';
 
 /** How many attempts may be in flight. An owner may have no more of them than it leaves free for the others. */
 export interface SlotLimits {
@@ -15,7 +15,7 @@ export interface SlotLimits {
   readonly forTimedOut: number;
 }
 
-export type SubscriptionKey = Pick<Candidate, 'subscriptionId' | 'ownerId' | 'origin'>;
+export type SubscriptionKey = Pick<DueDelivery, 'subscriptionId' | 'ownerId' | 'origin'>;
 
 const WHILE_TIMING_OUT = 1;
 /** The latest receivers that timed out are remembered; one that is forgotten is found out again by its next attempt. */
@@ -54,7 +54,7 @@ function timingOut() {
   const ids = new Set<string>();
   return {
     has: (subscriptionId: string) => ids.has(subscriptionId),
-    hear(subscriptionId: string, { outcome, status }: Pick<AttemptResult, 'outcome' | 'status'>) {
+    hear(subscriptionId: string, { outcome, status }: Pick<AttemptOutcome, 'outcome' | 'status'>) {
       if (status !== null) ids.delete(subscriptionId);
       if (outcome !== 'timeout') return;
       ids.delete(subscriptionId);
@@ -76,18 +76,18 @@ export interface Slots {
   /** Counts so many as in flight until the answer is called. */
   reserve(key: SubscriptionKey, count: number): () => void;
   /** False when there is no room. */
-  take(candidate: Candidate): boolean;
+  take(candidate: DueDelivery): boolean;
   /** Of a candidate that was taken. */
-  free(candidate: Candidate): void;
+  free(candidate: DueDelivery): void;
   /** An attempt at the subscription ended so. */
-  hear(subscriptionId: string, result: Pick<AttemptResult, 'outcome' | 'status'>): void;
+  hear(subscriptionId: string, result: Pick<AttemptOutcome, 'outcome' | 'status'>): void;
 }
 
 export function slots({ perSubscription, perOrigin, perProcess, reservedForFirst, forTimedOut }: SlotLimits): Slots {
   const [subscriptions, origins] = [counter(), counter()];
   const [all, atTimingOut] = [pool(), pool()];
   const receivers = timingOut();
-  const taken = new Map<Candidate, () => void>();
+  const taken = new Map<DueDelivery, () => void>();
 
   const limitOf = (subscriptionId: string) => (receivers.has(subscriptionId) ? WHILE_TIMING_OUT : perSubscription);
   const sizeFor = (attempt: number) => (attempt === 0 ? perProcess : perProcess - reservedForFirst);
@@ -118,7 +118,7 @@ export function slots({ perSubscription, perOrigin, perProcess, reservedForFirst
     roomOf,
     reserve,
     take(candidate) {
-      if (roomOf(candidate, candidate.attempt) <= 0) return false;
+      if (roomOf(candidate, candidate.attemptCount) <= 0) return false;
       taken.set(candidate, reserve(candidate, 1));
       return true;
     },

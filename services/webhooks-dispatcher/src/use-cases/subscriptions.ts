@@ -6,9 +6,9 @@ import { ID_BYTES, SECRET_BYTES, secretOf, subscriptionId } from '../domain/ids.
 import { type ReceiverPolicy, receiverUrl } from '../domain/receiver-url.ts';
 import {
   type EventType,
+  emptyToNull,
   FIRST_LIFE,
   type Filters,
-  orNoFilters,
   type Subscription,
   type SubscriptionQuota,
 } from '../domain/subscription.ts';
@@ -86,7 +86,7 @@ export const createSubscription = (ports: Ports) => {
       id,
       ownerId: owner.userId,
       ownerLife: access.life,
-      filters: request.filters && orNoFilters(request.filters),
+      filters: request.filters && emptyToNull(request.filters),
       status: 'active',
       secretSealed: ports.seal.close(Buffer.from(secret), id),
       previousSecret: null,
@@ -95,8 +95,8 @@ export const createSubscription = (ports: Ports) => {
       lastFailureAt: null,
       disabledAt: null,
       disabledReason: null,
-      fails: 0,
-      streak: [],
+      consecutiveFailures: 0,
+      countedFailureKeys: [],
       epoch: 1,
       testedAt: [],
     };
@@ -137,8 +137,8 @@ const enabled = ({ epoch }: Subscription): SubscriptionChange => ({
   status: 'active',
   disabledAt: null,
   disabledReason: null,
-  fails: 0,
-  streak: [],
+  consecutiveFailures: 0,
+  countedFailureKeys: [],
   epoch: epoch + 1,
 });
 
@@ -151,7 +151,7 @@ export const changeSubscription = (ports: Ports) => {
     const changed = await ports.subscriptions.update(owner.userId, id, (before) => ({
       ...(url === undefined ? {} : { url }),
       ...(events === undefined ? {} : { events }),
-      ...(filters === undefined ? {} : { filters: orNoFilters(filters) }),
+      ...(filters === undefined ? {} : { filters: emptyToNull(filters) }),
       ...(status === 'active' && before.status === 'disabled' ? enabled(before) : {}),
     }));
     return changed ?? missing();

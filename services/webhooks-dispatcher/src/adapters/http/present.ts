@@ -7,7 +7,7 @@ import type {
   WebhookReplayQueued,
 } from '@bubbles/contracts/api/webhook-delivery.ts';
 import type { App } from '../../app.ts';
-import type { Attempt, Delivery } from '../../domain/delivery.ts';
+import type { AttemptRecord, Delivery } from '../../domain/delivery.ts';
 import type { Replay } from '../../domain/replay.ts';
 import type { Filters, Subscription } from '../../domain/subscription.ts';
 
@@ -38,8 +38,8 @@ export const presentSubscription = (subscription: Subscription): WebhookSubscrip
   disabled_reason: subscription.disabledReason,
 });
 
-const presentAttempt = ({ n, startedAt, tookMs, status, outcome, preview, detail = null }: Attempt): WebhookAttempt => ({
-  number: n,
+const presentAttempt = ({ number, startedAt, tookMs, status, outcome, preview, detail = null }: AttemptRecord): WebhookAttempt => ({
+  number,
   started_at: startedAt.toISOString(),
   duration_ms: tookMs,
   outcome,
@@ -72,7 +72,7 @@ export const presentFailures = ({ subscription, failures }: Awaited<ReturnType<A
   status: subscription.status,
   disabled_at: timeOrNull(subscription.disabledAt),
   disabled_reason: subscription.disabledReason,
-  consecutive_failures: subscription.fails,
+  consecutive_failures: subscription.consecutiveFailures,
   data: failures.map(({ deliveryId, ...attempt }) => ({ delivery_id: deliveryId, ...presentAttempt(attempt) })),
 });
 

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../domain/outcome.ts';
+import type { AttemptOutcome } from '../../domain/delivery.ts';
 
 const NO_ADDRESS = 'The name has no address.';
 const NO_WORD_OF_NAME_SERVERS = 'The name servers of the name gave no answer.';
@@ -28,7 +28,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
 };
 
 /** Where no code says more. */
-const BY_OUTCOME: Readonly<Partial<Record<Outcome, string>>> = {
+const BY_OUTCOME: Readonly<Partial<Record<AttemptOutcome['outcome'], string>>> = {
   dns: NO_WORD_OF_NAME_SERVERS,
   connect: 'No connection could be made.',
   tls: 'The TLS handshake failed.',
@@ -39,10 +39,10 @@ const BY_OUTCOME: Readonly<Partial<Record<Outcome, string>>> = {
 
 const CODE = /^[A-Z][A-Z0-9_]{2,59}$/;
 /** Whose codes tell more than the words. */
-const CODED = new Set<Outcome>(['tls', 'protocol']);
+const CODED = new Set<AttemptOutcome['outcome']>(['tls', 'protocol']);
 
 interface Faulty {
-  readonly outcome: Outcome;
+  readonly outcome: AttemptOutcome['outcome'];
   readonly code: string;
   readonly isSent: boolean;
 }

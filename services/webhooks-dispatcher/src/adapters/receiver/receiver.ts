@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import { Agent } from 'undici';
-import { type AttemptResult, type Outcome, outcomeOf } from '../../domain/outcome.ts';
+import { type AttemptOutcome, outcomeOfStatus } from '../../domain/delivery.ts';
 import type { Receiver } from '../../ports.ts';
 import { detailOfFault, detailOfRedirect } from './detail.ts';
 import type { DiedIdle } from './died-idle.ts';
@@ -56,7 +56,7 @@ const isOutOfPorts = ({ code, address }: Fault): boolean => code === 'EADDRNOTAV
 const isExhausted = (error: unknown): boolean => EXHAUSTED_CODES.has(String(fault(error).code));
 
 /** Null for what only we can be blamed for: whatever it is that went wrong before anything was sent. */
-function outcomeOfFault(error: unknown, isSent: boolean): Outcome | null {
+function outcomeOfFault(error: unknown, isSent: boolean): AttemptOutcome['outcome'] | null {
   const { code, name } = fault(error);
   const text = String(code);
   if (isExhausted(error) || isOutOfPorts(fault(error))) return null;
@@ -97,7 +97,7 @@ export function receiver({ deadlineMs, elapsed, connections, ...guard }: Receive
   const inFlight = new Set<AbortController>();
 
   return {
-    async post({ url, headers, body }): Promise<AttemptResult> {
+    async post({ url, headers, body }): Promise<AttemptOutcome> {
       const startedAt = elapsed();
       const deadline = new AbortController();
       inFlight.add(deadline);
@@ -117,7 +117,7 @@ export function receiver({ deadlineMs, elapsed, connections, ...guard }: Receive
           body: text,
           location,
         } = await send(pooled).catch((error) => (mayBeUnseen(error, diedIdle) ? send(fresh) : Promise.reject(error)));
-        const outcome = outcomeOf(status);
+        const outcome = outcomeOfStatus(status);
         const detail = outcome === '3xx' ? detailOfRedirect(location, url) : null;
         return { outcome, status, preview: previewOf(text), detail, tookMs: tookMs() };
       } catch (error) {

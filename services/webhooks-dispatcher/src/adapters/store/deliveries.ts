@@ -1,12 +1,21 @@
 import type { Collection, Filter, IndexSpec, UpdateFilter } from '@bubbles/store/collection.ts';
 import { sweepSlices } from '@bubbles/store/sweep-slices.ts';
-import type { Delivery } from '../../domain/delivery.ts';
-import type { Candidate, DeliveryStore, LeaseEnd } from '../../ports.ts';
+import type { AttemptRecord, Delivery } from '../../domain/delivery.ts';
+import type { DeliveryStore, DueDelivery, LeaseRelease } from '../../ports.ts';
 import { afterPosition, NEWEST_FIRST } from './newest-first.ts';
 
-export interface DeliveryDoc extends Omit<Delivery, 'id'> {
+type Renamed = 'id' | 'attemptCount' | 'attemptsBeforeQueue' | 'maxAttempts' | 'claimCount' | 'log';
+type StoredRecord = Omit<AttemptRecord, 'number'> & { readonly n: number };
+
+/** Under the names of the releases that may run beside this one. */
+export interface DeliveryDoc extends Omit<Delivery, Renamed> {
   readonly _id: string;
-  /** Waits for a service that could not be asked, not for its time. */
+  readonly attempt: number;
+  readonly base: number;
+  readonly budget: number;
+  readonly claims: number;
+  readonly log: readonly StoredRecord[];
+  /** It is postponed: it waits for a service that could not be asked, not for its time. */
   readonly putOff: boolean;
 }
 
@@ -20,12 +29,32 @@ export const DELIVERY_INDEXES: readonly IndexSpec[] = [
 ];
 export const DROPPED_DELIVERY_INDEXES: readonly string[] = ['due', 'first_due'];
 
-/** Of a delivery that is sent again and again by hand. */
-const MAX_LOG_LINES = 50;
-const CANDIDATE = { _id: 1, subscriptionId: 1, ownerId: 1, origin: 1, attempt: 1 } as const;
+/** A delivery can be sent again by hand without end. */
+const MAX_LOG_RECORDS = 50;
+const DUE_FIELDS = { _id: 1, subscriptionId: 1, ownerId: 1, origin: 1, attempt: 1 } as const;
 
-const toDoc = ({ id, ...delivery }: Delivery): DeliveryDoc => ({ _id: id, putOff: false, ...delivery });
-const toDelivery = ({ _id, putOff, ...rest }: DeliveryDoc): Delivery => ({ id: _id, ...rest });
+const toRecord = ({ n, ...record }: StoredRecord): AttemptRecord => ({ number: n, ...record });
+const toStoredRecord = ({ number, ...record }: AttemptRecord): StoredRecord => ({ n: number, ...record });
+
+const toDoc = ({ id, attemptCount, attemptsBeforeQueue, maxAttempts, claimCount, log, ...same }: Delivery): DeliveryDoc => ({
+  _id: id,
+  attempt: attemptCount,
+  base: attemptsBeforeQueue,
+  budget: maxAttempts,
+  claims: claimCount,
+  log: log.map(toStoredRecord),
+  putOff: false,
+  ...same,
+});
+const toDelivery = ({ _id, putOff, attempt, base, budget, claims, log, ...same }: DeliveryDoc): Delivery => ({
+  id: _id,
+  attemptCount: attempt,
+  attemptsBeforeQueue: base,
+  maxAttempts: budget,
+  claimCount: claims,
+  log: log.map(toRecord),
+  ...same,
+});
 
 export const deliveryStore = (collection: Collection<DeliveryDoc>): DeliveryStore => ({ ...queueOf(collection), ...logOf(collection) });
 
@@ -34,23 +63,32 @@ type Queue = Pick<
   'insert' | 'insertEach' | 'due' | 'dueOf' | 'claim' | 'release' | 'redirect' | 'nextDueAfter' | 'releaseLeases' | 'countDue'
 >;
 
-const updateOf = (end: LeaseEnd['as']): UpdateFilter<DeliveryDoc> => {
-  if (end.kind === 'put off') return { $set: { claimableAt: end.until, leaseToken: null, putOff: true }, $inc: { claims: -1 } };
-  if (end.kind === 'cancelled') return { $set: { status: 'cancelled', reason: end.reason, finishedAt: end.at, leaseToken: null } };
-  const { line, ...state } = end.recorded;
-  return { $set: { ...state, leaseToken: null }, $push: { log: { $each: [line], $slice: -MAX_LOG_LINES } } };
+const releaseUpdate = ({ as }: LeaseRelease): UpdateFilter<DeliveryDoc> => {
+  if (as.kind === 'postponed') return { $set: { claimableAt: as.until, leaseToken: null, putOff: true }, $inc: { claims: -1 } };
+  if (as.kind === 'cancelled') return { $set: { status: 'cancelled', reason: as.reason, finishedAt: as.at, leaseToken: null } };
+  const { status, attemptCount, claimCount, claimableAt, finishedAt, log } = as.delivery;
+  return {
+    $set: { status, attempt: attemptCount, claims: claimCount, claimableAt, finishedAt, leaseToken: null },
+    $push: { log: { $each: log.slice(-1).map(toStoredRecord), $slice: -MAX_LOG_RECORDS } },
+  };
 };
 
 function queueOf(collection: Collection<DeliveryDoc>): Queue {
-  const candidates = async (filter: Filter<DeliveryDoc>, limit: number): Promise<Candidate[]> => {
-    const docs = await collection.find(filter, { sort: { claimableAt: 1 }, limit, projection: CANDIDATE });
-    return docs.map(({ _id, subscriptionId, ownerId, origin, attempt }) => ({ id: _id, subscriptionId, ownerId, origin, attempt }));
+  const dueBy = async (filter: Filter<DeliveryDoc>, limit: number): Promise<DueDelivery[]> => {
+    const docs = await collection.find(filter, { sort: { claimableAt: 1 }, limit, projection: DUE_FIELDS });
+    return docs.map(({ _id, subscriptionId, ownerId, origin, attempt }) => ({
+      id: _id,
+      subscriptionId,
+      ownerId,
+      origin,
+      attemptCount: attempt,
+    }));
   };
   return {
     insert: (delivery) => collection.insert(toDoc(delivery)),
     insertEach: (deliveries) => collection.insertEach(deliveries.map(toDoc)),
     due: ({ since, now, firstOnly, not, limit }) =>
-      candidates(
+      dueBy(
         {
           status: 'pending',
           claimableAt: { $gte: since, $lte: now },
@@ -60,14 +98,16 @@ function queueOf(collection: Collection<DeliveryDoc>): Queue {
         limit,
       ),
     dueOf: (subscriptionId, { now, firstOnly, limit }) =>
-      candidates({ subscriptionId, status: 'pending', claimableAt: { $lte: now }, ...(firstOnly && { attempt: 0 }) }, limit),
+      dueBy({ subscriptionId, status: 'pending', claimableAt: { $lte: now }, ...(firstOnly && { attempt: 0 }) }, limit),
     async claim({ now, leaseUntil, leaseToken, ids }) {
       const due: Filter<DeliveryDoc> = { _id: { $in: [...ids] }, status: 'pending', claimableAt: { $lte: now } };
       await collection.updateMany(due, { $set: { claimableAt: leaseUntil, leaseToken, putOff: false }, $inc: { claims: 1 } });
       return (await collection.find({ _id: { $in: [...ids] }, leaseToken })).map(toDelivery);
     },
-    release: (ends) =>
-      collection.updateEach(ends.map((end) => ({ filter: { _id: end.id, leaseToken: end.leaseToken }, update: updateOf(end.as) }))),
+    release: (releases) =>
+      collection.updateEach(
+        releases.map((release) => ({ filter: { _id: release.id, leaseToken: release.leaseToken }, update: releaseUpdate(release) })),
+      ),
     async redirect(subscriptionId, origin) {
       await collection.updateMany({ subscriptionId, status: 'pending', origin: { $ne: origin } }, { $set: { origin } });
     },
@@ -108,20 +148,22 @@ function logOf(collection: Collection<DeliveryDoc>): Pick<DeliveryStore, 'page' 
       const doc = await collection.findOne({ _id: id, subscriptionId });
       return doc && toDelivery(doc);
     },
-    async requeue(id, { at, ...queue }) {
+    async requeue(id, { at, attemptsBeforeQueue, maxAttempts, ...queue }) {
       const pending = {
         ...queue,
+        base: attemptsBeforeQueue,
+        budget: maxAttempts,
         status: 'pending',
         reason: null,
         finishedAt: null,
         claimableAt: at,
-        claims: queue.base,
+        claims: attemptsBeforeQueue,
         leaseToken: null,
       } as const;
       const doc = await collection.findOneAndUpdate(
         {
           _id: id,
-          attempt: queue.base,
+          attempt: attemptsBeforeQueue,
           requeuedBy: { $ne: queue.requeuedBy },
           $or: [
             { status: { $ne: 'pending' } },

@@ -6,12 +6,17 @@ import {
   type Subscription,
   type SubscriptionQuota,
 } from '../../domain/subscription.ts';
-import type { AttemptEnd, SubscriptionStore } from '../../ports.ts';
+import type { EndedAttempt, SubscriptionChange, SubscriptionStore } from '../../ports.ts';
 import { afterPosition, NEWEST_FIRST } from './newest-first.ts';
 
-export interface SubscriptionDoc extends Omit<Subscription, 'id' | 'testedAt' | 'ownerLife'> {
+type Renamed = 'id' | 'consecutiveFailures' | 'countedFailureKeys' | 'testedAt' | 'ownerLife';
+
+/** Under the names of the releases that may run beside this one. */
+export interface SubscriptionDoc extends Omit<Subscription, Renamed> {
   readonly _id: string;
-  /** Rises with every change by the owner, and when failures disable: then a change in progress looks again. Other results leave it alone. */
+  readonly fails: number;
+  readonly streak: readonly string[];
+  /** Optimistic lock of what the owner changes. It rises too when failures disable, so that a change in progress starts over; other results leave it alone. */
   readonly revision: number;
   /** Its place among those of its owner and among those of its team, each taken once. Absent from documents that are older than the quota. */
   readonly places?: readonly string[];
@@ -38,17 +43,17 @@ function freePlace(prefix: string, others: readonly Placed[], limit: number): st
 }
 
 /** Of each life of a subscription: one write for all that come together. */
-const latest = (results: readonly AttemptEnd[]): ReadonlyMap<string, AttemptEnd> => {
-  const found = new Map<string, AttemptEnd>();
+const latest = (results: readonly EndedAttempt[]): ReadonlyMap<string, EndedAttempt> => {
+  const found = new Map<string, EndedAttempt>();
   for (const result of results) {
-    const life = `${result.id}#${result.epoch}`;
+    const life = `${result.subscriptionId}#${result.epoch}`;
     if (result.at >= (found.get(life)?.at ?? result.at)) found.set(life, result);
   }
   return found;
 };
 
-const success = ({ id, epoch, at }: AttemptEnd): UpdateOne<SubscriptionDoc> => ({
-  filter: { _id: id, epoch },
+const success = ({ subscriptionId, epoch, at }: EndedAttempt): UpdateOne<SubscriptionDoc> => ({
+  filter: { _id: subscriptionId, epoch },
   update: { $set: { fails: 0, streak: [] }, $max: { lastSuccessAt: at } },
 });
 
@@ -56,16 +61,26 @@ const toSubscription = ({
   _id,
   revision,
   places,
+  fails,
+  streak,
   testedAt = [],
   previousSecret = null,
   ownerLife = FIRST_LIFE,
-  ...rest
+  ...same
 }: SubscriptionDoc): Subscription => ({
   id: _id,
+  consecutiveFailures: fails,
+  countedFailureKeys: streak,
   testedAt,
   ownerLife,
   previousSecret,
-  ...rest,
+  ...same,
+});
+
+const toFields = ({ consecutiveFailures, countedFailureKeys, ...same }: SubscriptionChange): Partial<SubscriptionDoc> => ({
+  ...same,
+  ...(consecutiveFailures !== undefined && { fails: consecutiveFailures }),
+  ...(countedFailureKeys !== undefined && { streak: countedFailureKeys }),
 });
 
 function insertWithin(collection: Collection<SubscriptionDoc>): SubscriptionStore['insert'] {
@@ -79,11 +94,12 @@ function insertWithin(collection: Collection<SubscriptionDoc>): SubscriptionStor
     return team === null ? 'team_full' : [user, team];
   };
   return async (subscription, quota) => {
-    const { id, ...fields } = subscription;
+    const { id, consecutiveFailures, countedFailureKeys, ...same } = subscription;
     for (;;) {
       const places = await placesFor(subscription, quota);
       if (!Array.isArray(places)) return places;
-      if (await collection.insert({ _id: id, revision: 1, places, ...fields })) return 'inserted';
+      if (await collection.insert({ _id: id, revision: 1, places, fails: consecutiveFailures, streak: countedFailureKeys, ...same }))
+        return 'inserted';
       // Somebody took a place meanwhile: there may be another one.
       if ((await collection.findOne({ _id: id })) !== null) return 'id_taken';
     }
@@ -109,7 +125,7 @@ export function subscriptionStore(collection: Collection<SubscriptionDoc>): Subs
       for (;;) {
         const before = await collection.findOne({ _id: id, ownerId });
         if (before === null) return null;
-        const fields = change(toSubscription(before));
+        const fields = toFields(change(toSubscription(before)));
         if (Object.keys(fields).length === 0) return toSubscription(before);
         const after = await collection.findOneAndUpdate(
           { _id: id, ownerId, revision: before.revision },
@@ -126,14 +142,14 @@ export function subscriptionStore(collection: Collection<SubscriptionDoc>): Subs
     async succeeded(results) {
       await collection.updateEach([...latest(results).values()].map(success));
     },
-    async failed({ id, epoch, at, key }) {
+    async failed({ subscriptionId, epoch, at, key }) {
       await collection.updateOne(
-        { _id: id, epoch, streak: { $ne: key } },
+        { _id: subscriptionId, epoch, streak: { $ne: key } },
         { $inc: { fails: 1 }, $push: { streak: { $each: [key], $slice: -MAX_CONSECUTIVE_FAILURES } }, $max: { lastFailureAt: at } },
       );
       // Also when this failure was counted before: a crash between the two writes is made good when the attempt is reported again.
       const disabled = await collection.updateOne(
-        { _id: id, epoch, status: 'active', fails: { $gte: MAX_CONSECUTIVE_FAILURES } },
+        { _id: subscriptionId, epoch, status: 'active', fails: { $gte: MAX_CONSECUTIVE_FAILURES } },
         { $set: { status: 'disabled', disabledAt: at, disabledReason: DISABLED_BY_FAILURES }, $inc: { revision: 1 } },
       );
       return disabled === 'updated';

@@ -1,5 +1,5 @@
 import type { CancelReason, Delivery } from './delivery.ts';
-import type { Belonging, ReadyBubble } from './ready-bubble.ts';
+import type { Belonging, ReadyBubble } from './subscription.ts';
 import { covers, type Subscription } from './subscription.ts';
 
 /** What identity says of the owner and the bubble's team now. */
@@ -47,7 +47,7 @@ export const lifeRefusal = ({ ownerLife }: Pick<Subscription, 'ownerLife'>, live
  */
 export function subscriptionRefusal(delivery: Delivery, bubble: ReadyBubble | null, subscription: Subscription): CancelReason | null {
   if (subscription.epoch !== delivery.epoch) return 'subscription_changed';
-  const isRetry = delivery.attempt > delivery.base;
+  const isRetry = delivery.attemptCount > delivery.attemptsBeforeQueue;
   if (subscription.status === 'disabled' && (delivery.type !== 'webhook.test' || isRetry)) return 'subscription_disabled';
   if (delivery.type === 'webhook.test' || bubble === null) return null;
   if (!subscription.events.includes(delivery.type)) return 'event_not_selected';

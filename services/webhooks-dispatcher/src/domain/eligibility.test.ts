@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { aDelivery, aReadyBubble, aSubscription } from '../../test/builders.ts';
-import { asOfNow, type LiveAccess, liveRefusal, subscriptionRefusal } from './gate.ts';
+import { asOfNow, type LiveAccess, liveRefusal, subscriptionRefusal } from './eligibility.ts';
 
 const pro: LiveAccess = { ownerActive: true, ownerPays: false, team: { plan: 'pro', archived: false } };
 const BELONGING = { teamId: 'team', channelId: null, authorId: null };
@@ -49,8 +49,8 @@ describe('section 6, what an attempt asks first', () => {
   it('[HOOK-07] a test goes to a disabled subscription too, once', () => {
     const disabled = aSubscription({ status: 'disabled', events: [] });
     expect(subscriptionRefusal(aTest, null, disabled)).toBeNull();
-    expect(subscriptionRefusal({ ...aTest, attempt: 3, base: 3 }, null, disabled)).toBeNull();
-    expect(subscriptionRefusal({ ...aTest, attempt: 1 }, null, disabled)).toBe('subscription_disabled');
-    expect(subscriptionRefusal({ ...aTest, attempt: 1 }, null, aSubscription())).toBeNull();
+    expect(subscriptionRefusal({ ...aTest, attemptCount: 3, attemptsBeforeQueue: 3 }, null, disabled)).toBeNull();
+    expect(subscriptionRefusal({ ...aTest, attemptCount: 1 }, null, disabled)).toBe('subscription_disabled');
+    expect(subscriptionRefusal({ ...aTest, attemptCount: 1 }, null, aSubscription())).toBeNull();
   });
 });
