@@ -5,7 +5,7 @@ const TESTS = '[.]test[.]ts$|^shared/testing/|[.]contract[.]ts$';
 
 /** What use cases, ports and app may know beside their own domain and ports. */
 const KERNEL =
-  '^shared/kernel/src/(errors|log|clock|ids|cursors|loop)[.]ts$|^shared/bus/src/outgoing[.]ts$|^contracts/src/(events|internal)/';
+  '^shared/kernel/src/(errors|log|clock|ids|cursors|loop)[.]ts$|^shared/bus/src/outgoing[.]ts$|^contracts/src/(events/|internal/|access[.]ts$)';
 /** Known by their types alone: what is behind them is an adapter's. */
 const TYPES_ALONE = '^shared/(store/src/aggregates|kernel/src/seal)[.]ts$|^node_modules/zod/';
 /** The part of Node that computes: hashes, addresses, comparison. Its randomness is refused by words.test.ts. */
@@ -62,7 +62,7 @@ const forbidden = [
   {
     name: 'domain-is-pure',
     from: { path: '^services/([^/]+)/src/domain/', pathNot: TESTS },
-    to: { pathNot: ['^services/$1/src/domain/', '^shared/kernel/src/errors[.]ts$', PURE_NODE] },
+    to: { pathNot: ['^services/$1/src/domain/', '^shared/kernel/src/errors[.]ts$', '^contracts/src/access[.]ts$', PURE_NODE] },
   },
   {
     name: 'use-cases-know-ports',
@@ -99,7 +99,13 @@ const forbidden = [
   {
     name: 'shared-has-no-business',
     from: { path: '^shared/' },
-    to: { path: '^(services|contracts|deploy|test)/' },
+    to: { path: '^(services|deploy|test)/' },
+  },
+  {
+    name: 'mechanisms-without-contracts',
+    comment: 'The published language is bound to mechanisms in auth and host alone.',
+    from: { path: '^shared/', pathNot: '^shared/(auth|host)/' },
+    to: { path: '^contracts/' },
   },
   {
     name: 'contracts-on-zod-alone',

@@ -1,5 +1,6 @@
 import { SEARCH_DEFAULTS } from '@bubbles/bubbles-query/config.ts';
 import { createBubblesQuery } from '@bubbles/bubbles-query/service.ts';
+import { API_ERRORS } from '@bubbles/contracts/access.ts';
 import type { Infra, Service } from '@bubbles/host/service.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { openApiFragment } from '@bubbles/http/document/openapi.ts';
@@ -58,4 +59,4 @@ export const SERVICES = [identity, bubblesQuery, webhooksDispatcher] as const;
 export const everyService = (): readonly Service[] =>
   SERVICES.map((create) => create(memoryInfra('bubbles', { clock: fakeClock(), bus: recordingBus() })));
 
-export const fragmentOf = ({ name, routes, webhooks }: Service) => openApiFragment({ name, routes, webhooks });
+export const fragmentOf = ({ name, routes, webhooks }: Service) => openApiFragment({ name, routes, webhooks, errors: API_ERRORS });

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { PLANS, ROLES } from '../access.ts';
 import { examplesOf } from './examples.ts';
 import { ChannelId, TeamId } from './ids.ts';
 
-export const TeamPlan = z.enum(['free', 'pro']).meta({ id: 'TeamPlan' });
-export const TeamRole = z.enum(['admin', 'member', 'guest']).meta({ id: 'TeamRole' });
+export const TeamPlan = z.enum(PLANS).meta({ id: 'TeamPlan' });
+export const TeamRole = z.enum(ROLES).meta({ id: 'TeamRole' });
 
 export const TeamChannel = z.object({ id: ChannelId, name: z.string().nullable() }).meta({ id: 'TeamChannel' });
 export type TeamChannel = z.infer<typeof TeamChannel>;

@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { ACCOUNT_STATES } from '../access.ts';
 import { HttpsLink } from '../api/link.ts';
 
 /** The public face of an account, in the snapshot and in `identity.account.changed.v1`. A deleted account has no name, e-mail or picture. */
 export const AccountFacts = z.object({
   user_id: z.string(),
-  state: z.enum(['active', 'disabled', 'deleted']),
+  state: z.enum(ACCOUNT_STATES),
   name: z.string().nullable(),
   email: z.string().nullable(),
   picture_url: HttpsLink,

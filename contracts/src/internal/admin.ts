@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PLANS, ROLES } from '../access.ts';
 import { ApiKeyCreated, ApiKeySummary, CreateApiKeyRequest } from '../api/api-key.ts';
 import { CallerId, isPrintable, isVisible } from '../api/text.ts';
 import { Timestamp } from '../api/timestamp.ts';
@@ -22,8 +23,8 @@ const Text = z
   .refine((text) => isPrintable(text), 'must not hold control characters')
   .refine((text) => isVisible(text), 'must have a visible character');
 const Url = z.url().max(2048);
-const Plan = z.enum(['free', 'pro']);
-const Role = z.enum(['admin', 'member', 'guest']);
+const Plan = z.enum(PLANS);
+const Role = z.enum(ROLES);
 /** A lower-case host name of two labels or more. */
 const Domain = z.string().regex(/^(?=.{4,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$/, 'must be a lower-case domain name');
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
+import { CREDENTIAL_KINDS, CredentialRefusal } from '../access.ts';
 
 /** `POST /internal/v1/checks`, gateway → identity: at most 256 credentials a call, answered by index. */
-const Kind = z.enum(['pat', 'oauth', 'session']);
-
 export const CredentialCheck = z.object({
   /** Lower-case hex SHA-256 of the token. Opaque tokens cross the wire in this form only. */
   h: z.string().regex(/^[0-9a-f]{64}$/),
@@ -11,7 +10,7 @@ export const CredentialCheck = z.object({
   /** The service that the assertion is for. */
   aud: z.string(),
   /** The kinds that the route takes; another kind is refused and not counted. */
-  accepts: z.array(Kind).min(1),
+  accepts: z.array(z.enum(CREDENTIAL_KINDS)).min(1),
   /** The request is counted elsewhere, or was when its head came: no part of the rate window is taken, and a full one does not refuse it. */
   uncounted: z.literal(true).optional(),
   /** What another replica had counted of the credential when it answered last, within the window: one that has counted less takes it over. */
@@ -25,7 +24,7 @@ const Budget = { limit: z.int(), remaining: z.int(), reset_seconds: z.int() };
 export const CheckAnswer = z.discriminatedUnion('outcome', [
   z.object({ h: z.string(), outcome: z.literal('allowed'), assertion: z.string(), ...Budget }),
   z.object({ h: z.string(), outcome: z.literal('limited'), retry_after_seconds: z.int(), ...Budget }),
-  z.object({ h: z.string(), outcome: z.literal('refused'), type: z.enum(['unauthorized', 'account_deleted', 'token_revoked']) }),
+  z.object({ h: z.string(), outcome: z.literal('refused'), type: CredentialRefusal }),
 ]);
 export type CheckAnswer = z.infer<typeof CheckAnswer>;
 export const ChecksResponse = z.object({ answers: z.array(CheckAnswer) });

@@ -1,3 +1,4 @@
+import type { Role } from '@bubbles/contracts/access.ts';
 import type { Actions } from './control/actions.ts';
 import type { SandboxBubble, SandboxTeam, SandboxUser } from './control/specs.ts';
 
@@ -33,7 +34,7 @@ async function people(actions: Actions) {
 
 async function teamsOf(actions: Actions, idOf: (handle: keyof typeof PEOPLE) => string) {
   const shared = { archived: false, discoverable: true };
-  const member = (handle: keyof typeof PEOPLE, role: 'admin' | 'member' | 'guest') => ({ user_id: idOf(handle), role, hidden: false });
+  const member = (handle: keyof typeof PEOPLE, role: Role) => ({ user_id: idOf(handle), role, hidden: false });
   const acme = await actions.createTeam({
     ...shared,
     name: 'Acme',

@@ -1,6 +1,6 @@
+import { SCOPES } from '@bubbles/contracts/access.ts';
 import { type Account, type ActiveKey, newAccount } from '../src/domain/account.ts';
 import type { Credential } from '../src/domain/credential.ts';
-import { SCOPES } from '../src/domain/credential.ts';
 import type { Team } from '../src/domain/team.ts';
 import { hashToken, type Session } from '../src/domain/token.ts';
 
@@ -49,7 +49,7 @@ export const aSession = (overrides: Partial<Session> & { token?: string } = {}):
 export const aCredential = (overrides: Partial<Credential> = {}): Credential => ({
   id: 'key-1',
   kind: 'pat',
-  scopes: SCOPES,
+  scopes: Object.keys(SCOPES),
   standing: 'live',
   account: anAccount(),
   version: 1,

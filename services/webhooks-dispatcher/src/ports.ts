@@ -1,3 +1,4 @@
+import type { Plan } from '@bubbles/contracts/access.ts';
 import type { CreatedPosition } from '@bubbles/kernel/cursors.ts';
 import type { AttemptOutcome, CancelReason, Delivery, DeliveryStatus, WebhookEvent } from './domain/delivery.ts';
 import type { LiveReading } from './domain/eligibility.ts';
@@ -156,7 +157,7 @@ export interface OwnerAccess {
   readonly memberships: readonly { readonly teamId: string; readonly hidden: boolean; readonly channelIds: readonly string[] }[];
 }
 export interface TeamAccess {
-  readonly plan: 'free' | 'pro';
+  readonly plan: Plan;
   readonly archived: boolean;
 }
 /** Identity's live word on accounts and teams; rejects with `unavailable`. */

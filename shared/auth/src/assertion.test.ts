@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { CredentialKind } from '@bubbles/http/routes/route.ts';
+import type { CredentialKind } from '@bubbles/contracts/access.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { aCaller } from '@bubbles/testing/http.ts';

@@ -1,10 +1,9 @@
 import type { KeyObject } from 'node:crypto';
+import { AssertionClaims, type Caller, CREDENTIAL_REFUSALS } from '@bubbles/contracts/access.ts';
 import type { Authenticator } from '@bubbles/http/routes/authenticator.ts';
-import type { Caller } from '@bubbles/http/routes/route.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
+import { type DomainError, isDomainError, refusal } from '@bubbles/kernel/errors.ts';
 import { errors, jwtVerify, SignJWT } from 'jose';
-import { z } from 'zod';
 import type { AssertionKeys } from './assertion-keys.ts';
 import { type Verified, verifiedTokens } from './verified-tokens.ts';
 
@@ -15,18 +14,6 @@ export const ASSERTION_LIFETIME_SECONDS = 60;
 /** How far the clock of identity may be ahead of ours; behind, the lifetime covers it. */
 const SKEW_SECONDS = 30;
 const REMEMBERED_ASSERTIONS = 10_000;
-
-const Claims = z.object({
-  sub: z.string(),
-  cid: z.string(),
-  kind: z.enum(['pat', 'oauth', 'session']),
-  scopes: z.array(z.string()),
-  /** Absent from identity of an older release. */
-  life: z.int().positive().default(1),
-  epoch: z.int(),
-  iat: z.int(),
-  exp: z.int(),
-});
 
 export interface Assertion {
   readonly caller: Caller;
@@ -63,7 +50,7 @@ export interface AssertionAuthenticatorOptions {
   readonly clock: Clock;
 }
 
-const refused = (cause?: unknown): DomainError => new DomainError('unauthorized', 'A valid credential is required.', { cause });
+const refused = (cause?: unknown): DomainError => refusal(CREDENTIAL_REFUSALS.unauthorized, cause);
 
 /** Believes identity's assertion and nothing else that a request says of itself. */
 export const assertionAuthenticator = ({ audience, keys, clock }: AssertionAuthenticatorOptions): Authenticator => {
@@ -81,7 +68,7 @@ export const assertionAuthenticator = ({ audience, keys, clock }: AssertionAuthe
       algorithms: [ALGORITHM],
       currentDate: now,
     }).catch(translate);
-    const claims = Claims.safeParse(payload);
+    const claims = AssertionClaims.safeParse(payload);
     if (!claims.success) throw refused(claims.error);
     const { sub, cid, kind, scopes, life, iat, exp } = claims.data;
     const early = iat > now.getTime() / 1000 + SKEW_SECONDS;

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { API_ERRORS } from '@bubbles/contracts/access.ts';
 import { hostHttp, type WireState } from '@bubbles/http/ops/http-host.ts';
 import type { Metrics } from '@bubbles/http/ops/metrics.ts';
 import type { AppSettings } from '@bubbles/http/routes/app-options.ts';
@@ -90,6 +91,7 @@ const handlerOf = ({ service, infra, metrics, ...settings }: HostOptions) =>
     routes: service.routes,
     idempotency: service.idempotency,
     webhooks: service.webhooks,
+    errors: API_ERRORS,
     metrics: metrics.http,
     budgetMs: BUDGET_MS,
   }).callback();

@@ -10,6 +10,7 @@ import { systemClock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
+import { SAMPLE_ERRORS } from './sample-routes.ts';
 
 export const SILENT_LOG: Log = {
   debug: () => undefined,
@@ -80,6 +81,7 @@ export const startTestHttp = async ({ routes, caller = aCaller(), ...settings }:
     shedder: NO_SHEDDING,
     publicBaseUrl: 'https://api.test',
     budgetMs: 20_000,
+    errors: SAMPLE_ERRORS,
     ...settings,
     routes,
   });

@@ -1,7 +1,17 @@
 import { defineRoute, route } from '@bubbles/http/routes/define-route.ts';
+import type { ErrorCatalog } from '@bubbles/http/routes/http-errors.ts';
 import type { Route } from '@bubbles/http/routes/route.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
+
+const ErrorType = z
+  .enum(['invalid_request', 'unauthorized', 'forbidden', 'closed_today', 'not_found', 'rate_limited', 'internal_error'])
+  .meta({ id: 'ErrorType' });
+/** The errors of a product that refuses on holidays. */
+export const SAMPLE_ERRORS: ErrorCatalog = {
+  envelope: z.object({ error: z.object({ type: ErrorType, message: z.string() }) }).meta({ id: 'ErrorEnvelope' }),
+  refusals: [{ kind: 'forbidden', type: 'closed_today', message: 'Things are closed today.' }],
+};
 
 const Thing = z.object({ id: z.string(), name: z.string().nullable(), owner: z.string() }).meta({ id: 'Thing' });
 const ThingId = z.object({ id: z.string().regex(/^[a-z]+$/) });

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { API_ERRORS } from '@bubbles/contracts/access.ts';
 import { isWithin } from '@bubbles/gateway/documents/fragment.ts';
 import { standaloneReference } from '@bubbles/gateway/pages/standalone-reference.ts';
 import { answerOf } from '@bubbles/http/routes/http-errors.ts';
@@ -41,6 +42,7 @@ export function controlApp(stage: Stage, { callers, log, clock, ids }: ControlOp
     publicBaseUrl: '',
     budgetMs: BUDGET_MS,
     tellsFaults: true,
+    errors: API_ERRORS,
   }).callback();
   // Pages hold nothing of the world: whoever finds a link to them may follow it.
   const showReference = standaloneReference({ reference: REFERENCE, leading: [PREFIX, `${PREFIX}/`, `${REFERENCE.path}/`], ids, log });

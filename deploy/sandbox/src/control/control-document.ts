@@ -1,3 +1,4 @@
+import { API_ERRORS } from '@bubbles/contracts/access.ts';
 import { readFragment } from '@bubbles/gateway/documents/fragment.ts';
 import { mergeFragments } from '@bubbles/gateway/documents/merge.ts';
 import { openApiFragment } from '@bubbles/http/document/openapi.ts';
@@ -25,7 +26,7 @@ const HEAD = {
 
 /** The reference of the control plane, out of the definitions that check its requests. */
 export const controlDocument = (routes: readonly Route[]) => {
-  const fragment = readFragment(NAME, openApiFragment({ name: NAME, routes }));
+  const fragment = readFragment(NAME, openApiFragment({ name: NAME, routes, errors: API_ERRORS }));
   const merged = 'code' in fragment ? null : mergeFragments({ head: HEAD, fragments: [fragment], prefixes: { [NAME]: [PREFIX] } }).document;
   if (merged === null) throw new TypeError('The routes of the control plane make no document.');
   return { ...merged, openapi: OPENAPI, servers: [{ url: '/' }] };

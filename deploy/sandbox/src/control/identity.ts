@@ -1,9 +1,7 @@
+import type { AccountState, Plan, Role } from '@bubbles/contracts/access.ts';
 import type { CreateTeam } from '@bubbles/contracts/internal/admin.ts';
 import type { z } from 'zod';
 import type { Directory } from '../pipeline/people.ts';
-
-export type Role = 'admin' | 'member' | 'guest';
-export type AccountState = 'active' | 'disabled' | 'deleted';
 
 export interface Profile {
   readonly id: string;
@@ -23,7 +21,7 @@ export interface Tokens {
 export interface Team {
   readonly id: string;
   readonly name: string | null;
-  readonly plan: 'free' | 'pro';
+  readonly plan: Plan;
   /** In the order they were made. */
   readonly channels: readonly { readonly id: string; readonly name: string | null }[];
 }

@@ -1,6 +1,6 @@
+import { ACCEPTED_KINDS, budgetHeaders, CREDENTIAL_REFUSALS, tooManyRequests } from '@bubbles/contracts/access.ts';
 import type { CheckAnswer } from '@bubbles/contracts/internal/checks.ts';
-import type { CredentialKind } from '@bubbles/http/routes/route.ts';
-import { DomainError } from '@bubbles/kernel/errors.ts';
+import { DomainError, refusal } from '@bubbles/kernel/errors.ts';
 import type { AuthClass } from '../documents/fragment.ts';
 import { fail, refuse } from '../exchange/answer.ts';
 import type { Exchange } from '../exchange/exchange.ts';
@@ -8,7 +8,6 @@ import { affinityOf } from '../messages/credential.ts';
 import type { Address } from '../upstream/address.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import { IDENTITY, type IdentityChecks } from './identity-checks.ts';
-import { COUNTED_SECONDS } from './known-credentials.ts';
 
 /** What goes with an admitted request: lines for the service and lines for the client. */
 export interface Admitted {
@@ -18,19 +17,7 @@ export interface Admitted {
 
 export const NOTHING: Admitted = { requestHeaders: [], answerHeaders: [] };
 
-const ACCEPTS: Readonly<Record<Exclude<AuthClass, 'none'>, CredentialKind[]>> = {
-  pat: ['pat', 'oauth'],
-  session: ['session'],
-  'pat+session': ['pat', 'oauth', 'session'],
-};
-
 const UNCOUNTED = { uncounted: true } as const;
-/** In the words of identity, so that an endpoint's owner cannot be told from its refusals. */
-const REFUSALS = {
-  unauthorized: 'Missing or invalid credentials for this endpoint.',
-  account_deleted: 'The account of this credential is closed.',
-  token_revoked: 'This API key has been revoked.',
-} as const;
 
 interface AdmissionOptions {
   readonly checks: IdentityChecks;
@@ -54,7 +41,7 @@ export const admission =
   ({ checks, upstreams }: AdmissionOptions): Admit =>
   async (exchange, { service, auth, again }) => {
     const { credential } = exchange;
-    if (credential === null) return refused(exchange, new DomainError('unauthorized', REFUSALS.unauthorized));
+    if (credential === null) return refused(exchange, refusal(CREDENTIAL_REFUSALS.unauthorized));
     const candidates = upstreams.candidates(IDENTITY, affinityOf(credential));
     const isOwnRoute = service === IDENTITY;
     if (isOwnRoute && checks.mayRelay(credential.hash, candidates)) return NOTHING;
@@ -62,7 +49,7 @@ export const admission =
       h: credential.hash,
       jwt: credential.jwt,
       aud: service,
-      accepts: ACCEPTS[auth],
+      accepts: [...ACCEPTED_KINDS[auth]],
       ...((again || isOwnRoute) && UNCOUNTED),
     };
     const answer = await checks.check(check, exchange.caller, candidates);
@@ -70,11 +57,11 @@ export const admission =
     switch (answer.outcome) {
       case 'allowed':
         if (isOwnRoute) return NOTHING;
-        return { requestHeaders: ['X-Internal-Assertion', answer.assertion], answerHeaders: budgetHeaders(answer) };
+        return { requestHeaders: ['X-Internal-Assertion', answer.assertion], answerHeaders: budgetLines(answer) };
       case 'limited':
-        return refused(exchange, tooMany(answer), budgetHeaders(answer));
+        return refused(exchange, tooMany(answer), budgetLines(answer));
       case 'refused':
-        return refused(exchange, new DomainError(answer.type, REFUSALS[answer.type]));
+        return refused(exchange, refusal(CREDENTIAL_REFUSALS[answer.type]));
       case 'unanswered':
         fail(exchange, answer.reason, answer.error);
         return null;
@@ -88,7 +75,7 @@ export const handingOver =
   ({ checks }: Pick<AdmissionOptions, 'checks'>): HandOver =>
   async ({ credential, caller }, auth, address) => {
     if (credential === null || auth === 'none' || checks.mayRelay(credential.hash, [address])) return;
-    const check = { h: credential.hash, jwt: credential.jwt, aud: IDENTITY, accepts: ACCEPTS[auth], ...UNCOUNTED };
+    const check = { h: credential.hash, jwt: credential.jwt, aud: IDENTITY, accepts: [...ACCEPTED_KINDS[auth]], ...UNCOUNTED };
     // Whatever it answers: the replica decides about the request itself.
     await checks.check(check, caller, [address]);
   };
@@ -99,16 +86,7 @@ const refused = (exchange: Exchange, error: DomainError, headers: readonly strin
 };
 
 const tooMany = ({ limit, retry_after_seconds }: Extract<CheckAnswer, { outcome: 'limited' }>): DomainError =>
-  new DomainError('rate_limited', `More than ${limit} requests in ${COUNTED_SECONDS} seconds.`, {
-    retryAfterSeconds: retry_after_seconds,
-  });
+  new DomainError('rate_limited', tooManyRequests(limit), { retryAfterSeconds: retry_after_seconds });
 
-type Budget = Pick<Extract<CheckAnswer, { outcome: 'allowed' }>, 'limit' | 'remaining' | 'reset_seconds'>;
-
-/** IETF draft "RateLimit header fields for HTTP", in the form that identity writes on its own answers. */
-const budgetHeaders = ({ limit, remaining, reset_seconds }: Budget): readonly string[] => [
-  'RateLimit-Policy',
-  `"default";q=${limit};w=${COUNTED_SECONDS}`,
-  'RateLimit',
-  `"default";r=${remaining};t=${reset_seconds}`,
-];
+const budgetLines = ({ limit, remaining, reset_seconds }: Exclude<CheckAnswer, { outcome: 'refused' }>): readonly string[] =>
+  Object.entries(budgetHeaders({ limit, remaining, resetSeconds: reset_seconds })).flat();

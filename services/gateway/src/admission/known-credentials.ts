@@ -1,5 +1,5 @@
+import { type Budget, budgetIn, RATE_WINDOW_SECONDS } from '@bubbles/contracts/access.ts';
 import type { CheckAnswer, CountedElsewhere } from '@bubbles/contracts/internal/checks.ts';
-import type { ResponseHeaders } from '../messages/header-rules.ts';
 import type { AnswerHead } from '../upstream/relay.ts';
 
 /** What a replica of identity has counted of a credential. Times are monotonic milliseconds. */
@@ -10,12 +10,8 @@ interface Counted {
   readonly lastAt: number;
 }
 
-/** The span over which identity counts the requests of a credential. */
-export const COUNTED_SECONDS = 60;
 const MAX_KNOWN = 50_000;
-const WINDOW_MS = COUNTED_SECONDS * 1000;
-const RATE_LIMIT = /^"default";r=(\d+);t=(\d+)$/;
-const POLICY = /^"default";q=(\d+);/;
+const WINDOW_MS = RATE_WINDOW_SECONDS * 1000;
 
 /** Credentials that were good when identity was asked last, by their hash, with what it has counted; the longest unused are forgotten. */
 export const knownCredentials = (now: () => number) => {
@@ -25,9 +21,9 @@ export const knownCredentials = (now: () => number) => {
     known.set(hash, counted);
     if (known.size > MAX_KNOWN) for (const oldest of known.keys().take(1)) known.delete(oldest);
   };
-  const counted = (origin: string, { limit, remaining, reset_seconds }: Budget): Counted => {
+  const counted = (origin: string, { limit, remaining, resetSeconds }: Budget): Counted => {
     const lastAt = now();
-    return { origin, requests: limit - remaining, firstAt: Math.min(lastAt, lastAt + reset_seconds * 1000 - WINDOW_MS), lastAt };
+    return { origin, requests: limit - remaining, firstAt: Math.min(lastAt, lastAt + resetSeconds * 1000 - WINDOW_MS), lastAt };
   };
   return {
     has: (hash: string): boolean => known.has(hash),
@@ -40,7 +36,7 @@ export const knownCredentials = (now: () => number) => {
     },
     answered: (origin: string, answer: CheckAnswer): CheckAnswer => {
       if (answer.outcome === 'refused') known.delete(answer.h);
-      else remember(answer.h, counted(origin, answer));
+      else remember(answer.h, counted(origin, { ...answer, resetSeconds: answer.reset_seconds }));
       return answer;
     },
     /** One that was refused is asked about first when it comes again. */
@@ -50,14 +46,4 @@ export const knownCredentials = (now: () => number) => {
       else if (budget !== null) remember(hash, counted(origin, budget));
     },
   };
-};
-
-type Budget = Pick<Extract<CheckAnswer, { outcome: 'allowed' }>, 'limit' | 'remaining' | 'reset_seconds'>;
-
-/** As identity writes it on its own answers. */
-const budgetIn = (headers: ResponseHeaders): Budget | null => {
-  const [, limit] = POLICY.exec(String(headers['ratelimit-policy'])) ?? [];
-  const [, remaining, reset] = RATE_LIMIT.exec(String(headers['ratelimit'])) ?? [];
-  if (limit === undefined || remaining === undefined || reset === undefined) return null;
-  return { limit: Number(limit), remaining: Number(remaining), reset_seconds: Number(reset) };
 };

@@ -1,4 +1,4 @@
-import { answerOf, HTTP_ERRORS, INTERNAL_ERROR_MESSAGE } from '@bubbles/http/routes/http-errors.ts';
+import { answerOf, type ErrorAnswer, INTERNAL_ERROR_MESSAGE } from '@bubbles/http/routes/http-errors.ts';
 import { linger } from '@bubbles/http/wire/read-body.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { isWithin } from '../documents/fragment.ts';
@@ -54,21 +54,20 @@ export interface Refusal {
 const NO_ORIGIN = '';
 
 export const refuse = (exchange: Exchange, { error, headers = [], close = false }: Refusal): void => {
-  const { status, headers: implied, body } = answerOf(error, exchange.origin ?? NO_ORIGIN);
+  const { status, type, headers: implied, body } = answerOf(error, exchange.origin ?? NO_ORIGIN);
   const lines = Object.entries(implied).flat();
   if (close) lines.push('Connection', 'close');
   answer(exchange, {
     status,
     headers: ['Content-Type', JSON_TYPE, 'Cache-Control', 'no-store', ...lines, ...headers],
-    body: isOAuth(exchange) ? oauthBody(error) : body,
+    body: isOAuth(exchange) ? oauthBody(error, { status, type }) : body,
   });
 };
 
 /** An operation of /oauth answers in the form of RFC 6749, also when the gateway speaks for it. */
 export const isOAuth = ({ operation }: Exchange): boolean => operation !== null && isWithin(operation.template, '/oauth/');
 
-const oauthBody = (error: DomainError): string => {
-  const { status, type } = HTTP_ERRORS[error.kind];
+const oauthBody = (error: DomainError, { status, type }: Pick<ErrorAnswer, 'status' | 'type'>): string => {
   const code = status === 500 ? 'server_error' : type;
   return JSON.stringify({ error: code, error_description: status === 500 ? INTERNAL_ERROR_MESSAGE : error.message });
 };

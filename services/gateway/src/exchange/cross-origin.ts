@@ -1,9 +1,10 @@
+import { RATE_LIMIT_HEADERS } from '@bubbles/contracts/access.ts';
 import { isWithin } from '../documents/fragment.ts';
 
 /** Where scripts of any origin may call: bearer tokens only, no cookies. The pages of /oauth/authorize are not among them. */
 const OPEN_PREFIXES = ['/v1', '/.well-known/', '/oauth/token', '/oauth/register', '/oauth/revoke', '/oauth/jwks'] as const;
 
-const EXPOSED = 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate, Idempotency-Replayed';
+const EXPOSED = ['X-Request-Id', 'Retry-After', ...RATE_LIMIT_HEADERS, 'WWW-Authenticate', 'Idempotency-Replayed'].join(', ');
 const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, MCP-Protocol-Version';
 const PREFLIGHT_MAX_AGE_SECONDS = '600';
 

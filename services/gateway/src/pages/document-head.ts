@@ -1,3 +1,4 @@
+import { SCOPES } from '@bubbles/contracts/access.ts';
 import { SECURITY_SCHEMES } from '@bubbles/http/document/openapi.ts';
 import type { DocumentHead } from '../documents/merge.ts';
 
@@ -35,11 +36,7 @@ export const DOCUMENT_HEAD: DocumentHead = {
           authorizationUrl: '/oauth/authorize',
           tokenUrl: '/oauth/token',
           refreshUrl: '/oauth/token',
-          scopes: {
-            'bubbles:read': 'Read bubbles, transcripts, comments and summaries.',
-            'webhooks:manage': 'Create and manage webhook subscriptions.',
-            'meetings:join': 'Send the notetaker to join and record a meeting.',
-          },
+          scopes: SCOPES,
         },
       },
     },

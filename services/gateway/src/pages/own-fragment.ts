@@ -1,3 +1,4 @@
+import { API_ERRORS } from '@bubbles/contracts/access.ts';
 import { GATEWAY } from '@bubbles/contracts/services.ts';
 import { openApiFragment } from '@bubbles/http/document/openapi.ts';
 import { defineRoute, route } from '@bubbles/http/routes/define-route.ts';
@@ -22,6 +23,7 @@ const openApiDocument = defineRoute({
 export const ownFragment = (): Fragment => {
   const document = openApiFragment({
     name: GATEWAY,
+    errors: API_ERRORS,
     routes: [route(openApiDocument, () => Promise.reject(new TypeError('The page serves the document.')))],
   });
   const fragment = readFragment(GATEWAY, document);

@@ -1,4 +1,4 @@
-import { ErrorEnvelope } from '@bubbles/http/routes/http-errors.ts';
+import { ErrorEnvelope } from '@bubbles/contracts/access.ts';
 import type { Dispatcher } from 'undici';
 import { commonHeaders, fail, isOAuth } from '../exchange/answer.ts';
 import { CROSS_ORIGIN_NAMES, isOpen } from '../exchange/cross-origin.ts';

@@ -1,10 +1,5 @@
+import type { AccountState, Role } from '@bubbles/contracts/access.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
-
-export const ACCOUNT_STATES = ['active', 'disabled', 'deleted'] as const;
-export type AccountState = (typeof ACCOUNT_STATES)[number];
-
-export const ROLES = ['admin', 'member', 'guest'] as const;
-export type Role = (typeof ROLES)[number];
 
 export interface Membership {
   readonly teamId: string;

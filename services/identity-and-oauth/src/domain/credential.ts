@@ -1,8 +1,5 @@
+import type { Caller, CredentialKind, CredentialRefusal } from '@bubbles/contracts/access.ts';
 import { lifeOf, type VersionedAccount } from './account.ts';
-
-export type CredentialKind = 'pat' | 'oauth' | 'session';
-
-export const SCOPES = ['bubbles:read', 'webhooks:manage', 'meetings:join'] as const;
 
 /** What a token that was issued once is worth now. `ended`: expired, signed out, or its grant is gone. */
 export type Standing = 'live' | 'revoked' | 'ended';
@@ -16,10 +13,8 @@ export interface Credential extends VersionedAccount {
   readonly standing: Standing;
 }
 
-export type Refusal = 'unauthorized' | 'account_deleted' | 'token_revoked';
-
 /** The account's state is told before the token's own; null admits. */
-export const refusalOf = (credential: Credential | null, accepts: readonly CredentialKind[]): Refusal | null => {
+export const refusalOf = (credential: Credential | null, accepts: readonly CredentialKind[]): CredentialRefusal | null => {
   if (!credential) return 'unauthorized';
   if (credential.account.state !== 'active') return 'account_deleted';
   if (credential.standing === 'revoked') return 'token_revoked';
@@ -27,8 +22,8 @@ export const refusalOf = (credential: Credential | null, accepts: readonly Crede
   return null;
 };
 
-/** Who calls, as routes and other services are told. */
-export const callerOf = ({ id, kind, scopes, account }: Credential) => ({
+/** As routes and other services are told. */
+export const callerOf = ({ id, kind, scopes, account }: Credential): Caller => ({
   userId: account.id,
   life: lifeOf(account),
   credentialId: id,

@@ -1,7 +1,6 @@
+import { RATE_LIMIT, RATE_WINDOW_SECONDS } from '@bubbles/contracts/access.ts';
 import { generations } from './generations.ts';
 
-export const RATE_LIMIT = 120;
-export const RATE_WINDOW_SECONDS = 60;
 const WINDOW_MS = RATE_WINDOW_SECONDS * 1000;
 const FIRST_CAPACITY = 8;
 

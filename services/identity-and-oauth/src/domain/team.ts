@@ -1,7 +1,5 @@
-import type { Membership, Role } from './account.ts';
-
-export const PLANS = ['free', 'pro'] as const;
-export type Plan = (typeof PLANS)[number];
+import type { Plan, Role } from '@bubbles/contracts/access.ts';
+import type { Membership } from './account.ts';
 
 export interface Channel {
   readonly id: string;

@@ -1,17 +1,9 @@
+import type { AccountState } from '@bubbles/contracts/access.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
-import {
-  type Account,
-  type AccountState,
-  type ActiveKey,
-  inState,
-  keysEndedBy,
-  newAccount,
-  type Profile,
-  withProfile,
-} from '../domain/account.ts';
+import { type Account, type ActiveKey, inState, keysEndedBy, newAccount, type Profile, withProfile } from '../domain/account.ts';
 import { type IssuedKey, type IssuedSession, issueKey, issueSession, TOKEN_BYTES } from '../domain/token.ts';
 import type { AccountChanged, AccountStore, Page, RevokedKeyStore, SessionStore } from '../ports.ts';
 

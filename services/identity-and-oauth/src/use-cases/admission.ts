@@ -1,5 +1,6 @@
+import type { CredentialKind, CredentialRefusal } from '@bubbles/contracts/access.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import { type Credential, type CredentialKind, type Refusal, refusalOf } from '../domain/credential.ts';
+import { type Credential, refusalOf } from '../domain/credential.ts';
 import type { Budget, RateWindows } from '../domain/rate-window.ts';
 import type { AccessTokenVerifier, Assertions, CredentialStore, KeyUses } from '../ports.ts';
 
@@ -29,7 +30,9 @@ interface Admitted {
   readonly credential: Credential;
   readonly budget: Budget;
 }
-type NotAdmitted = { readonly outcome: 'limited'; readonly budget: Budget } | { readonly outcome: 'refused'; readonly refusal: Refusal };
+type NotAdmitted =
+  | { readonly outcome: 'limited'; readonly budget: Budget }
+  | { readonly outcome: 'refused'; readonly refusal: CredentialRefusal };
 export type Admission = Admitted | NotAdmitted;
 
 interface AdmissionPorts {

@@ -1,5 +1,6 @@
+import { PLAN_REFUSALS } from '@bubbles/contracts/access.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import { DomainError } from '@bubbles/kernel/errors.ts';
+import { DomainError, refusal } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Account, ActiveKey } from '../domain/account.ts';
 import { hasPaidFeatures } from '../domain/team.ts';
@@ -29,8 +30,7 @@ export const createKey =
   ({ teams, ...making }: Making & { teams: TeamStore }) =>
   async ({ owner, ...key }: Omit<NewKey, 'accountId'> & { owner: Account }): Promise<IssuedKey> => {
     const joined = await teams.byIds(owner.memberships.map(({ teamId }) => teamId));
-    if (!hasPaidFeatures(owner.memberships, joined))
-      throw new DomainError('pro_plan_required', 'API keys need a workspace on the pro plan in which you are an admin or a member.');
+    if (!hasPaidFeatures(owner.memberships, joined)) throw refusal(PLAN_REFUSALS.apiKeys);
     return makeKey(making, { ...key, accountId: owner.id });
   };
 

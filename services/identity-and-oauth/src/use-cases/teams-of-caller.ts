@@ -1,4 +1,5 @@
-import type { Account, Role } from '../domain/account.ts';
+import type { Role } from '@bubbles/contracts/access.ts';
+import type { Account } from '../domain/account.ts';
 import { type Channel, type Team, visibleChannels } from '../domain/team.ts';
 import type { TeamStore } from '../ports.ts';
 

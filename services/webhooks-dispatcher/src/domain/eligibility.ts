@@ -1,3 +1,4 @@
+import type { Plan } from '@bubbles/contracts/access.ts';
 import type { CancelReason, Delivery } from './delivery.ts';
 import type { Belonging, ReadyBubble } from './subscription.ts';
 import { covers, type Subscription } from './subscription.ts';
@@ -8,7 +9,7 @@ export interface LiveAccess {
   /** Admin or member of an unarchived team on plan pro. */
   readonly ownerPays: boolean;
   /** Null when the bubble has none now, and for a test. */
-  readonly team: { readonly plan: 'free' | 'pro'; readonly archived: boolean } | null;
+  readonly team: { readonly plan: Plan; readonly archived: boolean } | null;
 }
 
 /** What bubbles-query says of the owner and the bubble now. */

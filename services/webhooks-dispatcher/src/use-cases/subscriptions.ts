@@ -1,5 +1,6 @@
+import { CREDENTIAL_REFUSALS, PLAN_REFUSALS } from '@bubbles/contracts/access.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import { DomainError } from '@bubbles/kernel/errors.ts';
+import { DomainError, refusal } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
 import { ID_BYTES, SECRET_BYTES, secretOf, subscriptionId } from '../domain/ids.ts';
@@ -42,8 +43,8 @@ export const requirePaidAccess =
   ({ access, subscriptions }: Pick<Ports, 'access' | 'subscriptions'>) =>
   async ({ userId }: Owner): Promise<OwnerAccess> => {
     const owner = (await access.ask({ userIds: [userId], teamIds: [] })).users.get(userId);
-    if (owner?.active === false) throw new DomainError('account_deleted', 'The account of this credential is closed.');
-    if (!owner?.pays) throw new DomainError('pro_plan_required', 'Webhooks need a workspace with paid-feature access.');
+    if (owner?.active === false) throw refusal(CREDENTIAL_REFUSALS.account_deleted);
+    if (!owner?.pays) throw refusal(PLAN_REFUSALS.webhooks);
     if (owner.life > FIRST_LIFE) await subscriptions.deleteOfEarlierLives(userId, owner.life);
     return owner;
   };

@@ -2,7 +2,7 @@ import { DomainError, errorCode } from '@bubbles/kernel/errors.ts';
 import { currentRequestId } from '@bubbles/kernel/log.ts';
 import { Agent, request } from 'undici';
 import type { ZodType } from 'zod';
-import { ErrorEnvelope } from '../routes/http-errors.ts';
+import { ErrorBody } from '../routes/http-errors.ts';
 import type { ServiceTokens } from '../routes/internal-auth.ts';
 
 export interface InternalClientOptions {
@@ -86,7 +86,7 @@ export const internalClient = ({ callee, baseUrls, tokens, deadlineMs = DEADLINE
     const response = await request(`${baseUrl}${path}`, { dispatcher, method, headers, body, signal });
     const answer: unknown = response.statusCode === NO_CONTENT ? await response.body.dump() : await response.body.json();
     if (response.statusCode >= 200 && response.statusCode < 300) return answer;
-    const { data } = ErrorEnvelope.safeParse(answer);
+    const { data } = ErrorBody.safeParse(answer);
     throw new CallRefused(response.statusCode, data?.error.type ?? 'unknown', data?.error.message ?? 'no error envelope');
   };
 

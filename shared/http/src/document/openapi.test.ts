@@ -5,16 +5,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { asService, startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
 import { caller } from '@bubbles/testing/requests.ts';
-import { sampleRoutes } from '@bubbles/testing/sample-routes.ts';
+import { SAMPLE_ERRORS, sampleRoutes } from '@bubbles/testing/sample-routes.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { defineRoute, route } from '../routes/define-route.ts';
-import { ERROR_TYPES } from '../routes/http-errors.ts';
 import type { Route } from '../routes/route.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { openApiFragment, SECURITY_SCHEMES } from './openapi.ts';
 
-const fragment = openApiFragment({ name: 'sample', routes: sampleRoutes() });
+const fragment = openApiFragment({ name: 'sample', routes: sampleRoutes(), errors: SAMPLE_ERRORS });
 const operationOf = (path: string, method: string) => Object(fragment['paths'])[path][method];
 const echo = (schema: z.ZodType, extra: { readonly body?: z.ZodType } = {}): Route =>
   route(
@@ -31,7 +30,8 @@ const echo = (schema: z.ZodType, extra: { readonly body?: z.ZodType } = {}): Rou
     }),
     () => Promise.resolve(null),
   );
-const componentsOf = (...routes: readonly Route[]) => Object(openApiFragment({ name: 'x', routes })['components']).schemas;
+const componentsOf = (...routes: readonly Route[]) =>
+  Object(openApiFragment({ name: 'x', routes, errors: SAMPLE_ERRORS })['components']).schemas;
 
 describe('the fragment of a service', () => {
   it('[API-03] says of each operation how it is reached', () => {
@@ -73,7 +73,10 @@ describe('the fragment of a service', () => {
   it('[API-01] named types are components, once, and errors are the one envelope', () => {
     expect(Object(fragment['components']).schemas).toEqual({
       ErrorEnvelope: expect.objectContaining({ required: ['error'] }),
-      ErrorType: { type: 'string', enum: [...ERROR_TYPES] },
+      ErrorType: {
+        type: 'string',
+        enum: ['invalid_request', 'unauthorized', 'forbidden', 'closed_today', 'not_found', 'rate_limited', 'internal_error'],
+      },
       Thing: {
         type: 'object',
         properties: { id: { type: 'string' }, name: { type: ['string', 'null'] }, owner: { type: 'string' } },
@@ -110,12 +113,14 @@ describe('the fragment of a service', () => {
 
   it('two types of one name are found at the start', () => {
     const one = z.object({ item: z.object({ a: z.string().default('x') }).meta({ id: 'Item' }) });
-    expect(() => openApiFragment({ name: 'x', routes: [echo(one, { body: one })] })).toThrow('Two schemas claim the component Item.');
+    expect(() => openApiFragment({ name: 'x', routes: [echo(one, { body: one })], errors: SAMPLE_ERRORS })).toThrow(
+      'Two schemas claim the component Item.',
+    );
   });
 
   it('equal documents are equal bytes', () => {
     expect(canonicalJson({ b: [{ d: 1, c: 2 }], a: null })).toBe('{"a":null,"b":[{"c":2,"d":1}]}');
-    const again = openApiFragment({ name: 'sample', routes: sampleRoutes().toReversed() });
+    const again = openApiFragment({ name: 'sample', routes: sampleRoutes().toReversed(), errors: SAMPLE_ERRORS });
     expect(canonicalJson(again)).toBe(canonicalJson(fragment));
   });
 });

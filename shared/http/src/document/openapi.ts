@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ErrorKind } from '@bubbles/kernel/errors.ts';
 import type { z } from 'zod';
-import { ErrorEnvelope, HTTP_ERRORS, INTERNAL_ERROR_MESSAGE, NOT_FOUND_MESSAGE } from '../routes/http-errors.ts';
+import { type ErrorCatalog, HTTP_ERRORS, INTERNAL_ERROR_MESSAGE, NOT_FOUND_MESSAGE } from '../routes/http-errors.ts';
 import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_MAX_CHARACTERS, IDEMPOTENCY_REPLAYED } from '../routes/idempotency.ts';
 import type { Auth, Route, RouteSpec } from '../routes/route.ts';
 import { parameterNames } from '../routes/route-table.ts';
@@ -12,9 +12,9 @@ import { type WebhookSpec, webhooksOf } from './webhook-spec.ts';
 export const SECURITY_SCHEMES = { pat: 'personalAccessToken', oauth: 'oauth2', session: 'appSession', internal: 'serviceToken' } as const;
 
 /** The document of one service, out of the routes that it serves and the webhooks that it sends; the gateway merges those of all. */
-export const openApiFragment = ({ name, version = '1', routes, webhooks = [] }: FragmentSource): JsonObject => {
+export const openApiFragment = ({ name, version = '1', routes, webhooks = [], errors }: FragmentSource): JsonObject => {
   const schemas = schemaDocument();
-  schemas.schemaOf(ErrorEnvelope, 'output');
+  schemas.schemaOf(errors.envelope, 'output');
   const paths: Record<string, JsonObject> = {};
   for (const { spec } of routes) paths[spec.path] = { ...paths[spec.path], [spec.method.toLowerCase()]: operation(spec, schemas) };
   return {
@@ -22,7 +22,7 @@ export const openApiFragment = ({ name, version = '1', routes, webhooks = [] }: 
     info: { title: name, version },
     paths,
     ...(webhooks.length > 0 && { webhooks: webhooksOf(webhooks, schemas) }),
-    components: { schemas: schemas.components(), responses: ERROR_RESPONSES, headers: HEADERS },
+    components: { schemas: schemas.components(), responses: errorResponses(errors), headers: HEADERS },
   };
 };
 
@@ -31,6 +31,7 @@ interface FragmentSource {
   readonly version?: string;
   readonly routes: readonly Route[];
   readonly webhooks?: readonly WebhookSpec[] | undefined;
+  readonly errors: ErrorCatalog;
 }
 
 /** A strong ETag of the very bytes. */
@@ -138,45 +139,58 @@ const HEADERS = {
 };
 
 /** `error` is what such an answer says, for example. */
-const refusal = (description: string, error: z.output<typeof ErrorEnvelope>['error'], headers: JsonObject = {}): JsonObject => ({
+const refusal = (
+  description: string,
+  error: { readonly type: string; readonly message: string },
+  headers: JsonObject = {},
+): JsonObject => ({
   description,
   headers: { ...REQUEST_ID, ...headers },
   content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorEnvelope' }, example: { error } } },
 });
 const CHALLENGE = { 'WWW-Authenticate': { $ref: '#/components/headers/Challenge' } };
 
-const ERROR_RESPONSES = {
-  InvalidRequest: refusal('`invalid_request`: the body or a parameter is malformed or breaks a rule.', {
-    type: 'invalid_request',
-    message: 'limit: must be a whole number from 1 to 100',
-  }),
-  Unauthorized: refusal(
-    '`unauthorized`, `token_revoked` or `account_deleted`: the credential is not accepted.',
-    { type: 'token_revoked', message: 'This API key has been revoked.' },
-    CHALLENGE,
-  ),
-  Forbidden: refusal(
-    '`forbidden` or `pro_plan_required`: the caller may not do this.',
-    { type: 'pro_plan_required', message: 'Webhooks need a workspace with paid-feature access.' },
-    CHALLENGE,
-  ),
-  NotFound: refusal('`not_found`: there is no such thing, or the caller may not know of it.', {
-    type: 'not_found',
-    message: NOT_FOUND_MESSAGE,
-  }),
-  Conflict: refusal('`invalid_request`: a limit is reached, or the step is out of order.', {
-    type: 'invalid_request',
-    message: 'There are 10 active keys already. Revoke one first.',
-  }),
-  RateLimited: refusal(
-    '`rate_limited`: too many requests.',
-    { type: 'rate_limited', message: 'More than 120 requests in 60 seconds.' },
-    { ...RETRY_AFTER, ...BUDGET },
-  ),
-  InternalError: refusal('`internal_error`: the fault is ours.', { type: 'internal_error', message: INTERNAL_ERROR_MESSAGE }, RETRY_AFTER),
+/** What may be said of refusals of this kind: every type, and one of them for an example. */
+const typesOf = (kind: 'unauthorized' | 'forbidden', { refusals }: ErrorCatalog) => {
+  const ofKind = refusals.filter((one) => one.kind === kind);
+  const usual = { kind, type: HTTP_ERRORS[kind].type, message: 'Refused.' };
+  const names = [...new Set([usual, ...ofKind].map(({ type }) => `\`${type}\``))];
+  const { type, message } = ofKind.find((one) => one.type !== usual.type) ?? ofKind[0] ?? usual;
+  return { types: [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' or '), example: { type, message } };
 };
 
-const RESPONSE_BY_STATUS: Readonly<Record<number, keyof typeof ERROR_RESPONSES>> = {
+const errorResponses = (errors: ErrorCatalog) => {
+  const unauthorized = typesOf('unauthorized', errors);
+  const forbidden = typesOf('forbidden', errors);
+  return {
+    InvalidRequest: refusal('`invalid_request`: the body or a parameter is malformed or breaks a rule.', {
+      type: 'invalid_request',
+      message: 'limit: must be a whole number from 1 to 100',
+    }),
+    Unauthorized: refusal(`${unauthorized.types}: the credential is not accepted.`, unauthorized.example, CHALLENGE),
+    Forbidden: refusal(`${forbidden.types}: the caller may not do this.`, forbidden.example, CHALLENGE),
+    NotFound: refusal('`not_found`: there is no such thing, or the caller may not know of it.', {
+      type: 'not_found',
+      message: NOT_FOUND_MESSAGE,
+    }),
+    Conflict: refusal('`invalid_request`: a limit is reached, or the step is out of order.', {
+      type: 'invalid_request',
+      message: 'There are 10 active keys already. Revoke one first.',
+    }),
+    RateLimited: refusal(
+      '`rate_limited`: too many requests.',
+      { type: 'rate_limited', message: 'More than 120 requests in 60 seconds.' },
+      { ...RETRY_AFTER, ...BUDGET },
+    ),
+    InternalError: refusal(
+      '`internal_error`: the fault is ours.',
+      { type: 'internal_error', message: INTERNAL_ERROR_MESSAGE },
+      RETRY_AFTER,
+    ),
+  };
+};
+
+const RESPONSE_BY_STATUS: Readonly<Record<number, keyof ReturnType<typeof errorResponses>>> = {
   400: 'InvalidRequest',
   401: 'Unauthorized',
   403: 'Forbidden',

@@ -4,6 +4,7 @@ import type { Log } from '@bubbles/kernel/log.ts';
 import type { WebhookSpec } from '../document/webhook-spec.ts';
 import type { LoadShedder } from '../wire/overload.ts';
 import type { Authenticator } from './authenticator.ts';
+import type { ErrorCatalog } from './http-errors.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { InternalAuth } from './internal-auth.ts';
@@ -36,6 +37,8 @@ export interface HttpAppOptions extends AppSettings {
   readonly routes: readonly Route[];
   /** For routes that are marked `idempotent`. */
   readonly idempotency?: IdempotencyStore | undefined;
+  /** For its OpenAPI fragment. */
+  readonly errors: ErrorCatalog;
   /** What it sends, for its OpenAPI fragment. */
   readonly webhooks?: readonly WebhookSpec[] | undefined;
 }

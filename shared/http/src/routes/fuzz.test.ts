@@ -4,7 +4,7 @@ import { caller } from '@bubbles/testing/requests.ts';
 import { sampleRoutes } from '@bubbles/testing/sample-routes.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ErrorEnvelope } from './http-errors.ts';
+import { ErrorBody } from './http-errors.ts';
 
 const RUNS = 300;
 const method = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE');
@@ -31,7 +31,7 @@ describe('nonsense', () => {
           await rawExchange(http.url, `${verb} ${path}${rest} HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n`),
         );
         expect(status).toBeLessThan(500);
-        if (status >= 400 && verb !== 'HEAD') ErrorEnvelope.parse(JSON.parse(body));
+        if (status >= 400 && verb !== 'HEAD') ErrorBody.parse(JSON.parse(body));
       }),
       { numRuns: RUNS },
     );
@@ -47,7 +47,7 @@ describe('nonsense', () => {
       fc.asyncProperty(bodies, async (body) => {
         const answer = await http.fetch('/v1/things', { method: 'POST', body, headers: { 'content-type': 'application/json' } });
         expect([201, 400]).toContain(answer.status);
-        if (answer.status === 400) ErrorEnvelope.parse(await answer.json());
+        if (answer.status === 400) ErrorBody.parse(await answer.json());
       }),
       { numRuns: RUNS },
     );

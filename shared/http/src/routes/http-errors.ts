@@ -1,38 +1,27 @@
-import { DomainError, type ErrorKind, errorCode, isDomainError } from '@bubbles/kernel/errors.ts';
+import { DomainError, type ErrorKind, errorCode, isDomainError, type Refusal } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
 
-export const ERROR_TYPES = [
-  'invalid_request',
-  'unauthorized',
-  'token_revoked',
-  'account_deleted',
-  'forbidden',
-  'pro_plan_required',
-  'not_found',
-  'rate_limited',
-  'internal_error',
-] as const;
-export type ErrorType = (typeof ERROR_TYPES)[number];
+/** The form of an error's body; the product's contract lists the types that there are. */
+export const ErrorBody = z.object({ error: z.object({ type: z.string(), message: z.string() }) });
 
-export const ErrorEnvelope = z
-  .object({ error: z.object({ type: z.enum(ERROR_TYPES).meta({ id: 'ErrorType' }), message: z.string() }) })
-  .meta({ id: 'ErrorEnvelope' });
+/** The errors of a product, for its document: the schema of their body, and its refusals beyond the kinds. */
+export interface ErrorCatalog {
+  readonly envelope: z.ZodType;
+  readonly refusals: readonly Refusal[];
+}
 
-/** The one table that turns the refusals of the product into HTTP. */
+/** The one table that turns refusals into HTTP. `type` is what the body says of a refusal that has none of its own. */
 export const HTTP_ERRORS = {
   invalid: { status: 400, type: 'invalid_request' },
   limit_reached: { status: 409, type: 'invalid_request' },
   out_of_order: { status: 409, type: 'invalid_request' },
   unauthorized: { status: 401, type: 'unauthorized' },
-  token_revoked: { status: 401, type: 'token_revoked' },
-  account_deleted: { status: 401, type: 'account_deleted' },
   forbidden: { status: 403, type: 'forbidden' },
-  pro_plan_required: { status: 403, type: 'pro_plan_required' },
   not_found: { status: 404, type: 'not_found' },
   rate_limited: { status: 429, type: 'rate_limited' },
   unavailable: { status: 500, type: 'internal_error' },
   internal: { status: 500, type: 'internal_error' },
-} as const satisfies Record<ErrorKind, { status: number; type: ErrorType }>;
+} as const satisfies Record<ErrorKind, { status: number; type: string }>;
 
 /** Every 404 says this and nothing else, so that what is hidden cannot be told from what does not exist. */
 export const NOT_FOUND_MESSAGE = 'Not found.';
@@ -46,11 +35,12 @@ const FIXED_MESSAGES: Partial<Record<ErrorKind, string>> = {
 
 export interface ErrorAnswer {
   readonly status: number;
+  readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-export const envelope = (type: ErrorType, message: string): string => JSON.stringify({ error: { type, message } });
+export const envelope = (type: string, message: string): string => JSON.stringify({ error: { type, message } });
 
 /** Where a client that was refused learns how to get a token (RFC 9728). */
 export const resourceMetadataUrl = (publicBaseUrl: string): string => `${publicBaseUrl}/.well-known/oauth-protected-resource`;
@@ -69,9 +59,10 @@ export const asDomainError = (error: unknown): DomainError =>
   isDomainError(error) ? error : new DomainError('internal', INTERNAL_ERROR_MESSAGE, { cause: error });
 
 export const answerOf = (error: DomainError, publicBaseUrl: string, tellsFaults = false): ErrorAnswer => {
-  const { status, type } = HTTP_ERRORS[error.kind];
+  const { status, type: typeOfKind } = HTTP_ERRORS[error.kind];
+  const type = error.type ?? typeOfKind;
   const message = tellsFaults ? error.message : (FIXED_MESSAGES[error.kind] ?? error.message);
-  return { status, headers: headersOf(error, status, publicBaseUrl), body: envelope(type, message) };
+  return { status, type, headers: headersOf(error, status, publicBaseUrl), body: envelope(type, message) };
 };
 
 const headersOf = (error: DomainError, status: number, publicBaseUrl: string): Record<string, string> => {

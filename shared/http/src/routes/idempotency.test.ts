@@ -9,6 +9,7 @@ import { startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { rawExchange } from '@bubbles/testing/raw-http.ts';
 import { caller } from '@bubbles/testing/requests.ts';
+import { SAMPLE_ERRORS } from '@bubbles/testing/sample-routes.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { openApiFragment } from '../document/openapi.ts';
@@ -156,7 +157,7 @@ describe('Idempotency-Key', () => {
   });
 
   it('[GEN-13] a refusal is not kept: the next request under the key begins afresh, with any body', async () => {
-    let refusal: DomainError | null = new DomainError('pro_plan_required', 'Not on this plan.');
+    let refusal: DomainError | null = new DomainError('forbidden', 'Not on this plan.');
     const { first, opened } = await replicas(() => (refusal === null ? Promise.resolve() : Promise.reject(refusal)));
     expect((await post(first, DRAWERS, { key: 'a' })).status).toBe(403);
     expect((await post(first, '/v1/things', { key: 'b', body: '{"name":1}' })).status).toBe(400);
@@ -170,7 +171,7 @@ describe('Idempotency-Key', () => {
     const faults: (Error | null)[] = [
       new DomainError('unavailable', 'Away.'),
       new Error('a bug'),
-      new DomainError('pro_plan_required', 'Not on this plan.'),
+      new DomainError('forbidden', 'Not on this plan.'),
       null,
     ];
     const { first, second, opened } = await replicas(() => {
@@ -244,7 +245,7 @@ describe('Idempotency-Key', () => {
   });
 
   it('[GEN-13] is in the document of a route that honours it', () => {
-    const fragment = openApiFragment({ name: 'things', routes: keyedRoutes(() => Promise.resolve()) });
+    const fragment = openApiFragment({ name: 'things', routes: keyedRoutes(() => Promise.resolve()), errors: SAMPLE_ERRORS });
     const { post: operation } = Object(fragment['paths'])['/v1/things'];
     expect(operation.parameters).toMatchObject([{ name: 'Idempotency-Key', in: 'header', required: false, schema: { maxLength: 255 } }]);
     expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['201', '400', '409']));

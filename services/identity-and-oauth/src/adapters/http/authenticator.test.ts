@@ -64,7 +64,7 @@ describe('identity’s own authenticator', () => {
 
   it.each(['unauthorized', 'account_deleted', 'token_revoked'] as const)('[AUTH-05] hands on the refusal %s', async (refusal) => {
     expect(await authenticator({ outcome: 'refused', refusal }).admit(['Bearer t'])).toMatchObject({
-      refusal: { kind: refusal },
+      refusal: { type: refusal },
       headers: {},
     });
   });

@@ -1,7 +1,7 @@
+import { SCOPES } from '@bubbles/contracts/access.ts';
 import { defineRoute, route } from '@bubbles/http/routes/define-route.ts';
 import type { Route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';
-import { SCOPES } from '../../domain/credential.ts';
 
 /** RFC 9728. */
 const ProtectedResourceMetadata = z
@@ -30,7 +30,7 @@ export const discoveryRoutes = (publicBaseUrl: string): readonly Route[] => [
     Promise.resolve({
       resource: publicBaseUrl,
       authorization_servers: [publicBaseUrl],
-      scopes_supported: [...SCOPES],
+      scopes_supported: Object.keys(SCOPES),
       bearer_methods_supported: ['header' as const],
     }),
   ),

@@ -1,3 +1,4 @@
+import { RATE_LIMIT } from '@bubbles/contracts/access.ts';
 import type { ApiKeyCreated, ApiKeySummary } from '@bubbles/contracts/api/api-key.ts';
 import type { Team as ApiTeam } from '@bubbles/contracts/api/team.ts';
 import type { User } from '@bubbles/contracts/api/user.ts';
@@ -5,7 +6,7 @@ import type { TeamAccess as TeamAccessAnswer, UserAccess } from '@bubbles/contra
 import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
 import type { CheckAnswer } from '@bubbles/contracts/internal/checks.ts';
 import { type Account, lifeOf } from '../../domain/account.ts';
-import { type Budget, RATE_LIMIT } from '../../domain/rate-window.ts';
+import type { Budget } from '../../domain/rate-window.ts';
 import type { IssuedKey } from '../../domain/token.ts';
 import type { AccountAccess, TeamAccess } from '../../use-cases/access.ts';
 import type { CheckOutcome } from '../../use-cases/admission.ts';

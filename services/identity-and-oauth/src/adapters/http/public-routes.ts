@@ -43,7 +43,7 @@ const createApiKey = defineRoute({
   auth: { kind: 'session' },
   body: CreateApiKeyRequest,
   success: { status: 201, schema: ApiKeyCreated },
-  errors: ['pro_plan_required', 'limit_reached'],
+  errors: ['forbidden', 'limit_reached'],
   idempotent: true,
   secret: true,
 });

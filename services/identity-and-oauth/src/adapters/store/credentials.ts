@@ -1,7 +1,8 @@
+import { SCOPES } from '@bubbles/contracts/access.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Collection } from '@bubbles/store/collection.ts';
 import type { Account, VersionedAccount } from '../../domain/account.ts';
-import { type Credential, SCOPES, type Standing } from '../../domain/credential.ts';
+import type { Credential, Standing } from '../../domain/credential.ts';
 import { generations } from '../../domain/generations.ts';
 import { sessionIsLive } from '../../domain/token.ts';
 import type { CredentialStore } from '../../ports.ts';
@@ -11,6 +12,8 @@ import { readsOf } from './reads.ts';
 import type { RevokedKeyDoc } from './revoked-keys.ts';
 import type { SessionDoc } from './sessions.ts';
 
+/** Of a key or session, which are the user in person. */
+const ALL_SCOPES = Object.keys(SCOPES);
 /** One that is on its way and one that does not wait for it. */
 const READS_IN_FLIGHT = 2;
 
@@ -35,7 +38,7 @@ export const credentialStore = ({ accounts, sessions, revokedKeys }: CredentialC
     for (const doc of await accounts.find({ 'keys.hash': { $in: [...wanted] } })) {
       const owner = versionedAccountOf(doc);
       for (const { id, hash } of doc.keys)
-        if (wanted.has(hash)) found.set(hash, { ...owner, id, kind: 'pat', scopes: SCOPES, standing: 'live' });
+        if (wanted.has(hash)) found.set(hash, { ...owner, id, kind: 'pat', scopes: ALL_SCOPES, standing: 'live' });
     }
     return found;
   };
@@ -49,7 +52,7 @@ export const credentialStore = ({ accounts, sessions, revokedKeys }: CredentialC
         accountId: session.accountId,
         id: session.sessionId,
         kind: 'session' as const,
-        scopes: SCOPES,
+        scopes: ALL_SCOPES,
         standing: (owner: Account) => (sessionIsLive(session, owner, now) ? 'live' : 'ended'),
       })),
       ...revoked.map(({ _id, accountId, keyId }) => ({
@@ -57,7 +60,7 @@ export const credentialStore = ({ accounts, sessions, revokedKeys }: CredentialC
         accountId,
         id: keyId,
         kind: 'pat' as const,
-        scopes: SCOPES,
+        scopes: ALL_SCOPES,
         standing: () => 'revoked' as const,
       })),
     ];

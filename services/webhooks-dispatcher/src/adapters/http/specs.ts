@@ -40,7 +40,7 @@ export const createWebhook = defineRoute({
     'The secret is in this response and nowhere else. Every delivery is signed with it. 409 `invalid_request` says that you, or the team, have as many subscriptions as there may be (100 a user and 1,000 a team unless the operator sets other limits).',
   body: CreateWebhookRequest,
   success: { status: 201, schema: WebhookSubscriptionCreated },
-  errors: ['pro_plan_required', 'forbidden', 'limit_reached'],
+  errors: ['forbidden', 'limit_reached'],
   idempotent: true,
   secret: true,
 });
@@ -54,7 +54,7 @@ export const listWebhooks = defineRoute({
   description: 'Newest first. Answers all of them; a page of them (an extension) when `limit` or `cursor` is sent.',
   query: OptionalPageQuery,
   success: { status: 200, schema: z.union([WebhookSubscriptionPage, WebhookSubscriptionList]) },
-  errors: ['pro_plan_required'],
+  errors: ['forbidden'],
 });
 
 export const getWebhook = defineRoute({
@@ -65,7 +65,7 @@ export const getWebhook = defineRoute({
   summary: 'Read one subscription',
   params: ById,
   success: { status: 200, schema: WebhookSubscription },
-  errors: ['pro_plan_required', 'not_found'],
+  errors: ['forbidden', 'not_found'],
 });
 
 export const updateWebhook = defineRoute({
@@ -79,7 +79,7 @@ export const updateWebhook = defineRoute({
   params: ById,
   body: UpdateWebhookRequest,
   success: { status: 200, schema: WebhookSubscription },
-  errors: ['pro_plan_required', 'not_found'],
+  errors: ['forbidden', 'not_found'],
 });
 
 export const deleteWebhook = defineRoute({
@@ -91,7 +91,7 @@ export const deleteWebhook = defineRoute({
   description: 'No attempt begins after this has answered.',
   params: ById,
   success: { status: 204, schema: null },
-  errors: ['pro_plan_required', 'not_found'],
+  errors: ['forbidden', 'not_found'],
 });
 
 export const rotateWebhookSecret = defineRoute({
@@ -105,7 +105,7 @@ export const rotateWebhookSecret = defineRoute({
   params: ById,
   body: RotateWebhookSecretRequest,
   success: { status: 201, schema: WebhookSecretRotated },
-  errors: ['pro_plan_required', 'not_found'],
+  errors: ['forbidden', 'not_found'],
   idempotent: true,
   secret: true,
   extension: true,
@@ -121,7 +121,7 @@ export const testWebhook = defineRoute({
     'A `webhook.test` event through the signed path, with a bubble that does not exist. A disabled subscription gets one attempt. More than 60 a minute (unless the operator sets another limit) are refused with 429.',
   params: ById,
   success: { status: 202, schema: WebhookTestQueued },
-  errors: ['pro_plan_required', 'not_found'],
+  errors: ['forbidden', 'not_found'],
   idempotent: true,
 });
 
@@ -135,7 +135,7 @@ export const listDeliveries = defineRoute({
   params: ById,
   query: ListDeliveriesQuery,
   success: { status: 200, schema: WebhookDeliveryList },
-  errors: ['pro_plan_required', 'not_found'],
+  errors: ['forbidden', 'not_found'],
   extension: true,
 });
 
@@ -147,7 +147,7 @@ export const getDelivery = defineRoute({
   summary: 'Read one delivery with what was sent',
   params: ByDelivery,
   success: { status: 200, schema: WebhookDeliveryDetail },
-  errors: ['pro_plan_required', 'not_found'],
+  errors: ['forbidden', 'not_found'],
   extension: true,
 });
 
@@ -162,7 +162,7 @@ export const replayWebhook = defineRoute({
   params: ById,
   body: ReplayWebhookRequest,
   success: { status: 202, schema: WebhookReplayQueued },
-  errors: ['pro_plan_required', 'not_found', 'out_of_order'],
+  errors: ['forbidden', 'not_found', 'out_of_order'],
   idempotent: true,
   extension: true,
 });
@@ -176,7 +176,7 @@ export const listFailures = defineRoute({
   description: 'The failed attempts in a row, with what the receiver answered. Empty after a success.',
   params: ById,
   success: { status: 200, schema: WebhookFailures },
-  errors: ['pro_plan_required', 'not_found'],
+  errors: ['forbidden', 'not_found'],
   extension: true,
 });
 
@@ -190,7 +190,7 @@ export const redeliverWebhook = defineRoute({
     'Under the same delivery id, with a schedule of its own, and the same body as before: what `GET /v1/bubbles/{id}` showed when the bubble became ready. Nothing is sent when its recording was removed or may no longer be read; the delivery is then `cancelled`. One that is still pending is left as it is, unless the subscription has been enabled anew since it was queued. 409 `invalid_request` under a disabled subscription, where only a test is sent again.',
   params: ByDelivery,
   success: { status: 202, schema: WebhookRedeliveryQueued },
-  errors: ['pro_plan_required', 'not_found', 'out_of_order'],
+  errors: ['forbidden', 'not_found', 'out_of_order'],
   idempotent: true,
   extension: true,
 });

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+
+/** The words of "who may call": services, gateway and clients share them, and nothing else says them again. */
+export const ROLES = ['admin', 'member', 'guest'] as const;
+export type Role = (typeof ROLES)[number];
+
+export const PLANS = ['free', 'pro'] as const;
+export type Plan = (typeof PLANS)[number];
+
+export const ACCOUNT_STATES = ['active', 'disabled', 'deleted'] as const;
+export type AccountState = (typeof ACCOUNT_STATES)[number];
+
+/** What an app may be granted, with the text that the API's document shows. */
+export const SCOPES = {
+  'bubbles:read': 'Read bubbles, transcripts, comments and summaries.',
+  'webhooks:manage': 'Create and manage webhook subscriptions.',
+  'meetings:join': 'Send the notetaker to join and record a meeting.',
+} as const;
+
+/** Personal access token, OAuth access token, signed-in session of the app. */
+export const CREDENTIAL_KINDS = ['pat', 'oauth', 'session'] as const;
+export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
+
+/** The kinds that a route takes, by its mark `x-gw-auth`. */
+export const ACCEPTED_KINDS = {
+  pat: ['pat', 'oauth'],
+  session: ['session'],
+  'pat+session': ['pat', 'oauth', 'session'],
+} as const satisfies Record<string, readonly CredentialKind[]>;
+
+/** Who calls, as identity vouches for it. Which teams they belong to, a service asks where it needs it: their number has no bound. */
+export interface Caller {
+  readonly userId: string;
+  /** Of the account: rises when a deleted one is opened again, and what belonged to an earlier life has ended. */
+  readonly life: number;
+  /** The key, the session or the OAuth grant. */
+  readonly credentialId: string;
+  readonly kind: CredentialKind;
+  readonly scopes: readonly string[];
+}
+
+/** Scopes limit what an app was granted; a session is the user in person. */
+export const hasScope = ({ kind, scopes }: Pick<Caller, 'kind' | 'scopes'>, scope: string): boolean =>
+  kind === 'session' || scopes.includes(scope);
+
+/** The claims of an assertion: what identity says of a caller to one service. */
+export const AssertionClaims = z.object({
+  sub: z.string(),
+  cid: z.string(),
+  kind: z.enum(CREDENTIAL_KINDS),
+  scopes: z.array(z.string()),
+  /** Absent from identity of an older release. */
+  life: z.int().positive().default(1),
+  /** Version of the account document from which it was made. */
+  epoch: z.int(),
+  iat: z.int(),
+  exp: z.int(),
+});
+
+export const ERROR_TYPES = [
+  'invalid_request',
+  'unauthorized',
+  'token_revoked',
+  'account_deleted',
+  'forbidden',
+  'pro_plan_required',
+  'not_found',
+  'rate_limited',
+  'internal_error',
+] as const;
+
+/** The body of every refusal. */
+export const ErrorEnvelope = z
+  .object({ error: z.object({ type: z.enum(ERROR_TYPES).meta({ id: 'ErrorType' }), message: z.string() }) })
+  .meta({ id: 'ErrorEnvelope' });
+
+/** A refusal of the product: `kind` gives its status, `type` stands in the envelope. */
+interface Refusal {
+  readonly kind: 'unauthorized' | 'forbidden';
+  readonly type: (typeof ERROR_TYPES)[number];
+  readonly message: string;
+}
+
+/** Why a credential is not accepted. */
+export const CredentialRefusal = z.enum(['unauthorized', 'account_deleted', 'token_revoked']);
+export type CredentialRefusal = z.infer<typeof CredentialRefusal>;
+
+/** One text at every endpoint, so that a refusal does not tell which service serves it. */
+export const CREDENTIAL_REFUSALS: Readonly<Record<CredentialRefusal, Refusal>> = {
+  unauthorized: { kind: 'unauthorized', type: 'unauthorized', message: 'Missing or invalid credentials for this endpoint.' },
+  token_revoked: { kind: 'unauthorized', type: 'token_revoked', message: 'This API key has been revoked.' },
+  account_deleted: { kind: 'unauthorized', type: 'account_deleted', message: 'The account of this credential is closed.' },
+};
+
+/** Why the plan of the caller's teams does not include a feature. */
+export const PLAN_REFUSALS = {
+  webhooks: { kind: 'forbidden', type: 'pro_plan_required', message: 'Webhooks need a workspace with paid-feature access.' },
+  apiKeys: {
+    kind: 'forbidden',
+    type: 'pro_plan_required',
+    message: 'API keys need a workspace on the pro plan in which you are an admin or a member.',
+  },
+} as const satisfies Record<string, Refusal>;
+
+/** The errors of the API, for its document. */
+export const API_ERRORS = {
+  envelope: ErrorEnvelope,
+  refusals: [...Object.values(CREDENTIAL_REFUSALS), ...Object.values(PLAN_REFUSALS)],
+} as const;
+
+/** Requests of one credential in one window. */
+export const RATE_LIMIT = 120;
+export const RATE_WINDOW_SECONDS = 60;
+
+/** What is left of a credential's requests in the window. */
+export interface Budget {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetSeconds: number;
+}
+
+export const RATE_LIMIT_HEADERS = ['RateLimit', 'RateLimit-Policy'] as const;
+
+/** RateLimit header fields for HTTP, an IETF draft: beside every answer to a credential that is accepted. */
+export const budgetHeaders = ({ limit, remaining, resetSeconds }: Budget): Record<(typeof RATE_LIMIT_HEADERS)[number], string> => ({
+  'RateLimit-Policy': `"default";q=${limit};w=${RATE_WINDOW_SECONDS}`,
+  RateLimit: `"default";r=${remaining};t=${resetSeconds}`,
+});
+
+const POLICY = /^"default";q=(\d+);/;
+const REMAINING = /^"default";r=(\d+);t=(\d+)$/;
+
+/** Reads what `budgetHeaders` wrote; null without it. */
+export const budgetIn = (headers: Readonly<Record<string, unknown>>): Budget | null => {
+  const [, limit] = POLICY.exec(String(headers['ratelimit-policy'])) ?? [];
+  const [, remaining, reset] = REMAINING.exec(String(headers['ratelimit'])) ?? [];
+  if (limit === undefined || remaining === undefined || reset === undefined) return null;
+  return { limit: Number(limit), remaining: Number(remaining), resetSeconds: Number(reset) };
+};
+
+export const tooManyRequests = (limit: number): string => `More than ${limit} requests in ${RATE_WINDOW_SECONDS} seconds.`;
