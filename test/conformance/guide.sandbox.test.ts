@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { holdPort } from '@bubbles/http/wire/held-port.ts';
+import { holdPort } from '@bubbles/http/wire/listen.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readSandboxConfig } from '../../deploy/sandbox/src/config.ts';
 import { type Sandbox, startSandbox } from './support/sandbox-world.ts';

@@ -1,4 +1,4 @@
-import { parseAuthority } from '@bubbles/http/wire/authority.ts';
+import { parseAuthority } from '@bubbles/http/wire/framing.ts';
 import { ConfigError, type Environment, readConfig } from '@bubbles/kernel/config.ts';
 import { commaList, flag, port } from '@bubbles/kernel/config-values.ts';
 import { RECEIVER_VARIABLES, type ReceiverSettings, receiverSettings } from '@bubbles/webhooks-dispatcher/config.ts';

@@ -1,8 +1,7 @@
 import { memoryBus } from '@bubbles/bus/memory/memory.ts';
 import { COMMITTED_FRAGMENTS, GATEWAY_LIMITS, type GatewayConfig, prefixesOf } from '@bubbles/gateway/config.ts';
 import { createGateway, type Gateway } from '@bubbles/gateway/gateway.ts';
-import { type HeldPort, holdPort } from '@bubbles/http/wire/held-port.ts';
-import type { Address } from '@bubbles/http/wire/listen.ts';
+import { type Address, type HeldPort, holdPort } from '@bubbles/http/wire/listen.ts';
 import { errorCode } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { isAddressFault, StartRefused } from '@bubbles/kernel/run-process.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
-import { holdPort } from '@bubbles/http/wire/held-port.ts';
+import { holdPort } from '@bubbles/http/wire/listen.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { expectEventually } from '@bubbles/testing/bus-events.ts';
 import { describeCollection } from '@bubbles/testing/collection-contract.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { parseAuthority } from '@bubbles/http/wire/authority.ts';
+import { parseAuthority } from '@bubbles/http/wire/framing.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { isLoopbackHost } from '@bubbles/webhooks-dispatcher/domain/receiver-url.ts';
 

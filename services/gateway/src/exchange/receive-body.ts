@@ -1,4 +1,4 @@
-import { networkOf } from '@bubbles/http/wire/network.ts';
+import { networkOf } from '@bubbles/http/wire/connections.ts';
 import { readBody } from '@bubbles/http/wire/read-body.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { MemoryShares } from '../balancing/memory-shares.ts';

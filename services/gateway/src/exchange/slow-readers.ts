@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { networkOf } from '@bubbles/http/wire/network.ts';
+import { networkOf } from '@bubbles/http/wire/connections.ts';
 import type { MemoryHold, MemoryShares } from '../balancing/memory-shares.ts';
 import type { Exchange } from './exchange.ts';
 

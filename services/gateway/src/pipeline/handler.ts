@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 import { GATEWAY } from '@bubbles/contracts/services.ts';
 import type { HttpMetrics } from '@bubbles/http/routes/http-metrics.ts';
-import { networkOf } from '@bubbles/http/wire/network.ts';
+import { networkOf } from '@bubbles/http/wire/connections.ts';
 import type { LoadShedder } from '@bubbles/http/wire/overload.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';

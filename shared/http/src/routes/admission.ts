@@ -1,6 +1,6 @@
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Context } from 'koa';
-import { headerValues } from '../wire/headers.ts';
+import { headerValues } from '../wire/framing.ts';
 import type { HttpAppOptions } from './app-options.ts';
 import type { Presented } from './authenticator.ts';
 import { insufficientScope } from './http-errors.ts';

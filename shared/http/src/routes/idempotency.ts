@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import { type Ids, seededIds } from '@bubbles/kernel/ids.ts';
 import { canonicalJson } from '../document/canonical-json.ts';
-import { headerValues } from '../wire/headers.ts';
+import { headerValues } from '../wire/framing.ts';
 import type { Caller } from './route.ts';
 
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';

@@ -1,14 +1,46 @@
 import type { IncomingMessage } from 'node:http';
-import { parseAuthority } from './authority.ts';
-import { headerValues } from './headers.ts';
+import { isIPv6 } from 'node:net';
 
-/** Behind two slashes the framework's parser looks for a host, with a user before it, as soon as something is there that belongs in no path. */
+const LABEL = '[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?';
+const NAME_AND_PORT = new RegExp(`^((?:${LABEL}\\.)*${LABEL})\\.?(?::(\\d*))?$`);
+const IPV6_AND_PORT = /^(\[[0-9a-f:.]+\])(?::(\d*))?$/;
+const MAX_AUTHORITY_LENGTH = 260;
+const MAX_PORT = 65_535;
+
+/** Where a request was sent to: lower case, without a final dot. */
+interface Authority {
+  readonly host: string;
+  readonly port: number | null;
+}
+
+/** Reads a `Host` value (RFC 3986, 3.2.2), also names of containers with `_` and an empty port. Null when it is malformed. */
+export const parseAuthority = (value: string): Authority | null => {
+  if (value.length > MAX_AUTHORITY_LENGTH) return null;
+  const lower = value.toLowerCase();
+  const [, host, port] = NAME_AND_PORT.exec(lower) ?? IPV6_AND_PORT.exec(lower) ?? [];
+  if (host === undefined) return null;
+  if (host.startsWith('[') && !isIPv6(host.slice(1, -1))) return null;
+  const number = port === undefined || port === '' ? null : Number(port);
+  return number !== null && (number === 0 || number > MAX_PORT) ? null : { host, port: number };
+};
+
+/** Every value of a header as sent; node joins or drops repeated ones in `headers`. `name` in lower case. */
+export const headerValues = ({ rawHeaders }: IncomingMessage, name: string): readonly string[] => {
+  const values: string[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const sent = rawHeaders[index] ?? '';
+    if (sent.length === name.length && sent.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '');
+  }
+  return values;
+};
+
+/** After two slashes koa's parser looks for a host with a user before it, once the target holds what belongs in no path. */
 const PATH = /^\/(?!\/.*[#\s])/s;
 
 /** More than the gateway takes of a client, since it adds some. */
 export const MAX_HEADER_FIELDS = 120;
 
-/** What node's parser lets through and we do not; null when the request is well framed. */
+/** Why a request that node's parser lets through is refused; null when it is well framed. */
 export const framingFault = (req: IncomingMessage): string | null => {
   if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') return 'HTTP version must be 1.1 or 1.0';
   if (req.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return `at most ${MAX_HEADER_FIELDS} headers`;

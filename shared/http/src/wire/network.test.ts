@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { networkOf } from './network.ts';
+import { networkOf } from './connections.ts';
 
 describe('[GEN-14] the network that counts as one', () => {
   it.each([

@@ -18,9 +18,9 @@ export const isCutOff = (req: IncomingMessage): boolean => hasBody(req) && req.d
 
 const endedEarly = (cause?: unknown) => new DomainError('invalid', 'body: ended early', { cause });
 
-export interface BodyRules {
+interface BodyRules {
   readonly limitBytes: number;
-  /** Told of every part as it comes. */
+  /** Told the size of every part as it comes. */
   readonly received?: (bytes: number) => void;
   /** Ends the reading with its reason. */
   readonly signal?: AbortSignal;
@@ -31,7 +31,7 @@ export const readBody = (req: IncomingMessage, res: ServerResponse, rules: BodyR
   const { limitBytes } = rules;
   if (!hasBody(req)) return Promise.resolve(Buffer.alloc(0));
   if (Number(req.headers['content-length'] ?? 0) > limitBytes) return Promise.reject(new BodyTooLarge(limitBytes));
-  // It would never say so again.
+  // 'close' has already fired.
   if (req.destroyed) return Promise.reject(endedEarly());
   if (req.headers.expect !== undefined) res.writeContinue();
   return collect(req, rules);
@@ -43,24 +43,32 @@ const collect = (req: IncomingMessage, { limitBytes, received, signal }: BodyRul
   let size = 0;
   const onData = (chunk: Buffer) => {
     size += chunk.length;
-    if (size > limitBytes) return settle(() => reject(new BodyTooLarge(limitBytes)));
+    if (size > limitBytes) return fail(new BodyTooLarge(limitBytes));
     chunks.push(chunk);
     received?.(chunk.length);
   };
-  const onEnd = () => settle(() => resolve(Buffer.concat(chunks, size)));
-  const onGone = (cause?: unknown) => settle(() => reject(endedEarly(cause)));
-  const onAbort = () => settle(() => reject(signal?.reason));
-  const settle = (finish: () => void) => {
+  const onEnd = () => {
+    stop();
+    resolve(Buffer.concat(chunks, size));
+  };
+  const onGone = (cause?: unknown) => fail(endedEarly(cause));
+  const onAbort = () => fail(signal?.reason);
+  const fail = (reason: unknown) => {
+    stop();
+    reject(reason);
+  };
+  const stop = () => {
     signal?.removeEventListener('abort', onAbort);
     req.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
     // Without a listener a late error of the socket would end the process.
-    req.on('error', () => undefined).pause();
-    finish();
+    req.on('error', ignore).pause();
   };
   signal?.addEventListener('abort', onAbort);
   req.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
   return promise;
 };
+
+const ignore = (): void => undefined;
 
 const LINGER_BYTES = 1024 * 1024;
 const LINGER_MS = 1000;

@@ -2,12 +2,9 @@ import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import { envelope } from '../routes/http-errors.ts';
-import { shareConnections } from './connection-share.ts';
-import { type ConnectionTurns, connectionTurns } from './connection-turns.ts';
+import { type ConnectionTurns, createConnectionTurns, shareConnections } from './connections.ts';
 import { MAX_HEADER_FIELDS } from './framing.ts';
-import { type HeldPort, holdPort } from './held-port.ts';
-import { type Address, listen } from './listen.ts';
+import { type Address, type HeldPort, holdPort, listen } from './listen.ts';
 
 /** An import would read every export of it, WebSocket too, for which Node loads all of its fetch: 16 MB and 40 ms in each process. */
 const { createServer } = process.getBuiltinModule('node:http');
@@ -65,11 +62,7 @@ export interface HttpServer {
 }
 
 export const startServer = async (options: HttpServerOptions): Promise<HttpServer> => {
-  let draining = false;
-  const turns = connectionTurns((req, res) => {
-    if (draining) res.shouldKeepAlive = false;
-    return options.handler(req, res);
-  });
+  const turns = createConnectionTurns(options.handler);
   const server = bareServer(options.limits, turns.listener);
   refuseByHand(server, turns, options);
   const { host } = options.address;
@@ -78,7 +71,7 @@ export const startServer = async (options: HttpServerOptions): Promise<HttpServe
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     drain: async ({ noticeMs, deadlineMs }) => {
-      draining = true;
+      turns.drain();
       await delay(noticeMs);
       held?.release();
       return close(server, deadlineMs);
@@ -125,7 +118,7 @@ const refuseByHand = (server: Server, turns: ConnectionTurns, { ids, limits }: H
   const reasons = clientErrors(limits);
   const refuse = (socket: Duplex, reason: string) => {
     if (!socket.writable) return socket.destroy();
-    const body = envelope('invalid_request', `request: ${reason}`);
+    const body = JSON.stringify({ error: { type: 'invalid_request', message: `request: ${reason}` } });
     socket.end(
       `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${ids.uuid()}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
       () => socket.destroy(),

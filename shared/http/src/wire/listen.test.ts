@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { rawExchange } from '@bubbles/testing/raw-http.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type HeldPort, holdPort } from './held-port.ts';
-import { listen } from './listen.ts';
+import { type HeldPort, holdPort, listen } from './listen.ts';
 
 const LOCAL = { host: '127.0.0.1', port: 0 };
 /** So many that of ports which are let go of some would have been given twice, but for one run in some hundred. */

@@ -1,10 +1,63 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIPv4, isIPv6, type Server, type Socket } from 'node:net';
+
+const MAPPED_IPV4 = '::ffff:';
+const GROUPS = 8;
+const NETWORK_GROUPS = 4;
+
+/** Who counts as one when things are shared: an IPv4 address, or the /64 network that one holder of IPv6 addresses has. */
+export const networkOf = (address: string): string => {
+  const plain = address.startsWith(MAPPED_IPV4) ? address.slice(MAPPED_IPV4.length) : address;
+  if (isIPv4(plain) || !isIPv6(address)) return plain;
+  const [left = '', right] = address.split('::');
+  const head = left === '' ? [] : left.split(':');
+  const tail = right === undefined || right === '' ? [] : right.split(':');
+  const groups = right === undefined ? head : [...head, ...Array.from({ length: GROUPS - head.length - tail.length }, () => '0'), ...tail];
+  return groups
+    .slice(0, NETWORK_GROUPS)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+};
+
+interface PeerConnections {
+  readonly network: string;
+  /** In the order of their coming. */
+  readonly sockets: Set<Socket>;
+}
+
+/** Bounds the connections of a server: above the bound the peer that holds most loses its newest, so that one peer keeps no other out. */
+export const shareConnections = (server: Server, maxConnections: number): void => {
+  const peers = new Map<string, PeerConnections>();
+  let open = 0;
+  const leave = ({ network, sockets }: PeerConnections, socket: Socket) => {
+    if (!sockets.delete(socket)) return;
+    open -= 1;
+    if (sockets.size === 0) peers.delete(network);
+  };
+  server.on('connection', (socket: Socket) => {
+    const network = networkOf(socket.remoteAddress ?? '');
+    const peer = peers.get(network) ?? { network, sockets: new Set() };
+    peers.set(network, peer);
+    peer.sockets.add(socket);
+    open += 1;
+    socket.once('close', () => leave(peer, socket));
+    if (open <= maxConnections) return;
+    const largest = largestOf(peers, peer);
+    const newest = largest === peer ? socket : [...largest.sockets].at(-1);
+    if (newest === undefined) return;
+    leave(largest, newest);
+    newest.destroy();
+  });
+};
+
+/** `own` when no other holds more. */
+const largestOf = (peers: ReadonlyMap<string, PeerConnections>, own: PeerConnections): PeerConnections =>
+  peers.values().reduce((largest, peer) => (peer.sockets.size > largest.sockets.size ? peer : largest), own);
 
 const MAX_REQUESTS = 1000;
 /** Requests that may wait on one connection; whoever sends more before reading an answer gets no further ones. */
 const MAX_WAITING = 256;
-/** Over all connections, about 80 MB: above it a connection may have so few waiting. */
+/** Over all connections, about 80 MB. Above it each connection may have `FEW_WAITING`. */
 const MAX_WAITING_IN_ALL = 20_000;
 const FEW_WAITING = 8;
 /** Requests that were parsed with those before them and will not be served, over all connections. */
@@ -15,12 +68,16 @@ const LINGER_MS = 1000;
 export interface ConnectionTurns {
   /** Takes each request as the parser delivers it. */
   readonly listener: RequestListener;
+  /** From now on each answer closes its connection. */
+  drain(): void;
   /** `end` ends the connection when all answers that are due have left; at once when the request being answered is itself broken. */
   afterAnswers(socket: Socket, end: () => void): void;
 }
 
-/** Of all connections of a server. */
-interface Totals {
+/** What the connections of one server share. */
+interface Shared {
+  readonly serve: RequestListener;
+  draining: boolean;
   waiting: number;
   ignored: number;
 }
@@ -30,24 +87,26 @@ interface Waiting {
   readonly res: ServerResponse;
 }
 
-export const connectionTurns = (serve: RequestListener): ConnectionTurns => {
+export const createConnectionTurns = (serve: RequestListener): ConnectionTurns => {
   const connections = new WeakMap<Socket, Connection>();
-  const totals: Totals = { waiting: 0, ignored: 0 };
+  const shared: Shared = { serve, draining: false, waiting: 0, ignored: 0 };
   const opened = (socket: Socket): Connection => {
-    const connection = new Connection(socket, serve, totals);
+    const connection = new Connection(socket, shared);
     connections.set(socket, connection);
     return connection;
   };
   return {
     listener: (req, res) => (connections.get(req.socket) ?? opened(req.socket)).receive(req, res),
+    drain: () => {
+      shared.draining = true;
+    },
     afterAnswers: (socket, end) => (connections.get(socket) ?? opened(socket)).endAfterAnswers(end),
   };
 };
 
 class Connection {
   readonly #socket: Socket;
-  readonly #serve: RequestListener;
-  readonly #totals: Totals;
+  readonly #shared: Shared;
   #current: ServerResponse | null = null;
   #waiting: Waiting[] = [];
   #received = 0;
@@ -56,10 +115,9 @@ class Connection {
   #closing = false;
   #end: (() => void) | null = null;
 
-  constructor(socket: Socket, serve: RequestListener, totals: Totals) {
+  constructor(socket: Socket, shared: Shared) {
     this.#socket = socket;
-    this.#serve = serve;
-    this.#totals = totals;
+    this.#shared = shared;
   }
 
   receive(req: IncomingMessage, res: ServerResponse): void {
@@ -67,31 +125,28 @@ class Connection {
       this.#ignore();
       return;
     }
+    const { length } = this.#waiting;
+    const isFull = length === MAX_WAITING || (length >= FEW_WAITING && this.#shared.waiting >= MAX_WAITING_IN_ALL);
     this.#received += 1;
-    if (this.#received === MAX_REQUESTS || this.#isFull()) this.#closeAfter(res);
-    if (this.#isIdle()) this.#hand(req, res);
+    if (this.#received === MAX_REQUESTS || isFull) this.#closeAfter(res);
+    if (this.#current === null && length === 0) this.#hand(req, res);
     else this.#wait({ req, res });
   }
 
-  #isFull(): boolean {
-    const { length } = this.#waiting;
-    return length === MAX_WAITING || (length >= FEW_WAITING && this.#totals.waiting >= MAX_WAITING_IN_ALL);
-  }
-
   #wait(waiting: Waiting): void {
-    this.#totals.waiting += 1;
+    this.#shared.waiting += 1;
     if (this.#waiting.push(waiting) === 1 && !this.#closing) this.#holdBack();
   }
 
   #leave(waiting: Waiting | undefined): Waiting | undefined {
-    if (waiting !== undefined) this.#totals.waiting -= 1;
+    if (waiting !== undefined) this.#shared.waiting -= 1;
     return waiting;
   }
 
   endAfterAnswers(end: () => void): void {
     if (this.#end !== null) return;
     this.#closing = true;
-    if (this.#isIdle()) {
+    if (this.#current === null && this.#waiting.length === 0) {
       end();
       return;
     }
@@ -109,12 +164,9 @@ class Connection {
 
   #hand(req: IncomingMessage, res: ServerResponse): void {
     this.#current = res;
+    if (this.#shared.draining) res.shouldKeepAlive = false;
     res.on('close', this.#next);
-    this.#serve(req, res);
-  }
-
-  #isIdle(): boolean {
-    return this.#current === null && this.#waiting.length === 0;
+    this.#shared.serve(req, res);
   }
 
   readonly #next = (): void => {
@@ -137,7 +189,7 @@ class Connection {
   };
 
   #dropWaiting(): void {
-    this.#totals.waiting -= this.#waiting.length;
+    this.#shared.waiting -= this.#waiting.length;
     this.#waiting = [];
   }
 
@@ -146,7 +198,7 @@ class Connection {
     this.#socket.on('resume', this.#pauseAgain).pause();
   }
 
-  /** What follows is of no interest, but that the client leaves is. */
+  /** Reads what follows only to notice that the client leaves. */
   #readOn(): void {
     this.#socket.off('resume', this.#pauseAgain).resume();
   }
@@ -170,11 +222,11 @@ class Connection {
   #ignore(): void {
     if (this.#ignoredHere === 0) this.#socket.once('close', () => this.#forgetIgnored());
     this.#ignoredHere += 1;
-    this.#totals.ignored += 1;
-    if (this.#totals.ignored > MAX_IGNORED) this.#socket.destroy();
+    this.#shared.ignored += 1;
+    if (this.#shared.ignored > MAX_IGNORED) this.#socket.destroy();
   }
 
   #forgetIgnored(): void {
-    this.#totals.ignored -= this.#ignoredHere;
+    this.#shared.ignored -= this.#ignoredHere;
   }
 }
