@@ -28,6 +28,12 @@ const messageOf = <T>({ type, schema, publisher }: EventDefinition<T>, data: T) 
   return expecting(Message, example);
 };
 
+const handlerOf = (eventHandlers: readonly EventHandler[], type: string): EventHandler => {
+  const handler = eventHandlers.find((one) => one.event.type === type);
+  if (!handler) throw new Error(`nobody consumes ${type}`);
+  return handler;
+};
+
 /** A fact that was told before the message of the test. */
 export const publish = (eventHandlers: readonly EventHandler[], definition: EventDefinition, data: unknown): Promise<void> =>
   receive(eventHandlers, messageOf(definition, data).body);
@@ -36,9 +42,7 @@ export const publish = (eventHandlers: readonly EventHandler[], definition: Even
 const receive = async (eventHandlers: readonly EventHandler[], content: unknown): Promise<void> => {
   const event = decodeEvent(Buffer.from(JSON.stringify(content)));
   if (event.value === null) throw new Error(event.reason);
-  const { type } = event.value;
-  const handler = eventHandlers.find((one) => one.event.type === type);
-  if (!handler) throw new Error(`nobody consumes ${type}`);
+  const handler = handlerOf(eventHandlers, event.value.type);
   const data = decodeWith(handler.event.schema, event.value.data);
   if (data.reason !== null) throw new Error(data.reason);
   await handler.handle(data.value, event.value);
@@ -50,9 +54,12 @@ export interface ExpectedMessage<T> {
   readonly eventHandlers: readonly EventHandler[];
 }
 
-/** The type of an event is the description of its message: the provider is asked for it by this name. */
+/**
+ * The pact holds the fields that the handler reads, and no others. The type of an event is the description of its message: the provider is asked for it
+ * by this name.
+ */
 export const expectMessage = <T>(pact: PactV4, { definition, data, eventHandlers }: ExpectedMessage<T>): Promise<unknown> => {
-  const { body, rules } = messageOf(definition, data);
+  const { body, rules } = messageOf(handlerOf(eventHandlers, definition.type).event, definition.schema.parse(data));
   return pact
     .addAsynchronousInteraction()
     .expectsToReceive(definition.type, (message) => {

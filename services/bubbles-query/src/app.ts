@@ -1,10 +1,8 @@
-import type { OutgoingEvent } from '@bubbles/bus/outgoing.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import type { Bubble } from './domain/bubble.ts';
-import type { Directory } from './domain/person.ts';
 import type { Turns } from './domain/search/turns.ts';
 import type {
   Accounts,
+  BubbleReady,
   BubbleStore,
   CardStore,
   CommentStore,
@@ -36,7 +34,7 @@ export interface AppPorts {
   readonly feed: Feed;
   readonly turns: Turns;
   readonly clock: Clock;
-  readonly bubbleReady: (bubble: Bubble, directory: Directory, readyAt: Date) => OutgoingEvent;
+  readonly bubbleReady: BubbleReady;
 }
 
 /** What bubbles-query can do. */

@@ -1,3 +1,4 @@
+import type { OutgoingEvent } from '@bubbles/bus/outgoing.ts';
 import type { CreatedPosition } from '@bubbles/kernel/cursors.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
 import type { Bubble, BubbleType, Row } from './domain/bubble.ts';
@@ -27,6 +28,9 @@ export interface RowQuery {
   readonly limit: number;
   readonly now: Date;
 }
+
+/** The event that tells that a bubble became ready; it shows the bubble as a participant reads it. */
+export type BubbleReady = (bubble: Bubble, directory: Directory, readyAt: Date) => OutgoingEvent;
 
 export interface BubbleStore {
   get(id: string): Promise<Bubble | null>;

@@ -8,7 +8,7 @@ import { startLoop } from '@bubbles/kernel/loop.ts';
 import { outboxRelay } from '@bubbles/store/outbox-relay.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import { CONSUMER, eventHandlers } from './adapters/bus/event-handlers.ts';
-import { readyEvent } from './adapters/bus/ready-event.ts';
+import { bubbleReady } from './adapters/bus/events.ts';
 import { cursors } from './adapters/http/cursors.ts';
 import { presenter } from './adapters/http/present.ts';
 import { routes } from './adapters/http/routes.ts';
@@ -49,7 +49,7 @@ export function createBubblesQuery(config: Config, infra: Infra, { identity }: P
     memberships: memberships(identity),
     index: searchIndex({ stores, builder, turns, budgetBytes: config.search.memoryBytes, clock, log }),
     feed: createFeed(clock),
-    bubbleReady: readyEvent(present.bubble),
+    bubbleReady: bubbleReady(present.bubble),
   });
   return {
     name: NAME,

@@ -1,4 +1,3 @@
-import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
 import type { KnownPerson } from '../domain/person.ts';
 import type { Accounts, FillStore, PeopleStore } from '../ports.ts';
 import type { Feed } from './feed.ts';
@@ -9,12 +8,10 @@ interface Ports {
   readonly feed: Feed;
 }
 
-export const knownPerson = ({ user_id, name, email, revision }: AccountFacts): KnownPerson => ({ id: user_id, name, email, revision });
-
 export const recordPerson =
   ({ people, feed }: Pick<Ports, 'people' | 'feed'>) =>
-  (facts: AccountFacts): Promise<void> =>
-    feed(({ seq }) => people.put(knownPerson(facts), seq));
+  (person: KnownPerson): Promise<void> =>
+    feed(({ seq }) => people.put(person, seq));
 
 /** What came of one page of identity's snapshot. */
 export interface Rebuilt {

@@ -1,10 +1,9 @@
-import type { OutgoingEvent } from '@bubbles/bus/outgoing.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { type Bubble, type Details, type Media, type Notes, peopleIn, tombstone, withFacts } from '../domain/bubble.ts';
-import { accountIds, type Directory, NOBODY } from '../domain/person.ts';
+import { accountIds, NOBODY } from '../domain/person.ts';
 import { becomesReady } from '../domain/readiness.ts';
 import type { Transcript } from '../domain/transcript.ts';
-import type { BubbleStore, CommentStore, PeopleStore, TranscriptStore } from '../ports.ts';
+import type { BubbleReady, BubbleStore, CommentStore, PeopleStore, TranscriptStore } from '../ports.ts';
 import { type CardPorts, writeCard } from './cards.ts';
 
 interface Ports extends CardPorts {
@@ -13,8 +12,7 @@ interface Ports extends CardPorts {
   readonly transcripts: TranscriptStore;
   readonly comments: CommentStore;
   readonly clock: Clock;
-  /** The ready event of a bubble, as a participant reads it. */
-  readonly bubbleReady: (bubble: Bubble, directory: Directory, readyAt: Date) => OutgoingEvent;
+  readonly bubbleReady: BubbleReady;
 }
 
 /** What an event makes of a bubble; null when it says nothing new. */

@@ -1,7 +1,5 @@
-import type { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { isUnavailable } from '@bubbles/kernel/errors.ts';
-import type { z } from 'zod';
 import { missed, queued, type WebhookEvent } from '../domain/delivery.ts';
 import { eventId } from '../domain/ids.ts';
 import type { ReadyBubble } from '../domain/subscription.ts';
@@ -18,27 +16,26 @@ interface Ports {
   readonly enqueue: (all: readonly NewDelivery[]) => Promise<void>;
 }
 
-type Ready = z.infer<typeof BubbleReadyV1.schema>;
+/** A bubble that has just become ready. */
+export interface ReadyNotice {
+  readonly bubble: ReadyBubble;
+  /** The bubble as participants read it, which receivers get. */
+  readonly body: unknown;
+  readonly participantIds: readonly string[];
+  readonly readyAt: Date;
+}
 
 const OWNERS_A_READ = 500;
 /** Others write to the store meanwhile. */
 const INSERTS_PER_WRITE = 200;
 const EVENTS_PER_WRITE = 50;
 
-const readyBubble = ({ bubble, author_id, team_id, channel_id }: Ready): ReadyBubble => ({
-  id: bubble.id,
-  type: bubble.type,
-  teamId: team_id,
-  channelId: channel_id,
-  authorId: author_id,
-});
-
 const made = (event: WebhookEvent, subscription: Subscription, at: Date) =>
   (subscription.status === 'disabled' ? missed : queued)(event, subscription, at);
 
-/** The bytes that every attempt at every subscriber sends. Their `created_at` is when the bubble was ready, so that they are the same when the message comes again. */
-const payload = (id: string, type: EventType, { bubble, ready_at }: Ready): Uint8Array =>
-  new TextEncoder().encode(JSON.stringify({ id, type, created_at: ready_at, data: { bubble } }));
+/** The bytes that each attempt at each subscriber sends. `created_at` is when the bubble became ready, so a redelivered message makes the same bytes. */
+const payload = (id: string, type: EventType, { body, readyAt }: ReadyNotice): Uint8Array =>
+  new TextEncoder().encode(JSON.stringify({ id, type, created_at: readyAt.toISOString(), data: { bubble: body } }));
 
 /** A message, and the events that it fires with the subscriptions that ask for them. */
 interface Fired {
@@ -46,8 +43,8 @@ interface Fired {
   readonly wanted: readonly Subscription[];
 }
 
-const firedBy = (ready: Ready, subscriptions: readonly Subscription[], at: Date): readonly Fired[] => {
-  const bubble = readyBubble(ready);
+const firedBy = (ready: ReadyNotice, subscriptions: readonly Subscription[], at: Date): readonly Fired[] => {
+  const { bubble } = ready;
   const matching = subscriptions.filter((subscription) => covers(subscription, bubble));
   return eventsOf(bubble.type).flatMap((type) => {
     const wanted = matching.filter((subscription) => subscription.events.includes(type));
@@ -65,8 +62,8 @@ const slices = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =
  * missing and changes nothing else.
  */
 export const fanOut = ({ subscriptions, events, clock, enqueue }: Ports) => {
-  const subscriptionsOf = async (all: readonly Ready[]): Promise<ReadonlyMap<string, readonly Subscription[]>> => {
-    const owners = [...new Set(all.flatMap(({ participant_user_ids }) => participant_user_ids))];
+  const subscriptionsOf = async (all: readonly ReadyNotice[]): Promise<ReadonlyMap<string, readonly Subscription[]>> => {
+    const owners = [...new Set(all.flatMap(({ participantIds }) => participantIds))];
     const found: Subscription[] = [];
     for (const some of slices(owners, OWNERS_A_READ)) for (const one of await subscriptions.ofOwners(some)) found.push(one);
     return Map.groupBy(found, ({ ownerId }) => ownerId);
@@ -80,9 +77,9 @@ export const fanOut = ({ subscriptions, events, clock, enqueue }: Ports) => {
     }
     return kept;
   };
-  const fanOutAll = async (all: readonly Ready[]): Promise<void> => {
+  const fanOutAll = async (all: readonly ReadyNotice[]): Promise<void> => {
     const byOwner = await subscriptionsOf(all);
-    const of = ({ participant_user_ids }: Ready) => [...new Set(participant_user_ids)].flatMap((id) => byOwner.get(id) ?? []);
+    const of = ({ participantIds }: ReadyNotice) => [...new Set(participantIds)].flatMap((id) => byOwner.get(id) ?? []);
     const fired = all.flatMap((ready) => firedBy(ready, of(ready), clock.now()));
     const kept = await keep(fired);
     const wanted = fired.flatMap(({ event, wanted: some }) => some.map((subscription) => ({ event, subscription })));
@@ -95,7 +92,7 @@ export const fanOut = ({ subscriptions, events, clock, enqueue }: Ports) => {
     }
   };
   const together = grouped(fanOutAll);
-  return async (ready: Ready): Promise<void> => {
+  return async (ready: ReadyNotice): Promise<void> => {
     try {
       await together(ready);
     } catch (error) {

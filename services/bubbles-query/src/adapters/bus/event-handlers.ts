@@ -8,23 +8,120 @@ import {
   CommentPostedV1,
   MediaProcessedV1,
   NotesGeneratedV1,
+  type RecordedBubble,
   ThreadChangedV1,
   TranscriptCompletedV1,
 } from '@bubbles/contracts/events/recording-events.ts';
+import { z } from 'zod';
 import type { App } from '../../app.ts';
-import { toComment, toDetails, toMedia, toNotes, toThread, toTranscript } from './read-events.ts';
+import type { Details, Media, Notes } from '../../domain/bubble.ts';
+import type { Comment, Thread } from '../../domain/comment.ts';
+import type { Person } from '../../domain/person.ts';
+import type { Transcript } from '../../domain/transcript.ts';
 
 export const CONSUMER = 'bubbles-query';
+
+const RemovedBubble = z.object({ bubble_id: z.uuid().toLowerCase() });
+const ChangedAccount = z.object({
+  user_id: z.string(),
+  name: z.string().nullable(),
+  email: z.string().nullable(),
+  revision: z.int().positive(),
+});
+
+type Data<E extends { readonly schema: z.ZodType }> = z.infer<E['schema']>;
+
+const dateOrNull = (text: string | null): Date | null => (text === null ? null : new Date(text));
+const toPerson = ({ user_id, name, email, is_external }: RecordedBubble['participants'][number]): Person => ({
+  userId: user_id,
+  name,
+  email,
+  isExternal: is_external,
+});
+
+const toDetails = (data: RecordedBubble): Details => ({
+  revision: data.revision,
+  type: data.type,
+  title: data.title,
+  teamId: data.team_id,
+  channelId: data.channel_id,
+  channelName: data.channel_name,
+  createdAt: dateOrNull(data.created_at),
+  author: data.author && toPerson(data.author),
+  creatorId: data.creator_id,
+  participants: data.participants.map(toPerson),
+  isPublic: data.is_public,
+  archived: data.archived,
+  draft: data.draft,
+  template: data.template,
+  hasMedia: data.has_media,
+  expiresAt: dateOrNull(data.expires_at),
+  responseRequired: data.response_required,
+  embedCode: data.embed_code,
+  meeting: data.meeting && { platform: data.meeting.platform, startTime: dateOrNull(data.meeting.start_time) },
+});
+
+const toMedia = (data: Data<typeof MediaProcessedV1>): Media => ({
+  revision: data.revision,
+  isProcessed: data.is_processed,
+  hasAudio: data.has_audio,
+  videoUrl: data.video_url,
+  thumbnailUrl: data.thumbnail_url,
+  screenshotUrl: data.screenshot_url,
+  durationSeconds: data.duration_seconds,
+});
+
+const toNotes = ({ revision, summary, action_items }: Data<typeof NotesGeneratedV1>): Notes => ({
+  revision,
+  summary,
+  actionItems: action_items,
+});
+
+const toTranscript = ({ bubble_id, revision, segments }: Data<typeof TranscriptCompletedV1>): Transcript => ({
+  bubbleId: bubble_id,
+  revision,
+  segments: segments.map(({ speaker, text, start_time_seconds, end_time_seconds }) => ({
+    speaker,
+    text,
+    startTimeSeconds: start_time_seconds,
+    endTimeSeconds: end_time_seconds,
+  })),
+});
+
+/** Ids in the form that every store keeps: halves of surrogate pairs replaced. */
+const toComment = (data: Data<typeof CommentPostedV1>): Comment => ({
+  id: data.comment_id.toWellFormed(),
+  revision: data.revision,
+  threadId: data.thread_id.toWellFormed(),
+  bubbleId: data.bubble_id,
+  kind: data.kind,
+  body: data.body,
+  videoUrl: data.video_url,
+  imageUrl: data.image_url,
+  createdAt: new Date(data.created_at),
+  author: data.author,
+  timestampSeconds: data.timestamp_seconds,
+  draft: data.draft,
+  archived: data.archived,
+});
+
+const toThread = ({ thread_id, bubble_id, ...facts }: Data<typeof ThreadChangedV1>): Thread => ({
+  id: thread_id.toWellFormed(),
+  bubbleId: bubble_id,
+  ...facts,
+});
 
 export const eventHandlers = (app: App): readonly EventHandler[] => [
   eventHandler(CONSUMER, BubbleCreatedV1, (data) => app.recordDetails(data.bubble_id, toDetails(data))),
   eventHandler(CONSUMER, BubbleChangedV1, (data) => app.recordDetails(data.bubble_id, toDetails(data))),
-  eventHandler(CONSUMER, BubbleRemovedV1, (data) => app.removeBubble(data.bubble_id)),
+  eventHandler(CONSUMER, { ...BubbleRemovedV1, schema: RemovedBubble }, (data) => app.removeBubble(data.bubble_id)),
   eventHandler(CONSUMER, MediaProcessedV1, (data) => app.recordMedia(data.bubble_id, toMedia(data))),
   eventHandler(CONSUMER, TranscriptCompletedV1, (data) => app.recordTranscript(toTranscript(data))),
   eventHandler(CONSUMER, NotesGeneratedV1, (data) => app.recordNotes(data.bubble_id, toNotes(data))),
   eventHandler(CONSUMER, CommentPostedV1, (data) => app.recordComment(toComment(data))),
   eventHandler(CONSUMER, CommentChangedV1, (data) => app.recordComment(toComment(data))),
   eventHandler(CONSUMER, ThreadChangedV1, (data) => app.recordThread(toThread(data))),
-  eventHandler(CONSUMER, AccountChangedV1, (data) => app.recordPerson(data)),
+  eventHandler(CONSUMER, { ...AccountChangedV1, schema: ChangedAccount }, ({ user_id, ...facts }) =>
+    app.recordPerson({ id: user_id, ...facts }),
+  ),
 ];
