@@ -4,10 +4,9 @@ const PRODUCT = '^((services|shared|deploy)/[^/]+|contracts)/src/';
 const TESTS = '[.]test[.]ts$|^shared/testing/|[.]contract[.]ts$';
 
 /** What use cases, ports and app may know beside their own domain and ports. */
-const KERNEL =
-  '^shared/kernel/src/(errors|log|clock|ids|cursors|loop)[.]ts$|^shared/bus/src/outgoing[.]ts$|^contracts/src/(events/|internal/|access[.]ts$)';
+const KERNEL = '^shared/kernel/src/(errors|log|clock|ids|cursors|loop)[.]ts$|^contracts/src/access[.]ts$';
 /** Known by their types alone: what is behind them is an adapter's. */
-const TYPES_ALONE = '^shared/(store/src/aggregates|kernel/src/seal)[.]ts$|^node_modules/zod/';
+const TYPES_ALONE = '^shared/(store/src/aggregates|bus/src/outgoing|kernel/src/seal)[.]ts$|^node_modules/zod/';
 /** The part of Node that computes: hashes, addresses, comparison. Its randomness is refused by words.test.ts. */
 const PURE_NODE = '^(node:)?(crypto|net|util|url|buffer)$';
 
@@ -84,6 +83,12 @@ const forbidden = [
     comment: 'One adapter folder never imports another; what it is handed it may name the type of.',
     from: { path: '^services/([^/]+)/src/adapters/([^/]+)/', pathNot: TESTS },
     to: { path: '^services/$1/src/adapters/', pathNot: '^services/$1/src/adapters/$2/', dependencyTypesNot: ['type-only'] },
+  },
+  {
+    name: 'events-in-bus-adapters',
+    comment: 'An event is written and read in adapters/bus; the composition root names the ones that a service publishes.',
+    from: { path: '^services/[^/]+/src/', pathNot: ['^services/[^/]+/src/(adapters/bus/|service[.]ts$)', TESTS] },
+    to: { path: '^contracts/src/events/' },
   },
   {
     name: 'adapters-inward',

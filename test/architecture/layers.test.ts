@@ -34,6 +34,9 @@ const BREACHES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'app-knows-use-cases': { 'services/a/src/app.ts': "import './adapters/http/routes.ts';" },
   'types-alone': { 'services/a/src/use-cases/stored.ts': "import '@bubbles/store/aggregates.ts';" },
   'adapters-apart': { 'services/a/src/adapters/bus/event-handlers.ts': "import '../http/routes.ts';" },
+  'events-in-bus-adapters': {
+    'services/a/src/adapters/store/wired.ts': "import type { event } from '@bubbles/contracts/events/event.ts';",
+  },
   'adapters-inward': { 'services/a/src/adapters/http/outward.ts': "import '../../service.ts';" },
   'services-apart': { 'services/a/src/adapters/http/neighbour.ts': "import '@bubbles/b/domain/thing.ts';" },
   'shared-has-no-business': { 'shared/kernel/src/business.ts': "import '@bubbles/b/domain/thing.ts';" },
@@ -70,8 +73,9 @@ const WORLD: Readonly<Record<string, string>> = {
 const LAWFUL: Readonly<Record<string, string>> = {
   'services/a/src/domain/lawful.ts': "import '@bubbles/kernel/errors.ts'; import 'node:crypto';",
   'services/a/src/use-cases/lawful.ts':
-    "import type { Log } from '@bubbles/kernel/log.ts'; import type { store } from '@bubbles/store/aggregates.ts'; import '@bubbles/contracts/events/event.ts'; import '../domain/lawful.ts';",
+    "import type { Log } from '@bubbles/kernel/log.ts'; import type { store } from '@bubbles/store/aggregates.ts'; import '../domain/lawful.ts';",
   'services/gateway/src/pipeline/lawful.ts': "import '../admission/admit.ts'; import '../messages/head.ts';",
+  'services/a/src/adapters/bus/lawful.ts': "import '@bubbles/contracts/events/event.ts';",
   'services/a/src/domain/lawful.test.ts': "import '../../test/builders.ts'; import './lawful.ts';",
 };
 
