@@ -4,7 +4,7 @@ const PRODUCT = '^((services|shared|deploy)/[^/]+|contracts)/src/';
 const TESTS = '[.]test[.]ts$|^shared/testing/|[.]contract[.]ts$';
 
 /** What use cases, ports and app may know beside their own domain and ports. */
-const KERNEL = '^shared/kernel/src/(errors|log|clock|ids|cursors|loop)[.]ts$|^contracts/src/access[.]ts$';
+const KERNEL = '^shared/kernel/src/(errors|log|clock|ids|cursors|loop|concurrency)[.]ts$|^contracts/src/access[.]ts$';
 /** Known by their types alone: what is behind them is an adapter's. */
 const TYPES_ALONE = '^shared/(store/src/aggregates|bus/src/outgoing|kernel/src/seal)[.]ts$|^node_modules/zod/';
 /** The part of Node that computes: hashes, addresses, comparison. Its randomness is refused by words.test.ts. */
@@ -69,9 +69,15 @@ const forbidden = [
     to: { pathNot: ['^services/$1/src/(domain/|use-cases/|ports[.]ts$)', KERNEL, TYPES_ALONE, PURE_NODE] },
   },
   {
+    name: 'loops-know-ports',
+    comment: 'A scheduler stands beside the use cases: neither imports the other, what it runs is a port.',
+    from: { path: '^services/([^/]+)/src/[^/]+-loop/', pathNot: TESTS },
+    to: { pathNot: ['^services/$1/src/(domain/|[^/]+-loop/|ports[.]ts$)', KERNEL] },
+  },
+  {
     name: 'app-knows-use-cases',
     from: { path: '^services/([^/]+)/src/app[.]ts$' },
-    to: { pathNot: ['^services/$1/src/(domain/|use-cases/|ports[.]ts$)', KERNEL, TYPES_ALONE] },
+    to: { pathNot: ['^services/$1/src/(domain/|use-cases/|[^/]+-loop/|ports[.]ts$)', KERNEL, TYPES_ALONE] },
   },
   {
     name: 'types-alone',

@@ -31,6 +31,7 @@ const BREACHES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'declared-packages': { 'services/a/src/adapters/http/undeclared.ts': "import 'koa';" },
   'domain-is-pure': { 'services/a/src/domain/impure.ts': "import type { Log } from '@bubbles/kernel/log.ts';" },
   'use-cases-know-ports': { 'services/a/src/use-cases/direct.ts': "import '../adapters/http/routes.ts';" },
+  'loops-know-ports': { 'services/a/src/work-loop/run.ts': "import '../use-cases/direct.ts';" },
   'app-knows-use-cases': { 'services/a/src/app.ts': "import './adapters/http/routes.ts';" },
   'types-alone': { 'services/a/src/use-cases/stored.ts': "import '@bubbles/store/aggregates.ts';" },
   'adapters-apart': { 'services/a/src/adapters/bus/event-handlers.ts': "import '../http/routes.ts';" },
@@ -74,6 +75,7 @@ const LAWFUL: Readonly<Record<string, string>> = {
   'services/a/src/domain/lawful.ts': "import '@bubbles/kernel/errors.ts'; import 'node:crypto';",
   'services/a/src/use-cases/lawful.ts':
     "import type { Log } from '@bubbles/kernel/log.ts'; import type { store } from '@bubbles/store/aggregates.ts'; import '../domain/lawful.ts';",
+  'services/a/src/work-loop/lawful.ts': "import '../domain/lawful.ts'; import '@bubbles/kernel/errors.ts';",
   'services/gateway/src/pipeline/lawful.ts': "import '../admission/admit.ts'; import '../messages/head.ts';",
   'services/a/src/adapters/bus/lawful.ts': "import '@bubbles/contracts/events/event.ts';",
   'services/a/src/domain/lawful.test.ts': "import '../../test/builders.ts'; import './lawful.ts';",

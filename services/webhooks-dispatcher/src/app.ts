@@ -2,12 +2,12 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
+import { createDeliveryLoop, type DeliveryLoopLimits } from './delivery-loop/delivery-loop.ts';
 import type { ReceiverPolicy } from './domain/receiver-url.ts';
 import type { SubscriptionQuota } from './domain/subscription.ts';
 import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, Receiver, ReplayStore, SubscriptionStore } from './ports.ts';
 import { prepareAttempts } from './use-cases/attempt.ts';
 import { listDeliveries, redeliver, testSubscription } from './use-cases/deliveries.ts';
-import { type DispatchLimits, dispatcher } from './use-cases/dispatch.ts';
 import { dropBodies } from './use-cases/drop-bodies.ts';
 import { listFailures } from './use-cases/failures.ts';
 import { fanOut } from './use-cases/fan-out.ts';
@@ -23,7 +23,7 @@ import {
 } from './use-cases/subscriptions.ts';
 import { sweepDeliveries } from './use-cases/sweep.ts';
 
-export interface AppPorts {
+interface AppPorts {
   readonly subscriptions: SubscriptionStore;
   readonly events: EventStore;
   readonly deliveries: DeliveryStore;
@@ -37,13 +37,13 @@ export interface AppPorts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly limits: DispatchLimits;
+  readonly limits: DeliveryLoopLimits;
   readonly quota: SubscriptionQuota;
   readonly timing: { readonly deadlineMs: number };
   readonly headerName: string;
   readonly userAgent: string;
   readonly sampleBubble: (id: string, at: Date) => unknown;
-  /** There is work for the dispatcher. */
+  /** There is work for the delivery loop. */
   readonly wake: () => void;
   /** There is a replay to work on. */
   readonly wakeReplays: () => void;
@@ -51,15 +51,15 @@ export interface AppPorts {
   readonly quiet: () => void;
 }
 
-/** Who queues deliveries wakes the dispatcher. */
-const withDispatcher = (ports: AppPorts) => {
-  const dispatching = dispatcher({ ...ports, prepare: prepareAttempts(ports) });
-  return { ...ports, dispatcher: dispatching, wake: dispatching.wake };
+/** Who queues deliveries hands them to the loop. */
+const withDeliveryLoop = (ports: AppPorts) => {
+  const deliveryLoop = createDeliveryLoop({ ...ports, prepare: prepareAttempts(ports) });
+  return { ...ports, deliveryLoop, wake: deliveryLoop.wake, enqueue: deliveryLoop.enqueue };
 };
 
 /** What the webhooks dispatcher can do. */
 export const createApp = (given: AppPorts) => {
-  const ports = withDispatcher(given);
+  const ports = withDeliveryLoop(given);
   return {
     createSubscription: createSubscription(ports),
     listSubscriptions: listSubscriptions(ports),
@@ -74,10 +74,10 @@ export const createApp = (given: AppPorts) => {
     listFailures: listFailures(ports),
     requestReplay: requestReplay(ports),
 
-    fanOut: fanOut({ ...ports, enqueue: ports.dispatcher.enqueue }),
+    fanOut: fanOut(ports),
     replays: replayRunner(ports),
     dropBodies: dropBodies(ports),
-    dispatcher: ports.dispatcher,
+    deliveryLoop: ports.deliveryLoop,
     sweepDeliveries: sweepDeliveries(ports),
   };
 };

@@ -4,9 +4,9 @@ import { type Environment, readConfig } from '@bubbles/kernel/config.ts';
 import { base64Key, baseUrl, baseUrls, commaList, flag, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import type { SealKey } from '@bubbles/kernel/seal.ts';
 import { z } from 'zod';
+import type { DeliveryLoopLimits } from './delivery-loop/delivery-loop.ts';
 import { addressList } from './domain/public-address.ts';
 import type { SubscriptionQuota } from './domain/subscription.ts';
-import type { DispatchLimits } from './use-cases/dispatch.ts';
 
 /** What the dispatcher itself has to know. */
 export interface Config {
@@ -40,7 +40,7 @@ export interface Config {
     /** How often to look for work that nobody announced. */
     readonly pollMs: number;
   };
-  readonly limits: DispatchLimits;
+  readonly limits: DeliveryLoopLimits;
   readonly quota: SubscriptionQuota;
   /** At start, claims of this store belong to a process that is gone: true where there is one process only. */
   readonly releaseLeasesAtStart: boolean;
@@ -57,7 +57,7 @@ export interface ProcessConfig extends ServiceSettings {
 }
 
 export const PRODUCTION_TIMING: Config['timing'] = { deadlineMs: 15_000, connectMs: 5000, pollMs: 1000 };
-export const PRODUCTION_LIMITS: DispatchLimits = {
+export const PRODUCTION_LIMITS: DeliveryLoopLimits = {
   perSubscription: 4,
   perOrigin: 64,
   perProcess: 256,

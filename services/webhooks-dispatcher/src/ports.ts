@@ -121,6 +121,30 @@ export interface DeliveryPage {
   readonly limit: number;
 }
 
+/** A delivery that is not in the store yet. */
+export interface NewDelivery {
+  readonly delivery: Delivery;
+  /** Null when the kept body must be read before its attempt. */
+  readonly body: Uint8Array | null;
+}
+/** Deliveries under a lease of this worker. */
+export interface ClaimedBatch {
+  readonly claimed: readonly Delivery[];
+  /** By event, those that need not be read. */
+  readonly bodies: ReadonlyMap<string, Uint8Array>;
+}
+export interface AttemptReport {
+  /** Null when nothing was sent. */
+  readonly outcome: AttemptOutcome | null;
+  /** Whether the delivery never falls due again unless somebody asks for it. */
+  readonly isFinished: boolean;
+}
+/**
+ * Learns for a batch all that must be known before its attempts, and answers how to make the attempt at one of its deliveries, to its recorded end. Neither
+ * rejects. `onAway` is called when a service that is asked before each attempt is away, or the name servers are.
+ */
+export type PrepareAttempts = (batch: ClaimedBatch, onAway: () => void) => Promise<(delivery: Delivery) => Promise<AttemptReport>>;
+
 export interface EventStore {
   /** Harmless when it is there already: the id says what is in it. */
   insert(event: WebhookEvent): Promise<void>;
@@ -181,7 +205,7 @@ export interface Post {
 /** Where deliveries go. */
 export interface Receiver {
   /**
-   * Whatever a receiver does is an outcome. Rejects when something of ours consecutiveFailures before the request is sent, or it is cut: with `unavailable` when no other
+   * Whatever a receiver does is an outcome. Rejects when something of ours fails before the request is sent, or it is cut: with `unavailable` when no other
    * request would fare better now, as without name servers. Ends within the deadline.
    */
   post(post: Post): Promise<AttemptOutcome>;

@@ -63,20 +63,20 @@ interface Loops {
   readonly replays: Loop;
 }
 
-const startLoops = ({ dispatcher, replays }: App, { timing: { pollMs } }: Config, { clock, log }: Infra): Loops => ({
-  deliveries: startLoop({ name: 'deliveries', clock, log, run: dispatcher.run, pollMs }),
+const startLoops = ({ deliveryLoop, replays }: App, { timing: { pollMs } }: Config, { clock, log }: Infra): Loops => ({
+  deliveries: startLoop({ name: 'deliveries', clock, log, run: deliveryLoop.run, pollMs }),
   replays: startLoop({ name: 'replays', clock, log, run: replays.run, pollMs }),
 });
 
 const settled = async ({ deliveries, replays }: Loops, app: App): Promise<void> => {
-  app.dispatcher.wake();
+  app.deliveryLoop.wake();
   // What ends makes room for more, which the loops take on before they are idle.
   do {
     if (app.replays.waits()) replays.poke();
     await replays.idle();
     await deliveries.idle();
     // A replay that finds no room though nothing is in flight waits for somebody who is away.
-  } while ((await app.dispatcher.drained()) || (app.replays.waits() && app.replays.advanced()));
+  } while ((await app.deliveryLoop.drained()) || (app.replays.waits() && app.replays.advanced()));
 };
 
 export function createWebhooksDispatcher(config: Config, infra: Infra, { identity, bubblesQuery, registry }: Peers): Service {
@@ -108,7 +108,7 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
   let loops: Loops | null = null;
   watchQueue({
     registry,
-    inFlight: app.dispatcher.inFlight,
+    inFlight: app.deliveryLoop.inFlight,
     countDue: () => kept.deliveries.countDue(clock.now()),
     nowMs: () => clock.now().getTime(),
   });
@@ -130,10 +130,10 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
     },
     settle: (scope = 'all') => (scope === 'all' && loops !== null ? settled(loops, app) : Promise.resolve()),
     async stop(cutAfterMs = config.timing.deadlineMs) {
-      app.dispatcher.retire();
+      app.deliveryLoop.stopClaiming();
       await Promise.all([loops?.deliveries.stop(), loops?.replays.stop()]);
       const cut = setTimeout(posts.cut, cutAfterMs);
-      await app.dispatcher.drained();
+      await app.deliveryLoop.drained();
       clearTimeout(cut);
       await posts.close();
     },

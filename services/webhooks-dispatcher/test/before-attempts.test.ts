@@ -157,7 +157,7 @@ describe('section 4, DELETE', () => {
   });
 });
 
-/** More than a batch takes to be put off. */
+/** More than a batch takes to be postponed. */
 const MANY_TURNS = 1000;
 const inFlight = async () => (await scene.dispatcher.registry.getSingleMetric('webhook_in_flight')?.get())?.values[0]?.value;
 
@@ -230,7 +230,7 @@ describe('section 6, while somebody cannot be asked', () => {
     subscriber.receiver.answer(500);
     scene.dispatcher.peers.setState('identity', 'away');
     for (let n = 0; n < 300; n += 1) await scene.dispatcher.ready({ bubble: aBubble({ id: `more-${n}` }) });
-    const warnings = () => scene.dispatcher.log.lines.filter(({ message }) => message === 'deliveries are put off').length;
+    const warnings = () => scene.dispatcher.log.lines.filter(({ message }) => message === 'deliveries postponed').length;
     await scene.dispatcher.settle();
     const first = warnings();
     await scene.dispatcher.pass(4);

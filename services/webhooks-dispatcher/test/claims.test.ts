@@ -3,10 +3,10 @@ import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { describe, expect, it } from '@jest/globals';
 import { stores } from '../src/adapters/store/stores.ts';
+import { createClaims } from '../src/delivery-loop/claims.ts';
+import { createDueDeliveryFinder } from '../src/delivery-loop/due-delivery-finder.ts';
+import { createSlots } from '../src/delivery-loop/slots.ts';
 import type { DeliveryStore } from '../src/ports.ts';
-import { claims } from '../src/use-cases/claims.ts';
-import { lookOut } from '../src/use-cases/look-out.ts';
-import { slots } from '../src/use-cases/slots.ts';
 import { NOON } from './builders.ts';
 import { numbered } from './stored-deliveries.ts';
 import { memoryDatabase } from './stores.ts';
@@ -19,7 +19,7 @@ const scene = async () => {
   await ensureIndexes();
   for (const n of [1, 2]) await deliveries.insert(numbered(n));
   const clock = fakeClock(NOON);
-  const slot = slots(LIMITS);
+  const slots = createSlots(LIMITS);
   let lost = 0;
   const faltering: DeliveryStore = {
     ...deliveries,
@@ -30,13 +30,13 @@ const scene = async () => {
       return answer;
     },
   };
-  const look = lookOut({ deliveries: faltering, clock, slot });
-  const { next } = claims({ deliveries: faltering, clock, ids: fakeIds(), limits: { leaseMs: LEASE_MS }, slot, look });
+  const finder = createDueDeliveryFinder({ deliveries: faltering, clock, slots });
+  const { next } = createClaims({ deliveries: faltering, clock, ids: fakeIds(), limits: { leaseMs: LEASE_MS }, slots, finder });
   const idsOf = async () => (await next(true))?.claimed.map(({ id, claimCount: count }) => `${id} ${count}`);
   return {
     deliveries,
     clock,
-    slot,
+    slots,
     idsOf,
     lose(count: number) {
       lost = count;
@@ -46,30 +46,30 @@ const scene = async () => {
 
 describe('a claim whose answer was lost', () => {
   it('[DLV-05] is claimed again by its token at once', async () => {
-    const { idsOf, lose, slot } = await scene();
+    const { idsOf, lose, slots } = await scene();
     lose(1);
     expect(await idsOf()).toEqual(['dlv_1 1', 'dlv_2 1']);
-    expect(slot.total()).toBe(2);
+    expect(slots.total()).toBe(2);
     expect(await idsOf()).toBeUndefined();
   });
 
   it('[DLV-05] is claimed as soon as the store answers again, before anything else and with the slots that it has', async () => {
-    const { idsOf, lose, slot, deliveries } = await scene();
+    const { idsOf, lose, slots, deliveries } = await scene();
     lose(4);
     await expect(idsOf()).rejects.toMatchObject({ kind: 'unavailable' });
     await deliveries.insert(numbered(3));
     await expect(idsOf()).rejects.toMatchObject({ kind: 'unavailable' });
-    expect(slot.total()).toBe(2);
+    expect(slots.total()).toBe(2);
     expect(await idsOf()).toEqual(['dlv_1 1', 'dlv_2 1']);
     expect(await idsOf()).toEqual(['dlv_3 1']);
   });
 
   it('[DLV-05] is forgotten when its lease has ended, and what was in it is due again', async () => {
-    const { idsOf, lose, slot, clock } = await scene();
+    const { idsOf, lose, slots, clock } = await scene();
     lose(2);
     await expect(idsOf()).rejects.toMatchObject({ kind: 'unavailable' });
     await clock.advance(LEASE_MS);
     expect(await idsOf()).toEqual(['dlv_1 2', 'dlv_2 2']);
-    expect(slot.total()).toBe(2);
+    expect(slots.total()).toBe(2);
   });
 });

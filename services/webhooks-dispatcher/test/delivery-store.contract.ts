@@ -65,7 +65,7 @@ const describeDue = (make: Make) =>
       expect(await idsOf({ firstOnly: true })).toEqual(['dlv_2']);
     });
 
-    it('says when the next falls due, those put off aside', async () => {
+    it('says when the next falls due, postponed ones aside', async () => {
       const store = await filled(make, numbered(1), numbered(2, { claimableAt: later(60) }), numbered(3, { claimableAt: later(30) }));
       expect(await store.nextDueAfter(later(0))).toEqual(later(30));
       await claim(store, ['dlv_3'], 'lease', later(30));

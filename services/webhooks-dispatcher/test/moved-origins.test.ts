@@ -5,7 +5,7 @@ import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { DeliveryDoc } from '../src/adapters/store/deliveries.ts';
 import { stores } from '../src/adapters/store/stores.ts';
-import { dispatcher } from '../src/use-cases/dispatch.ts';
+import { createDeliveryLoop } from '../src/delivery-loop/delivery-loop.ts';
 import { aBubble, aDelivery, NOON } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';
 import { openScene, type Scene, type Subscriber } from './scene.ts';
@@ -105,7 +105,7 @@ describe('a delivery whose origin is corrected between the look and the claim', 
     await ensureIndexes();
     await deliveries.insert(aDelivery({ claimCount: 0 }));
     const origins: string[] = [];
-    const run = dispatcher({
+    const loop = createDeliveryLoop({
       deliveries: {
         ...deliveries,
         async claim(request) {
@@ -116,19 +116,16 @@ describe('a delivery whose origin is corrected between the look and the claim', 
       clock: fakeClock(NOON),
       ids: systemIds(),
       limits: { ...LIMITS, perOrigin: 1 },
-      prepare: ({ claimed }, { done }) => {
+      prepare: ({ claimed }) => {
         for (const one of claimed.map(({ origin }) => origin)) origins.push(one);
-        const end = () => {
-          for (const delivery of claimed) done(delivery, true);
-        };
-        return Promise.resolve(() => Promise.resolve(end()));
+        return Promise.resolve(() => Promise.resolve({ outcome: null, isFinished: true }));
       },
       wake: () => null,
       quiet: () => null,
     });
-    await run.run();
-    await run.drained();
+    await loop.run();
+    await loop.drained();
     expect(origins).toEqual(['https://hooks.example.com']);
-    expect(run.inFlight()).toEqual({ attempts: 0, saturated: 0 });
+    expect(loop.inFlight()).toEqual({ attempts: 0, saturated: 0 });
   });
 });

@@ -2,8 +2,8 @@ import { systemIds } from '@bubbles/kernel/ids.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
 import { stores } from '../src/adapters/store/stores.ts';
+import { createDeliveryLoop } from '../src/delivery-loop/delivery-loop.ts';
 import { POSTPONE_MS } from '../src/domain/delivery.ts';
-import { dispatcher } from '../src/use-cases/dispatch.ts';
 import { aDelivery, NOON } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';
 import { memoryDatabase } from './stores.ts';
@@ -17,20 +17,17 @@ describe('a clock that is set back while somebody who is asked is away', () => {
     const steady = fakeClock(NOON);
     let setBackMs = 0;
     const prepared: string[] = [];
-    const { run } = dispatcher({
+    const { run } = createDeliveryLoop({
       deliveries,
       clock: { ...steady, now: () => new Date(steady.now().getTime() - setBackMs) },
       ids: systemIds(),
       limits: { ...CONFIG.limits, leaseMs: 60_000 },
       wake: () => undefined,
       quiet: () => undefined,
-      prepare({ claimed }, { away, done }) {
+      prepare({ claimed }, onAway) {
         for (const one of claimed.map(({ id }) => id)) prepared.push(one);
-        away();
-        const end = () => {
-          for (const delivery of claimed) done(delivery, false);
-        };
-        return Promise.resolve(() => Promise.resolve(end()));
+        onAway();
+        return Promise.resolve(() => Promise.resolve({ outcome: null, isFinished: false }));
       },
     });
     const queue = (id: string) => deliveries.insert(aDelivery({ id, eventId: id, claimableAt: new Date(NOON.getTime() - 2 * HOUR_MS) }));

@@ -5,8 +5,8 @@ import { eventHandlers } from '@bubbles/webhooks-dispatcher/adapters/bus/event-h
 import { stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import type { App } from '@bubbles/webhooks-dispatcher/app.ts';
 import { DEFAULT_QUOTA } from '@bubbles/webhooks-dispatcher/config.ts';
+import type { NewDelivery } from '@bubbles/webhooks-dispatcher/ports.ts';
 import { fanOut } from '@bubbles/webhooks-dispatcher/use-cases/fan-out.ts';
-import type { NewDelivery } from '@bubbles/webhooks-dispatcher/use-cases/hand-over.ts';
 import { describe, expect, it } from '@jest/globals';
 import { aSubscription } from '../../../services/webhooks-dispatcher/test/builders.ts';
 import { memoryInfra } from '../../support/memory-infra.ts';

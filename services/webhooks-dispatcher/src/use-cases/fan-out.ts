@@ -1,12 +1,11 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
+import { batchWhileBusy } from '@bubbles/kernel/concurrency.ts';
 import { isUnavailable } from '@bubbles/kernel/errors.ts';
 import { missed, queued, type WebhookEvent } from '../domain/delivery.ts';
 import { eventId } from '../domain/ids.ts';
 import type { ReadyBubble } from '../domain/subscription.ts';
 import { covers, type EventType, eventsOf, type Subscription } from '../domain/subscription.ts';
-import type { EventStore, SubscriptionStore } from '../ports.ts';
-import { grouped } from './grouped.ts';
-import type { NewDelivery } from './hand-over.ts';
+import type { EventStore, NewDelivery, SubscriptionStore } from '../ports.ts';
 
 interface Ports {
   readonly subscriptions: SubscriptionStore;
@@ -25,7 +24,7 @@ export interface ReadyNotice {
   readonly readyAt: Date;
 }
 
-const OWNERS_A_READ = 500;
+const OWNERS_PER_READ = 500;
 /** Others write to the store meanwhile. */
 const INSERTS_PER_WRITE = 200;
 const EVENTS_PER_WRITE = 50;
@@ -65,7 +64,7 @@ export const fanOut = ({ subscriptions, events, clock, enqueue }: Ports) => {
   const subscriptionsOf = async (all: readonly ReadyNotice[]): Promise<ReadonlyMap<string, readonly Subscription[]>> => {
     const owners = [...new Set(all.flatMap(({ participantIds }) => participantIds))];
     const found: Subscription[] = [];
-    for (const some of slices(owners, OWNERS_A_READ)) for (const one of await subscriptions.ofOwners(some)) found.push(one);
+    for (const some of slices(owners, OWNERS_PER_READ)) for (const one of await subscriptions.ofOwners(some)) found.push(one);
     return Map.groupBy(found, ({ ownerId }) => ownerId);
   };
   /** The events whose bodies are the ones that are kept. */
@@ -91,7 +90,7 @@ export const fanOut = ({ subscriptions, events, clock, enqueue }: Ports) => {
       );
     }
   };
-  const together = grouped(fanOutAll);
+  const together = batchWhileBusy(fanOutAll);
   return async (ready: ReadyNotice): Promise<void> => {
     try {
       await together(ready);

@@ -1,4 +1,4 @@
-/** RFC 8305, section 8: between two attempts, unless the first one consecutiveFailures before. */
+/** RFC 8305, section 8: between two attempts, unless the first one fails before. */
 const CONNECTION_ATTEMPT_DELAY_MS = 250;
 /** How long a further address is waited for when all before it have failed. Name servers that never answer for one family are common. */
 const LAST_ADDRESS_MS = 250;

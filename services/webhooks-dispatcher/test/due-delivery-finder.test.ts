@@ -2,10 +2,10 @@ import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { falteringWorld } from '@bubbles/testing/faltering-world.ts';
 import { describe, expect, it } from '@jest/globals';
 import { stores } from '../src/adapters/store/stores.ts';
+import { createDueDeliveryFinder } from '../src/delivery-loop/due-delivery-finder.ts';
+import { createSlots } from '../src/delivery-loop/slots.ts';
 import type { Delivery } from '../src/domain/delivery.ts';
 import type { DueDelivery } from '../src/ports.ts';
-import { lookOut } from '../src/use-cases/look-out.ts';
-import { slots } from '../src/use-cases/slots.ts';
 import { aDelivery, NOON } from './builders.ts';
 import { memoryDatabase } from './stores.ts';
 
@@ -16,21 +16,21 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
   const { deliveries, ensureIndexes } = stores(database(memoryDatabase()));
   await ensureIndexes();
   const clock = fakeClock(NOON);
-  const slot = slots({ ...LIMITS, ...limits });
+  const slots = createSlots({ ...LIMITS, ...limits });
   let read = 0;
   const dueOf: typeof deliveries.dueOf = (...args) => {
     read += 1;
     return deliveries.dueOf(...args);
   };
-  const look = lookOut({ deliveries: { ...deliveries, dueOf }, clock, slot });
+  const finder = createDueDeliveryFinder({ deliveries: { ...deliveries, dueOf }, clock, slots });
   const leased: DueDelivery[] = [];
   let count = 0;
   let last = aDelivery();
   return {
     failing,
     clock,
-    slot,
-    look,
+    slots,
+    finder,
     /** Due so many seconds before now. */
     async queue(subscriptionId: string, { ago = 0, times = 1, ...fields }: { ago?: number; times?: number } & Partial<Delivery> = {}) {
       for (let n = 0; n < times; n += 1) {
@@ -41,12 +41,12 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
       }
     },
     /** Tells of the one that was queued last, which has no room. */
-    blockLast: () => look.block(last),
+    blockLast: () => finder.block(last),
     /** How often one subscription was looked at by itself. */
     reads: () => read,
     /** Takes what is found, as the dispatcher does; answers of whom it was. */
     async take(everything = true): Promise<readonly string[]> {
-      const found = await look.find(everything);
+      const found = await finder.find(everything);
       const now = clock.now();
       const leaseUntil = new Date(now.getTime() + 3_600_000);
       await deliveries.claim({ now, leaseUntil, leaseToken: 'lease', ids: found.map(({ id }) => id) });
@@ -60,7 +60,7 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
       const ending = leased.filter(({ subscriptionId }) => of === null || subscriptionId === of);
       for (const delivery of ending) {
         leased.splice(leased.indexOf(delivery), 1);
-        slot.free(delivery);
+        slots.free(delivery);
         const as = { kind: 'cancelled', reason: 'plan_required', at: clock.now() } as const;
         await deliveries.release([{ id: delivery.id, leaseToken: 'lease', as }]);
       }
@@ -68,7 +68,7 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
   };
 };
 
-describe('the look-out for due deliveries', () => {
+describe('the finder of due deliveries', () => {
   it('[DLV-06] takes the longest due first, as many as there is room for at their subscription', async () => {
     const { queue, take, finish } = await scene();
     await queue('wh_new');
@@ -172,20 +172,20 @@ describe('the look-out for due deliveries', () => {
   });
 
   it('[GEN-14] a receiver that timed out has one slot until it answers, and all of them only some', async () => {
-    const { queue, take, finish, slot } = await scene({ forTimedOut: 4 });
+    const { queue, take, finish, slots } = await scene({ forTimedOut: 4 });
     const answered = { outcome: '5xx', status: 500 } as const;
     for (const id of ['wh_1', 'wh_2', 'wh_3']) {
       await queue(id, { times: 6 });
-      slot.hear(id, { outcome: 'timeout', status: null });
+      slots.noteOutcome(id, { outcome: 'timeout', status: null });
     }
     expect([...(await take()), ...(await take())].toSorted()).toEqual(['wh_1', 'wh_2']);
     await finish('wh_1');
     expect([...(await take()), ...(await take())]).toEqual(['wh_1']);
     await finish('wh_1');
     expect([...(await take()), ...(await take())]).toEqual(['wh_3']);
-    slot.hear('wh_2', { outcome: 'connect', status: null });
+    slots.noteOutcome('wh_2', { outcome: 'connect', status: null });
     expect([...(await take()), ...(await take())]).toEqual([]);
-    slot.hear('wh_2', answered);
+    slots.noteOutcome('wh_2', answered);
     expect([...(await take()), ...(await take())]).toEqual(['wh_2']);
     await finish();
     expect([...(await take()), ...(await take())].filter((id) => id === 'wh_2')).toHaveLength(2);
@@ -207,14 +207,14 @@ describe('the look-out for due deliveries', () => {
     expect([...found, ...(await take())]).toEqual(['wh_late']);
   });
 
-  it.each([1, 2, 3, 4, 5, 6])('[DLV-05] a look that fails in the store (step %s) leaves no room taken', async (step) => {
-    const { queue, take, finish, slot, failing } = await scene();
+  it.each([1, 2, 3, 4, 5, 6])('[DLV-05] a search that fails in the store (step %s) leaves no room taken', async (step) => {
+    const { queue, take, finish, slots, failing } = await scene();
     const ids = ['wh_1', 'wh_2', 'wh_3'];
     for (const id of ids) await queue(id, { times: 4 });
     while ((await take()).length > 0);
     await finish();
     await failing(step, () => expect(take()).rejects.toMatchObject({ kind: 'unavailable' }));
-    expect(slot.total()).toBe(0);
+    expect(slots.total()).toBe(0);
     expect((await take()).toSorted()).toEqual(ids.flatMap((id) => [id, id]));
   });
 
@@ -263,11 +263,11 @@ describe('the look-out for due deliveries', () => {
   });
 
   it('what was found and not taken on is found again', async () => {
-    const { queue, look, slot, clock, take } = await scene();
+    const { queue, finder, slots, clock, take } = await scene();
     await queue('wh_1');
     await clock.advance(2000);
-    for (const candidate of await look.find(true)) slot.free(candidate);
-    look.forget();
+    for (const candidate of await finder.find(true)) slots.free(candidate);
+    finder.restart();
     expect(await take()).toEqual(['wh_1']);
   });
 });

@@ -5,14 +5,14 @@ import { counter, type Slots, type SubscriptionKey } from './slots.ts';
 interface Ports {
   readonly deliveries: DeliveryStore;
   readonly clock: Clock;
-  readonly slot: Slots;
+  readonly slots: Slots;
 }
 
 /** Subscriptions with deliveries that are due and had no room. Their owners take turns, and of each owner its subscriptions. */
 export interface BlockedSubscriptions {
   add(key: SubscriptionKey): void;
   /** This one of its deliveries fell due just now. */
-  addNew(candidate: DueDelivery): void;
+  addNew(due: DueDelivery): void;
   ids(): readonly string[];
   isEmpty(): boolean;
   /** Whether a delivery of the key would go before one that waits for the same room: of its owner, or at its origin. */
@@ -25,7 +25,7 @@ export interface BlockedSubscriptions {
 interface Waiting {
   readonly key: SubscriptionKey;
   /** Deliveries of it that were read and have had no room yet, the longest due first. */
-  readonly ahead: readonly DueDelivery[];
+  readonly known: readonly DueDelivery[];
   /** Whether nothing else of it was due at the last look. */
   readonly isAll: boolean;
 }
@@ -45,10 +45,10 @@ interface Read {
 
 const SUBSCRIPTIONS_PER_TAKE = 32;
 /** One read serves as many slots as become free one after the other. */
-const CANDIDATES_PER_READ = 32;
+const DELIVERIES_PER_READ = 32;
 
 /** Of a subscription that does not wait: what falls due next is all of it. */
-const NOTHING_WAITS: Pick<Waiting, 'ahead' | 'isAll'> = { ahead: [], isAll: true };
+const NOTHING_WAITS: Pick<Waiting, 'known' | 'isAll'> = { known: [], isAll: true };
 
 const keyOf = ({ subscriptionId, ownerId, origin }: SubscriptionKey): SubscriptionKey => ({ subscriptionId, ownerId, origin });
 
@@ -89,11 +89,11 @@ function queuesByOwner() {
 }
 
 /** What has room now, of those that wait. */
-function roomsOf(queued: ReturnType<typeof queuesByOwner>, slot: Slots): () => readonly Room[] {
+function roomsOf(queued: ReturnType<typeof queuesByOwner>, slots: Slots): () => readonly Room[] {
   const roomOf = (waiting: Waiting): Room | null => {
-    const forFirst = slot.roomOf(waiting.key, 0);
+    const forFirst = slots.roomOf(waiting.key, 0);
     if (forFirst <= 0) return null;
-    const forAny = slot.roomOf(waiting.key, 1);
+    const forAny = slots.roomOf(waiting.key, 1);
     return forAny > 0 ? { waiting, limit: forAny, firstOnly: false } : { waiting, limit: forFirst, firstOnly: true };
   };
   const nextOf = (queue: Iterator<Waiting>): Room | null => {
@@ -108,9 +108,9 @@ function roomsOf(queued: ReturnType<typeof queuesByOwner>, slot: Slots): () => r
     const found: Room[] = [];
     const reserved: (() => void)[] = [];
     const takeTurn = (queue: Iterator<Waiting>): boolean => {
-      const room = found.length < SUBSCRIPTIONS_PER_TAKE && slot.fits(0) ? nextOf(queue) : null;
+      const room = found.length < SUBSCRIPTIONS_PER_TAKE && slots.fits(0) ? nextOf(queue) : null;
       if (room === null) return false;
-      reserved.push(slot.reserve(room.waiting.key, room.limit));
+      reserved.push(slots.reserve(room.waiting.key, room.limit));
       found.push(room);
       return true;
     };
@@ -120,25 +120,25 @@ function roomsOf(queued: ReturnType<typeof queuesByOwner>, slot: Slots): () => r
   };
 }
 
-export function blockedSubscriptions({ deliveries, clock, slot }: Ports): BlockedSubscriptions {
+export function createBlockedSubscriptions({ deliveries, clock, slots }: Ports): BlockedSubscriptions {
   const queued = queuesByOwner();
 
-  const rooms = roomsOf(queued, slot);
+  const rooms = roomsOf(queued, slots);
 
   return {
-    add: (key) => queued.add({ key: keyOf(key), ahead: [], isAll: false }),
-    addNew(candidate) {
-      const { ahead, isAll } = queued.of(candidate) ?? NOTHING_WAITS;
-      const fits = isAll && ahead.length < CANDIDATES_PER_READ;
-      queued.add({ key: keyOf(candidate), ahead: fits ? [...ahead, candidate] : ahead, isAll: fits });
+    add: (key) => queued.add({ key: keyOf(key), known: [], isAll: false }),
+    addNew(due) {
+      const { known, isAll } = queued.of(due) ?? NOTHING_WAITS;
+      const fits = isAll && known.length < DELIVERIES_PER_READ;
+      queued.add({ key: keyOf(due), known: fits ? [...known, due] : known, isAll: fits });
     },
     ids: queued.ids,
     isEmpty: queued.isEmpty,
     waitBefore: queued.waitBefore,
     async take() {
-      if (!slot.fits(0)) return [];
+      if (!slots.fits(0)) return [];
       const open = rooms();
-      // Slots are taken when all were read: those of a look that consecutiveFailures nobody would give back.
+      // Slots are taken when all were read: those of a look that fails nobody would give back.
       const read = await Promise.all(open.map((room) => readFor(room)));
       return open.flatMap((room, n) => takeOf(room, read[n] ?? null));
     },
@@ -146,18 +146,18 @@ export function blockedSubscriptions({ deliveries, clock, slot }: Ports): Blocke
 
   /** What is due for the room; null when enough was read before. */
   async function readFor({ waiting, limit, firstOnly }: Room): Promise<Read | null> {
-    if (waiting.ahead.some(({ attemptCount }) => !firstOnly || attemptCount === 0)) return null;
-    const most = firstOnly ? limit : Math.max(limit, CANDIDATES_PER_READ);
+    if (waiting.known.some(({ attemptCount }) => !firstOnly || attemptCount === 0)) return null;
+    const most = firstOnly ? limit : Math.max(limit, DELIVERIES_PER_READ);
     const found = await deliveries.dueOf(waiting.key.subscriptionId, { now: clock.now(), firstOnly, limit: most });
     return { found, isAll: !firstOnly && found.length < most };
   }
   function takeOf({ waiting, limit, firstOnly }: Room, read: Read | null): readonly DueDelivery[] {
-    const { key, ahead } = waiting;
+    const { key, known } = waiting;
     const taken: DueDelivery[] = [];
     const left: DueDelivery[] = [];
-    for (const candidate of [...ahead, ...(read?.found ?? [])]) {
-      const fits = taken.length < limit && (!firstOnly || candidate.attemptCount === 0) && slot.take(candidate);
-      (fits ? taken : left).push(candidate);
+    for (const due of [...known, ...(read?.found ?? [])]) {
+      const fits = taken.length < limit && (!firstOnly || due.attemptCount === 0) && slots.take(due);
+      (fits ? taken : left).push(due);
     }
     // Something of it fell due during the read, which may have missed it.
     const isUnchanged = queued.of(key) === waiting;
@@ -165,7 +165,7 @@ export function blockedSubscriptions({ deliveries, clock, slot }: Ports): Blocke
     queued.passTurn(key);
     queued.remove(key);
     // It stays until a read finds nothing more: other processes queue deliveries too.
-    if (left.length > 0 || read === null || !isAll) queued.add({ key: left[0] ?? taken.at(-1) ?? key, ahead: left, isAll });
+    if (left.length > 0 || read === null || !isAll) queued.add({ key: left[0] ?? taken.at(-1) ?? key, known: left, isAll });
     return taken;
   }
 }

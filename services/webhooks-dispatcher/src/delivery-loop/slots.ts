@@ -54,7 +54,7 @@ function timingOut() {
   const ids = new Set<string>();
   return {
     has: (subscriptionId: string) => ids.has(subscriptionId),
-    hear(subscriptionId: string, { outcome, status }: Pick<AttemptOutcome, 'outcome' | 'status'>) {
+    noteOutcome(subscriptionId: string, { outcome, status }: Pick<AttemptOutcome, 'outcome' | 'status'>) {
       if (status !== null) ids.delete(subscriptionId);
       if (outcome !== 'timeout') return;
       ids.delete(subscriptionId);
@@ -70,33 +70,33 @@ export interface Slots {
   /** Subscriptions and origins without room. */
   saturated(): number;
   /** Whether the process has room for a delivery; those tried before leave the reserved slots alone. */
-  fits(attempt: number): boolean;
+  fits(attemptCount: number): boolean;
   /** How many more of the subscription's deliveries may be in flight; none when it, its origin or its owner has no room. */
-  roomOf(key: SubscriptionKey, attempt: number): number;
-  /** Counts so many as in flight until the answer is called. */
+  roomOf(key: SubscriptionKey, attemptCount: number): number;
+  /** Counts this many as in flight until the returned function is called. */
   reserve(key: SubscriptionKey, count: number): () => void;
   /** False when there is no room. */
-  take(candidate: DueDelivery): boolean;
-  /** Of a candidate that was taken. */
-  free(candidate: DueDelivery): void;
-  /** An attempt at the subscription ended so. */
-  hear(subscriptionId: string, result: Pick<AttemptOutcome, 'outcome' | 'status'>): void;
+  take(due: DueDelivery): boolean;
+  /** Gives back the slot that it took. */
+  free(due: DueDelivery): void;
+  /** How an attempt at the subscription ended. */
+  noteOutcome(subscriptionId: string, outcome: Pick<AttemptOutcome, 'outcome' | 'status'>): void;
 }
 
-export function slots({ perSubscription, perOrigin, perProcess, reservedForFirst, forTimedOut }: SlotLimits): Slots {
+export function createSlots({ perSubscription, perOrigin, perProcess, reservedForFirst, forTimedOut }: SlotLimits): Slots {
   const [subscriptions, origins] = [counter(), counter()];
   const [all, atTimingOut] = [pool(), pool()];
   const receivers = timingOut();
   const taken = new Map<DueDelivery, () => void>();
 
   const limitOf = (subscriptionId: string) => (receivers.has(subscriptionId) ? WHILE_TIMING_OUT : perSubscription);
-  const sizeFor = (attempt: number) => (attempt === 0 ? perProcess : perProcess - reservedForFirst);
-  const fits = (attempt: number) => all.total() < sizeFor(attempt);
-  const roomOf = ({ subscriptionId, ownerId, origin }: SubscriptionKey, attempt: number) => {
+  const sizeFor = (attemptCount: number) => (attemptCount === 0 ? perProcess : perProcess - reservedForFirst);
+  const fits = (attemptCount: number) => all.total() < sizeFor(attemptCount);
+  const roomOf = ({ subscriptionId, ownerId, origin }: SubscriptionKey, attemptCount: number) => {
     // It is asked of every subscription that waits, and most have no room for the first reason or the second.
     const left = Math.min(limitOf(subscriptionId) - subscriptions.of(subscriptionId), perOrigin - origins.of(origin));
     if (left <= 0) return left;
-    const share = Math.min(left, all.shareLeft(ownerId, sizeFor(attempt)));
+    const share = Math.min(left, all.shareLeft(ownerId, sizeFor(attemptCount)));
     return receivers.has(subscriptionId) ? Math.min(share, atTimingOut.shareLeft(ownerId, forTimedOut)) : share;
   };
   const reserve = ({ subscriptionId, ownerId, origin }: SubscriptionKey, count: number) => {
@@ -117,15 +117,15 @@ export function slots({ perSubscription, perOrigin, perProcess, reservedForFirst
     fits,
     roomOf,
     reserve,
-    take(candidate) {
-      if (roomOf(candidate, candidate.attemptCount) <= 0) return false;
-      taken.set(candidate, reserve(candidate, 1));
+    take(due) {
+      if (roomOf(due, due.attemptCount) <= 0) return false;
+      taken.set(due, reserve(due, 1));
       return true;
     },
-    free(candidate) {
-      taken.get(candidate)?.();
-      taken.delete(candidate);
+    free(due) {
+      taken.get(due)?.();
+      taken.delete(due);
     },
-    hear: receivers.hear,
+    noteOutcome: receivers.noteOutcome,
   };
 }

@@ -1,8 +1,7 @@
 import type { CancelReason, Delivery } from '../domain/delivery.ts';
 import { asOfNow, type LiveReading, liveRefusal } from '../domain/eligibility.ts';
 import type { ReadyBubble } from '../domain/subscription.ts';
-import type { Access, EventStore, Readability, TeamAccess } from '../ports.ts';
-import type { Batch } from './claims.ts';
+import type { Access, ClaimedBatch, EventStore, Readability, TeamAccess } from '../ports.ts';
 
 interface Ports {
   readonly access: Access;
@@ -11,8 +10,8 @@ interface Ports {
 }
 
 /** What was learnt of a delivery before its attempt. */
-export type Asked = { readonly refusal: CancelReason } | Cleared;
-export interface Cleared {
+type Eligibility = { readonly refusal: CancelReason } | Eligible;
+export interface Eligible {
   readonly refusal: null;
   readonly body: Uint8Array;
   /** As it is now; null for a test. */
@@ -20,9 +19,6 @@ export interface Cleared {
   /** Of the owner's account. */
   readonly ownerLife: number;
 }
-
-/** Of the deliveries of one batch; those of which somebody could not be asked are not in it. */
-export type Answers = ReadonlyMap<string, Asked>;
 
 const teamsOf = (bubbles: readonly (ReadyBubble | null)[]): string[] => [...new Set(bubbles.flatMap((bubble) => bubble?.teamId ?? []))];
 
@@ -34,14 +30,14 @@ const askTeams = async (access: Access, bubbles: readonly ReadyBubble[], known: 
   return new Map([...known, ...teams]);
 };
 
-interface Seen {
+interface CurrentBubble {
   readonly reading: LiveReading;
   /** As it is now. */
   readonly bubble: ReadyBubble;
 }
 
 /** What bubbles-query answers of the deliveries that carry a bubble, by delivery. */
-const askReadings = async (readability: Readability, claimed: readonly Delivery[]): Promise<ReadonlyMap<string, Seen>> => {
+const askReadings = async (readability: Readability, claimed: readonly Delivery[]): Promise<ReadonlyMap<string, CurrentBubble>> => {
   const asked = claimed.flatMap(({ id, ownerId, bubble }) => (bubble === null ? [] : [{ id, ownerId, bubble }]));
   if (asked.length === 0) return new Map();
   const readings = await readability.ask(asked.map(({ ownerId, bubble }) => ({ userId: ownerId, bubbleId: bubble.id })));
@@ -50,45 +46,51 @@ const askReadings = async (readability: Readability, claimed: readonly Delivery[
   );
 };
 
-const judge = ({ bubble, ownerId }: Delivery, seen: Seen | undefined, { users, teams }: Awaited<ReturnType<Access['ask']>>) => {
+const judge = ({ bubble, ownerId }: Delivery, current: CurrentBubble | undefined, { users, teams }: Awaited<ReturnType<Access['ask']>>) => {
   const owner = users.get(ownerId);
-  const teamId = seen?.bubble.teamId ?? null;
+  const teamId = current?.bubble.teamId ?? null;
   const team = teamId === null ? null : teams.get(teamId);
-  if (owner === undefined || team === undefined || (bubble !== null && seen === undefined)) return null;
-  return { ownerLife: owner.life, refusal: liveRefusal({ ownerActive: owner.active, ownerPays: owner.pays, team }, seen?.reading ?? null) };
+  if (owner === undefined || team === undefined || (bubble !== null && current === undefined)) return null;
+  return {
+    ownerLife: owner.life,
+    refusal: liveRefusal({ ownerActive: owner.active, ownerPays: owner.pays, team }, current?.reading ?? null),
+  };
 };
 
-const readBodies = async (events: EventStore, { claimed, bodies }: Pick<Batch, 'claimed' | 'bodies'>) => {
+const readBodies = async (events: EventStore, { claimed, bodies }: ClaimedBatch) => {
   const ids = [...new Set(claimed.map(({ eventId }) => eventId))].filter((id) => !bodies.has(id));
   return ids.length === 0 ? bodies : new Map([...bodies, ...(await events.bodies(ids))]);
 };
 
-/** Identity and bubbles-query are asked once for the whole batch, and the frozen bodies that are not known are read with it. `onAway` hears why some are without an answer. */
-export async function askLive(
+/**
+ * What identity and bubbles-query say of each delivery of the batch, by id, with its frozen body. Both are asked once for all; `onAway` hears which error
+ * leaves deliveries out.
+ */
+export async function checkEligibility(
   { access, readability, events }: Ports,
-  { claimed, bodies: known }: Pick<Batch, 'claimed' | 'bodies'>,
+  { claimed, bodies: known }: ClaimedBatch,
   onAway: (error: unknown) => void,
-): Promise<Answers> {
+): Promise<ReadonlyMap<string, Eligibility>> {
   const userIds = [...new Set(claimed.map(({ ownerId }) => ownerId))];
   const teamIds = teamsOf(claimed.map(({ bubble }) => bubble));
   const away = (error: unknown): null => {
     onAway(error);
     return null;
   };
-  const [live, seenOf, bodies] = await Promise.all([
+  const [live, readings, bodies] = await Promise.all([
     access.ask({ userIds, teamIds }).catch(away),
     askReadings(readability, claimed).catch(away),
     readBodies(events, { claimed, bodies: known }).catch(away),
   ]);
   if (live === null || bodies === null) return new Map();
-  const seen = seenOf ?? new Map<string, Seen>();
+  const current = readings ?? new Map<string, CurrentBubble>();
   const teams = await askTeams(
     access,
-    [...seen.values()].map(({ bubble }) => bubble),
+    [...current.values()].map(({ bubble }) => bubble),
     live.teams,
   ).catch(away);
-  const asked = (delivery: Delivery): Asked | null => {
-    const bubble = seen.get(delivery.id);
+  const eligibilityOf = (delivery: Delivery): Eligibility | null => {
+    const bubble = current.get(delivery.id);
     const judged = judge(delivery, bubble, { ...live, teams: teams ?? live.teams });
     if (judged?.refusal !== null) return judged && { refusal: judged.refusal };
     const body = bodies.get(delivery.eventId);
@@ -99,8 +101,8 @@ export async function askLive(
   };
   return new Map(
     claimed.flatMap((delivery) => {
-      const answer = asked(delivery);
-      return answer === null ? [] : [[delivery.id, answer] as const];
+      const eligibility = eligibilityOf(delivery);
+      return eligibility === null ? [] : [[delivery.id, eligibility] as const];
     }),
   );
 }

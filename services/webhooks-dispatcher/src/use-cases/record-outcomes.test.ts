@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { aDelivery, NOON } from '../../test/builders.ts';
 import type { LeaseRelease } from '../ports.ts';
-import { leaseEnds } from './lease-ends.ts';
+import { leaseReleases } from './record-outcomes.ts';
 
 const GONE: LeaseRelease['as'] = { kind: 'cancelled', reason: 'subscription_deleted', at: NOON };
 
@@ -33,7 +33,7 @@ const counting = () => {
   return {
     leases,
     counted,
-    end: leaseEnds({ deliveries: { release }, metrics }),
+    end: leaseReleases({ deliveries: { release }, metrics }),
     lose: (what: 'request' | 'answer') => {
       loses = what;
     },

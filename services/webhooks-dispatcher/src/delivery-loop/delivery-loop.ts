@@ -1,0 +1,156 @@
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { inFlight } from '@bubbles/kernel/concurrency.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import { type Delivery, POSTPONE_MS } from '../domain/delivery.ts';
+import type { AttemptReport, DeliveryStore, NewDelivery, PrepareAttempts } from '../ports.ts';
+import { createClaims, type SlottedBatch } from './claims.ts';
+import { createDueDeliveryFinder } from './due-delivery-finder.ts';
+import { createSlots, type SlotLimits } from './slots.ts';
+
+export interface DeliveryLoopLimits extends SlotLimits {
+  /** How long a claim keeps others away, milliseconds; longer than an attempt can take. */
+  readonly leaseMs: number;
+  /** How long a claim waits for others to end, milliseconds, so that it is large; only beside many attempts. */
+  readonly claimWindowMs: number;
+}
+
+interface Ports {
+  readonly deliveries: DeliveryStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly limits: DeliveryLoopLimits;
+  readonly prepare: PrepareAttempts;
+  /** Runs the loop, once more when it runs. */
+  readonly wake: () => void;
+  /** No attempt is in flight any more. */
+  readonly quiet: () => void;
+}
+
+/** From so many attempts in flight on, what becomes free with one of them can wait for more. */
+const MANY_ATTEMPTS = 16;
+
+/** Claims what is due under leases, makes the attempts, and keeps one slow receiver from holding up the others. */
+export function createDeliveryLoop({ prepare, wake, quiet, ...ports }: Ports) {
+  const { deliveries, clock, limits } = ports;
+  const slots = createSlots(limits);
+  const finder = createDueDeliveryFinder({ deliveries, clock, slots });
+  const claiming = createClaims({ ...ports, slots, finder });
+  const attempting = inFlight();
+  const runs = runReasons(wake);
+  const window = claimWindow({ clock, ms: limits.claimWindowMs, isBusy: () => slots.total() >= MANY_ATTEMPTS, end: runs.roomFreed });
+  /** While a service is away a few batches find out every few seconds, not the whole backlog again and again. */
+  let pausedUntil = Number.NEGATIVE_INFINITY;
+  let isStopped = false;
+
+  const mayBegin = (): boolean => !isStopped && clock.monotonic() >= pausedUntil;
+  const claim = async (everything: boolean): Promise<SlottedBatch | null> => (mayBegin() ? claiming.next(everything) : null);
+  const prepared = (batch: SlottedBatch) =>
+    prepare(batch, () => {
+      pausedUntil = clock.monotonic() + POSTPONE_MS;
+    });
+  const onEnd = ({ slotted }: SlottedBatch, { id, subscriptionId }: Delivery, { outcome, isFinished }: AttemptReport) => {
+    if (outcome !== null) slots.noteOutcome(subscriptionId, outcome);
+    const due = slotted.get(id);
+    if (due !== undefined) slots.free(due);
+    // It falls due again, or what waits has room now.
+    if (!isFinished) runs.news();
+    else if (finder.hasBacklog()) window();
+    if (slots.total() === 0) quiet();
+  };
+  const makeAttempts = async (batch: SlottedBatch, attempt: Awaited<ReturnType<PrepareAttempts>>): Promise<void> => {
+    await Promise.all(batch.claimed.map(async (delivery) => onEnd(batch, delivery, await attempt(delivery))));
+  };
+  const takeOn = async (everything: boolean): Promise<void> => {
+    // One batch is prepared at a time: what ends meanwhile makes room for the next one to be large.
+    for (let batch = await claim(everything); batch !== null; batch = await claim(everything)) {
+      const attempt = await prepared(batch);
+      void attempting.track(makeAttempts(batch, attempt));
+    }
+  };
+
+  return {
+    /** Takes on all that is due and fits; answers when the next delivery falls due. */
+    run: () =>
+      runs.run(clock.now(), async (everything, knownDue) => {
+        await takeOn(everything);
+        return everything ? deliveries.nextDueAfter(clock.now()) : knownDue;
+      }),
+    /** Inserts deliveries that are due now; those that fit are taken on at once. Resolves when they are kept. */
+    async enqueue(all: readonly NewDelivery[]): Promise<void> {
+      const inserted = claiming.insert(all, mayBegin());
+      // Its leases are waited for, from before they are in the store.
+      const begun = inserted.then(async ({ batch }) => {
+        if (batch.claimed.length > 0) await makeAttempts(batch, await prepared(batch));
+      });
+      attempting.track(begun).catch(runs.news);
+      const { waiting, isRepeated } = await inserted;
+      waiting.forEach(finder.block);
+      if (isRepeated) runs.news();
+      else if (waiting.length > 0) runs.roomFreed();
+    },
+    /** Something may be due that this loop does not know of. */
+    wake: runs.news,
+    /** Resolves when no attempt is in flight: whether there was any. */
+    async drained(): Promise<boolean> {
+      const wasBusy = attempting.size() > 0;
+      await attempting.idle();
+      return wasBusy;
+    },
+    stopClaiming() {
+      isStopped = true;
+    },
+    inFlight: () => ({ attempts: slots.total(), saturated: slots.saturated() }),
+  };
+}
+
+type Run = (everything: boolean, knownDue: Date | null) => Promise<Date | null>;
+
+/** Why the loop runs. When it is only because there is room again, nothing can be due that it does not know of. */
+const runReasons = (wake: () => void) => {
+  let mayBeMore = true;
+  let isForRoom = false;
+  let nextDue: Date | null = null;
+  return {
+    news() {
+      mayBeMore = true;
+      wake();
+    },
+    roomFreed() {
+      isForRoom = true;
+      wake();
+    },
+    async run(now: Date, run: Run): Promise<Date | null> {
+      const everything = mayBeMore || !isForRoom || (nextDue !== null && nextDue <= now);
+      [mayBeMore, isForRoom] = [false, false];
+      try {
+        nextDue = await run(everything, nextDue);
+        return nextDue;
+      } catch (error) {
+        mayBeMore = true;
+        throw error;
+      }
+    },
+  };
+};
+
+interface ClaimWindow {
+  readonly clock: Clock;
+  readonly ms: number;
+  readonly isBusy: () => boolean;
+  readonly end: () => void;
+}
+
+/** Called for each slot that becomes free: `end` follows at once, or once for all of a window while there is enough to do. */
+const claimWindow = ({ clock, ms, isBusy, end }: ClaimWindow) => {
+  let isOpen = false;
+  const wait = async () => {
+    isOpen = true;
+    await clock.sleepUntil(new Date(clock.now().getTime() + ms), 'poll');
+    isOpen = false;
+    end();
+  };
+  return (): void => {
+    if (ms === 0 || !isBusy()) end();
+    else if (!isOpen) void wait();
+  };
+};
