@@ -9,6 +9,8 @@ const KERNEL = '^shared/kernel/src/(errors|log|clock|ids|cursors|loop|concurrenc
 const TYPES_ALONE = '^shared/(store/src/aggregates|bus/src/outgoing|kernel/src/seal)[.]ts$|^node_modules/zod/';
 /** The part of Node that computes: hashes, addresses, comparison. Its randomness is refused by words.test.ts. */
 const PURE_NODE = '^(node:)?(crypto|net|util|url|buffer)$';
+const CONCURRENCY = '^shared/kernel/src/concurrency[.]ts$';
+const THREADS = '^(node:)?(worker_threads|timers/promises)$';
 
 /** The gateway's folders from the rules up; none knows one that stands after it, nor one beside it. */
 const GATEWAY_LAYERS = [
@@ -62,6 +64,18 @@ const forbidden = [
     name: 'domain-is-pure',
     from: { path: '^services/([^/]+)/src/domain/', pathNot: TESTS },
     to: { pathNot: ['^services/$1/src/domain/', '^shared/kernel/src/errors[.]ts$', '^contracts/src/access[.]ts$', PURE_NODE] },
+  },
+  {
+    name: 'search-knows-ports',
+    comment: 'A search engine knows the rules, the ports and threads, nothing of stores and routes.',
+    from: { path: '^services/([^/]+)/src/search/', pathNot: TESTS },
+    to: { pathNot: ['^services/$1/src/(domain/|search/|ports[.]ts$)', KERNEL, CONCURRENCY, PURE_NODE, THREADS] },
+  },
+  {
+    name: 'search-behind-its-port',
+    comment: 'Only the composition root knows the search engine.',
+    from: { path: '^services/([^/]+)/src/', pathNot: ['^services/[^/]+/src/(search/|service[.]ts$)', TESTS] },
+    to: { path: '^services/$1/src/search/' },
   },
   {
     name: 'use-cases-know-ports',

@@ -30,6 +30,8 @@ const BREACHES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   resolvable: { 'services/a/src/domain/lost.ts': "import './nowhere.ts';" },
   'declared-packages': { 'services/a/src/adapters/http/undeclared.ts': "import 'koa';" },
   'domain-is-pure': { 'services/a/src/domain/impure.ts': "import type { Log } from '@bubbles/kernel/log.ts';" },
+  'search-knows-ports': { 'services/a/src/search/stored.ts': "import type { store } from '@bubbles/store/aggregates.ts';" },
+  'search-behind-its-port': { 'services/a/src/use-cases/engine.ts': "import '../search/lawful.ts';" },
   'use-cases-know-ports': { 'services/a/src/use-cases/direct.ts': "import '../adapters/http/routes.ts';" },
   'loops-know-ports': { 'services/a/src/work-loop/run.ts': "import '../use-cases/direct.ts';" },
   'app-knows-use-cases': { 'services/a/src/app.ts': "import './adapters/http/routes.ts';" },
@@ -78,6 +80,7 @@ const LAWFUL: Readonly<Record<string, string>> = {
   'services/a/src/work-loop/lawful.ts': "import '../domain/lawful.ts'; import '@bubbles/kernel/errors.ts';",
   'services/gateway/src/pipeline/lawful.ts': "import '../admission/admit.ts'; import '../messages/head.ts';",
   'services/a/src/adapters/bus/lawful.ts': "import '@bubbles/contracts/events/event.ts';",
+  'services/a/src/search/lawful.ts': "import '../domain/lawful.ts'; import 'node:worker_threads';",
   'services/a/src/domain/lawful.test.ts': "import '../../test/builders.ts'; import './lawful.ts';",
 };
 

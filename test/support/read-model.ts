@@ -3,8 +3,7 @@ import type { BubbleDoc } from '@bubbles/bubbles-query/adapters/store/bubbles.ts
 import type { CardDoc } from '@bubbles/bubbles-query/adapters/store/cards.ts';
 import type { CommentDoc } from '@bubbles/bubbles-query/adapters/store/comments.ts';
 import type { PersonDoc } from '@bubbles/bubbles-query/adapters/store/people.ts';
-import { atOnce } from '@bubbles/bubbles-query/domain/search/turns.ts';
-import { type SearchCard, searchCard } from '@bubbles/bubbles-query/domain/search-card.ts';
+import { atOnce, type SearchCard, searchCard } from '@bubbles/bubbles-query/domain/search-card.ts';
 import { type Stored, stateOf } from '@bubbles/store/aggregates.ts';
 import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
 import type { Bubble } from '../../services/bubbles-query/src/domain/bubble.ts';

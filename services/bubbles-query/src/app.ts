@@ -1,5 +1,4 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import type { Turns } from './domain/search/turns.ts';
 import type {
   Accounts,
   BubbleReady,
@@ -9,6 +8,7 @@ import type {
   FillStore,
   Memberships,
   PeopleStore,
+  RunInSlices,
   SearchIndex,
   TranscriptStore,
 } from './ports.ts';
@@ -32,7 +32,7 @@ export interface AppPorts {
   readonly memberships: Memberships;
   readonly index: SearchIndex;
   readonly feed: Feed;
-  readonly turns: Turns;
+  readonly runInSlices: RunInSlices;
   readonly clock: Clock;
   readonly bubbleReady: BubbleReady;
 }

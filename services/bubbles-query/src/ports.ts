@@ -4,8 +4,9 @@ import type { Changed } from '@bubbles/store/aggregates.ts';
 import type { Bubble, BubbleType, Row } from './domain/bubble.ts';
 import type { Comment, ShownComment, Thread } from './domain/comment.ts';
 import type { Directory, KnownPerson } from './domain/person.ts';
-import type { IndexCache } from './domain/search/index-cache.ts';
-import type { SearchCard } from './domain/search-card.ts';
+import type { Position } from './domain/ranking.ts';
+import type { CardRow, PersonRow, SearchCard } from './domain/search-card.ts';
+import type { ParsedQuery } from './domain/search-query.ts';
 import type { Transcript } from './domain/transcript.ts';
 
 export interface ListFilters {
@@ -91,8 +92,45 @@ export interface CardStore {
   dropRemovedBefore(at: Date): Promise<number>;
 }
 
-/** The readable bubbles of each caller by words; what it finds must be verified. */
-export type SearchIndex = Pick<IndexCache, 'search'>;
+export interface SearchRequest {
+  readonly query: ParsedQuery;
+  readonly filters: ListFilters;
+  readonly after: Position | null;
+  readonly nowMs: number;
+}
+
+/** Finds the readable bubbles of each caller by words. It may be behind: what it finds must be verified. */
+export interface SearchIndex {
+  /** Hits in order, as many as are pulled, of all cards that were written before the call. */
+  search(userId: string, request: SearchRequest): AsyncGenerator<Position>;
+}
+
+/** Sequence numbers above `after`, up to `upTo` if that is not null. */
+export interface FeedSpan {
+  readonly after: number;
+  readonly upTo: number | null;
+}
+
+/** Rows that carry a new, higher sequence number with every change: what the search index follows. */
+export interface FeedSource<R> {
+  /** Those of a span as they are now, in batches by number. */
+  read(span: FeedSpan): AsyncIterable<readonly R[]>;
+  count(span: FeedSpan): Promise<number>;
+}
+
+export interface CardFeed {
+  /** Every card that the caller reads or ever read. */
+  of(userId: string): FeedSource<CardRow>;
+}
+
+export interface PeopleFeed {
+  /** The rows of these people, with or without an account; those without a row are left out. */
+  named(ids: readonly string[]): Promise<readonly PersonRow[]>;
+  readonly all: FeedSource<PersonRow>;
+}
+
+/** Runs long work that yields where others may have a turn of the event loop. */
+export type RunInSlices = <T>(work: Generator<null, T>) => Promise<T>;
 
 /** How far a projection has been filled. */
 export interface FillProgress {

@@ -1,9 +1,7 @@
 import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
 import type { Infra, Service } from '@bubbles/host/service.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
-import type { Clock } from '@bubbles/kernel/clock.ts';
 import { cursorsWith } from '@bubbles/kernel/cursors.ts';
-import type { Log } from '@bubbles/kernel/log.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import { outboxRelay } from '@bubbles/store/outbox-relay.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
@@ -15,14 +13,9 @@ import { routes } from './adapters/http/routes.ts';
 import { accounts } from './adapters/services/accounts.ts';
 import { memberships } from './adapters/services/memberships.ts';
 import { openStores, type Stores } from './adapters/store/stores.ts';
-import { openThread } from './adapters/threads/open-thread.ts';
-import { turnsInOrder } from './adapters/threads/turns.ts';
 import { type App, createApp } from './app.ts';
 import type { Config } from './config.ts';
-import type { IndexBuilder } from './domain/search/index-builder.ts';
-import { createIndexCache, type IndexCache } from './domain/search/index-cache.ts';
-import { threadBuilder } from './domain/search/thread-builder.ts';
-import type { Turns } from './domain/search/turns.ts';
+import { createSearchEngine } from './search/search-engine.ts';
 import { createFeed } from './use-cases/feed.ts';
 
 export const NAME = CONSUMER;
@@ -39,15 +32,14 @@ export function createBubblesQuery(config: Config, infra: Infra, { identity }: P
   let loops: ReturnType<typeof startLoops> | null = null;
   const stores = openStores({ ...infra, source: NAME, onCommit: () => loops?.relay.poke() });
   const present = presenter(config);
-  const builder = threadBuilder(openThread, config.search.threads);
-  const turns: Turns = { elapsedMs: () => clock.monotonic(), nextTurn: turnsInOrder() };
+  const search = createSearchEngine({ ...stores, ...config.search, clock, log });
   const app = createApp({
     ...stores,
     clock,
-    turns,
     accounts: accounts(identity),
     memberships: memberships(identity),
-    index: searchIndex({ stores, builder, turns, budgetBytes: config.search.memoryBytes, clock, log }),
+    index: search.index,
+    runInSlices: search.runInSlices,
     feed: createFeed(clock),
     bubbleReady: bubbleReady(present.bubble),
   });
@@ -65,30 +57,10 @@ export function createBubblesQuery(config: Config, infra: Infra, { identity }: P
       await Promise.all([loops?.relay.idle(), loops?.fill.idle()]);
     },
     async stop() {
-      await Promise.all([loops?.relay.stop(), loops?.fill.stop(), builder.stop()]);
+      await Promise.all([loops?.relay.stop(), loops?.fill.stop(), search.stop()]);
     },
   };
 }
-
-interface IndexParts {
-  readonly stores: Stores;
-  readonly builder: IndexBuilder;
-  readonly turns: Turns;
-  readonly budgetBytes: number;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-const searchIndex = ({ stores, builder, turns, budgetBytes, clock, log }: IndexParts): IndexCache =>
-  createIndexCache({
-    cards: stores.cards,
-    people: stores.people,
-    builder,
-    budgetBytes,
-    nowMs: () => clock.now().getTime(),
-    ...turns,
-    onFault: (error) => log.error('search index merge failed, rebuilding', { error }),
-  });
 
 interface LoopParts {
   readonly app: App;

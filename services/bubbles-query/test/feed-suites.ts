@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { rowRevision } from '../src/adapters/store/cards.ts';
 import type { Stores } from '../src/adapters/store/stores.ts';
-import { ANALYSER_VERSION } from '../src/domain/search/analysis.ts';
-import { nameText } from '../src/domain/search/card.ts';
+import { ANALYSER_VERSION } from '../src/domain/analyser.ts';
 import type { SearchCard } from '../src/domain/search-card.ts';
+import { nameText } from '../src/domain/search-card.ts';
 import { AT, BUBBLE, bubbleId } from './builders.ts';
 
 type MakeStores = () => Promise<Pick<Stores, 'cards' | 'people'>>;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { cardText, nameText } from '../src/domain/search/card.ts';
-import { atOnce, inTurns } from '../src/domain/search/turns.ts';
+import { atOnce, cardText, nameText } from '../src/domain/search-card.ts';
+import { runInSlices } from '../src/search/time-slices.ts';
 import { startBubbles, type TestBubbles } from './bubbles-query.ts';
 import {
   account,
@@ -104,7 +104,7 @@ describe('the analysis of a long text', () => {
         return Promise.resolve();
       },
     };
-    const card = await inTurns(cardText({ title: null, summary }), everyTime);
+    const card = await runInSlices(cardText({ title: null, summary }), everyTime);
     expect(card).toEqual(atOnce(cardText({ title: null, summary })));
     expect(turns).toBeGreaterThanOrEqual(40);
   });

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import { createCallerIndex } from '@bubbles/bubbles-query/domain/search/caller-index.ts';
-import { nameText } from '@bubbles/bubbles-query/domain/search/card.ts';
-import { createIndexBuild } from '@bubbles/bubbles-query/domain/search/index-build.ts';
-import { createNameBook } from '@bubbles/bubbles-query/domain/search/name-book.ts';
-import { parseQuery } from '@bubbles/bubbles-query/domain/search/query-units.ts';
+import { nameText } from '@bubbles/bubbles-query/domain/search-card.ts';
+import { parseQuery } from '@bubbles/bubbles-query/domain/search-query.ts';
+import { createAuthorNames } from '@bubbles/bubbles-query/search/author-names.ts';
+import { createCallerIndex } from '@bubbles/bubbles-query/search/caller-index.ts';
+import { createIndexBuild } from '@bubbles/bubbles-query/search/index-build.ts';
 import { cardOf, NO_FILTERS, type TestBubble } from '../../../services/bubbles-query/test/search/harness.ts';
 
 /** Something that finds bubbles: ours, or what it is held against. */
@@ -30,7 +30,7 @@ export const ourSearcher = (): Searcher => {
       const built = build?.finish();
       if (built === undefined) throw new Error('the index is built already');
       build = null;
-      const names = createNameBook();
+      const names = createAuthorNames();
       const { authors } = built.attributes;
       names.follow(
         authors,

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { openStores } from '@bubbles/bubbles-query/adapters/store/stores.ts';
 import { type Bubble, type Details, withFacts } from '@bubbles/bubbles-query/domain/bubble.ts';
+import { runInSlices } from '@bubbles/bubbles-query/search/time-slices.ts';
 import { writeCard } from '@bubbles/bubbles-query/use-cases/cards.ts';
 import { createFeed } from '@bubbles/bubbles-query/use-cases/feed.ts';
 import type { Infra } from '@bubbles/host/service.ts';
@@ -81,8 +82,8 @@ export const seedBubbles = async (infra: Infra, { bubbles, users, readersEach, c
   const stores = openStores({ ...infra, source: 'bench', onCommit: () => undefined });
   await stores.ensureIndexes();
   const earlier = { ...infra.clock, now: () => new Date(infra.clock.now().getTime() - WRITTEN_BEFORE_MS) };
-  const turns = { elapsedMs: () => infra.clock.monotonic(), nextTurn: () => setImmediate() };
-  const write = writeCard({ ...stores, turns, feed: createFeed(earlier) });
+  const eventLoop = { elapsedMs: () => infra.clock.monotonic(), nextTurn: () => setImmediate() };
+  const write = writeCard({ ...stores, runInSlices: (work) => runInSlices(work, eventLoop), feed: createFeed(earlier) });
   const corpus = createCorpus(bubbles);
   const ids: string[] = [];
   for (let n = 0; n < bubbles; n += 1) {

@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { BUBBLE } from '../../test/builders.ts';
 import { aBubble, someDetails, someMedia, someNotes } from '../../test/states.ts';
-import { createdMsOf, FIRST_MS, isReadable, mayRead, sortKey, sortPrefix, tombstone, unknownBubble, withFacts } from './bubble.ts';
-import { UNDATED } from './search/rank.ts';
+import { createdMsOf, FIRST_MS, isReadable, mayRead, sortKey, sortPrefix, tombstone, UNDATED, unknownBubble, withFacts } from './bubble.ts';
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');
 const known = (fields: Parameters<typeof someDetails>[0] = {}) => withFacts(aBubble(), 'details', someDetails(fields));

@@ -1,5 +1,4 @@
 import { accountIds, type Person } from './person.ts';
-import { NEAR_END_MS, UNDATED } from './search/rank.ts';
 import { shortSummary } from './summary.ts';
 
 export type BubbleType = 'meeting_recording' | 'screen_recording' | 'custom_image';
@@ -83,6 +82,19 @@ export interface Bubble {
   readonly row: Row | null;
 }
 
+/** From 1970 until then, in 2286, times have 13 digits of milliseconds at most: what every release has known. */
+export const NEAR_END_MS = 10 ** 13;
+/** When a bubble without a date was made: before all others. */
+export const UNDATED = Number.NEGATIVE_INFINITY;
+
+/** The place of a bubble among those of all times. */
+export interface Moment {
+  /** Milliseconds, or `UNDATED`. */
+  readonly createdMs: number;
+  /** Lower-case uuid. */
+  readonly id: string;
+}
+
 const NEAR_DIGITS = 13;
 /** The year 0000 begins; no time that comes in lies before it. */
 export const FIRST_MS = -62_167_219_200_000;
@@ -103,7 +115,6 @@ export const sortPrefix = (ms: number): string => {
   return ms < NEAR_END_MS ? `${digits(ms, NEAR_DIGITS)}.` : `${LAST_NEAR}:${digits(ms, FAR_DIGITS)}.`;
 };
 
-/** The place of a bubble among those of all times. */
 export const createdMsOf = (createdAt: Date | null): number => (createdAt === null ? UNDATED : createdAt.getTime());
 
 export const sortKey = (createdMs: number, id: string): string => sortPrefix(createdMs) + id;

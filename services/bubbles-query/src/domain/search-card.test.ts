@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { BUBBLE } from '../../test/builders.ts';
 import { aBubble, someDetails, someNotes } from '../../test/states.ts';
 import { type Bubble, tombstone, withFacts } from './bubble.ts';
-import { atOnce } from './search/turns.ts';
-import { nameInId, searchCard } from './search-card.ts';
+import { atOnce, nameInId, searchCard } from './search-card.ts';
 
 const bubble = (fields: Parameters<typeof someDetails>[0] = {}): Bubble => {
   const detailed = withFacts(aBubble(), 'details', someDetails(fields));

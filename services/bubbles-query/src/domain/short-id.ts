@@ -41,3 +41,11 @@ export function bubbleIdOf(text: string): string | null {
   const lower = text.toLowerCase();
   return UUID.test(lower) ? lower : null;
 }
+
+const UUID_BYTES = 16;
+
+/** The uuid whose 16 bytes begin at `offset`. */
+export const uuidText = (bytes: Uint8Array, offset: number): string => {
+  const hex = Buffer.from(bytes.subarray(offset, offset + UUID_BYTES)).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+};

@@ -1,26 +1,25 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { type Bubble, derivedAgain } from '../domain/bubble.ts';
-import { inTurns, type Turns } from '../domain/search/turns.ts';
 import { searchCard } from '../domain/search-card.ts';
-import type { BubbleStore, CardStore, PeopleStore } from '../ports.ts';
+import type { BubbleStore, CardStore, PeopleStore, RunInSlices } from '../ports.ts';
 import type { Feed } from './feed.ts';
 
 export interface CardPorts {
   readonly cards: CardStore;
   readonly people: Pick<PeopleStore, 'mention'>;
   readonly feed: Feed;
-  readonly turns: Turns;
+  readonly runInSlices: RunInSlices;
 }
 
-const CARDS_A_RUN = 100;
+const CARDS_PER_RUN = 100;
 /** Longer than any index lives that still has the bubble. */
 const KEPT_REMOVED_MS = 30 * 86_400_000;
 
 /** Writes what search finds a bubble by, from what is stored of it; its author first, so that the name is there when the card is. */
 export const writeCard =
-  ({ cards, people, feed, turns }: CardPorts) =>
+  ({ cards, people, feed, runInSlices }: CardPorts) =>
   async (bubble: Bubble): Promise<void> => {
-    const card = await inTurns(searchCard(bubble), turns);
+    const card = await runInSlices(searchCard(bubble));
     if (card === null) return;
     const { userId = null, name = null } = bubble.details?.author ?? {};
     if (userId !== null) await feed(({ seq }) => people.mention({ id: userId, name }, seq));
@@ -49,10 +48,10 @@ export const analyseCardsAgain = ({ bubbles, ...ports }: AnalysisPorts) => {
   return async (): Promise<void> => {
     let seen: ReadonlySet<string> = new Set();
     for (;;) {
-      const ids = await ports.cards.idsAnalysedBefore(CARDS_A_RUN);
+      const ids = await ports.cards.idsAnalysedBefore(CARDS_PER_RUN);
       if (ids.every((id) => seen.has(id))) return;
       for (const bubble of await bubbles.byIds(ids)) await rewrite(bubble);
-      if (ids.length < CARDS_A_RUN) return;
+      if (ids.length < CARDS_PER_RUN) return;
       seen = new Set(ids);
     }
   };

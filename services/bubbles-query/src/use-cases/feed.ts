@@ -1,5 +1,5 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import { createSeqSource } from '../domain/search/seq.ts';
+import { ACKNOWLEDGED_WITHIN_MS, seqAt } from '../domain/feed.ts';
 
 /** When and as what something is written into a feed. */
 export interface Stamp {
@@ -9,8 +9,14 @@ export interface Stamp {
 /** Runs a write into a feed. */
 export type Feed = (write: (stamp: Stamp) => Promise<void>) => Promise<void>;
 
-/** Well within the overlap of those who read a feed. */
-const ACKNOWLEDGED_WITHIN_MS = 5000;
+/** Numbers that always rise. */
+export const createSeqSource = (nowMs: () => number): (() => number) => {
+  let last = 0;
+  return () => {
+    last = Math.max(last + 1, seqAt(nowMs()));
+    return last;
+  };
+};
 
 /** Numbers the writes of this process. One that was acknowledged late may lie behind those who read on meanwhile: it is written again, with a new number. */
 export const createFeed = (clock: Clock): Feed => {

@@ -1,6 +1,6 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import type { ParsedQuery } from '../domain/search/query-units.ts';
-import type { Position } from '../domain/search/rank.ts';
+import type { Position } from '../domain/ranking.ts';
+import type { ParsedQuery } from '../domain/search-query.ts';
 import type { BubbleStore, ListFilters, ListRow, SearchIndex } from '../ports.ts';
 
 interface Ports {
@@ -21,7 +21,7 @@ export interface Hit {
   readonly row: ListRow;
 }
 
-/** The index may be behind: what is missing is made up for by so many hits at least. */
+/** Hits that turn out to be unreadable are made up for by verifying at least so many at once. */
 const MIN_VERIFIED_AT_ONCE = 25;
 
 const pull = async (hits: AsyncIterator<Position>, count: number): Promise<Position[]> => {
@@ -50,10 +50,9 @@ const verifier =
 export const searchBubbles =
   ({ bubbles, index, clock }: Ports) =>
   async (search: Search): Promise<Hit[]> => {
-    const { userId, words: query, after, limit } = search;
-    const { spaceId: channelId, ...others } = search.filters;
+    const { userId, words: query, filters, after, limit } = search;
     const verified = verifier({ bubbles, clock }, search);
-    const positions = index.search(userId, { query, filters: { ...others, channelId }, after, nowMs: clock.now().getTime() });
+    const positions = index.search(userId, { query, filters, after, nowMs: clock.now().getTime() });
     const hits: Hit[] = [];
     while (hits.length < limit) {
       const pulled = await pull(positions, Math.max(limit - hits.length, MIN_VERIFIED_AT_ONCE));

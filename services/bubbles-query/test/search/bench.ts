@@ -1,14 +1,13 @@
 /** node services/bubbles-query/test/search/bench.ts [bubbles…]: times and sizes of the search over generated bubbles. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
-import { openThread } from '../../src/adapters/threads/open-thread.ts';
-import { type CallerIndex, createCallerIndex } from '../../src/domain/search/caller-index.ts';
-import { type CardRow, nameText } from '../../src/domain/search/card.ts';
-import { inlineBuilder } from '../../src/domain/search/index-builder.ts';
-import { createNameBook } from '../../src/domain/search/name-book.ts';
-import { parseQuery } from '../../src/domain/search/query-units.ts';
-import { threadBuilder } from '../../src/domain/search/thread-builder.ts';
-import { takeTurns } from '../../src/domain/search/turns.ts';
+import { type CardRow, nameText } from '../../src/domain/search-card.ts';
+import { parseQuery } from '../../src/domain/search-query.ts';
+import { createAuthorNames } from '../../src/search/author-names.ts';
+import { openThread, threadBuilder } from '../../src/search/build-threads.ts';
+import { type CallerIndex, createCallerIndex } from '../../src/search/caller-index.ts';
+import { inlineBuilder } from '../../src/search/index-build.ts';
+import { timeSlicer } from '../../src/search/time-slices.ts';
 import { createCorpus } from './corpus.ts';
 import { cardOf, NO_FILTERS } from './harness.ts';
 
@@ -47,7 +46,7 @@ const build = async (corpus: Corpus, size: number) => {
   const built = await builder.build(batches());
   const took = elapsedMs() - began - making;
   await builder.stop();
-  const names = createNameBook();
+  const names = createAuthorNames();
   const { authors } = built.attributes;
   names.follow(
     authors,
@@ -57,11 +56,11 @@ const build = async (corpus: Corpus, size: number) => {
 };
 
 const search = async (index: CallerIndex, q: string): Promise<number> => {
-  const breathe = takeTurns({ elapsedMs, nextTurn: setImmediate });
+  const yieldToEventLoop = timeSlicer({ elapsedMs, nextTurn: setImmediate });
   const began = elapsedMs();
   let hits = 0;
   for (const hit of index.search({ query: parseQuery(q), filters: NO_FILTERS, after: null, nowMs: 0 })) {
-    if (hit === null) await breathe();
+    if (hit === null) await yieldToEventLoop();
     else if (++hits === PAGE) break;
   }
   return elapsedMs() - began;

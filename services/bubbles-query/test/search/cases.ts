@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { UNDATED } from '../../src/domain/search/rank.ts';
+import { type BubbleType, UNDATED } from '../../src/domain/bubble.ts';
 
 /** The file of ordered expectations, as it stands. */
 export interface CaseBubble {
@@ -19,7 +19,7 @@ export interface CaseBubble {
 }
 
 export interface CaseFilters {
-  readonly type?: string;
+  readonly type?: BubbleType;
   readonly team_id?: string;
   readonly space_id?: string;
   readonly created_after?: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseQuery } from '../../src/domain/search/query-units.ts';
-import { comparePositions, packTuple } from '../../src/domain/search/rank.ts';
+import { comparePositions, packTuple } from '../../src/domain/ranking.ts';
+import { parseQuery } from '../../src/domain/search-query.ts';
 import { type CaseBubble, type CaseFilters, caseFile, caseNowMs, corpusOf, createdMsOf, isListable, uuidOfCase } from './cases.ts';
 import { rank } from './definition.ts';
 

@@ -1,13 +1,18 @@
-import { dividedPair, type Token, tokensOf } from '../../src/domain/search/analysis.ts';
-import { firstLetterAgrees, osaDistance, PREFIX_TYPO_LETTERS, type Quality, typoBudget } from '../../src/domain/search/quality.ts';
-import { PART_PREFIX_CHARACTERS, type ParsedQuery, type Unit } from '../../src/domain/search/query-units.ts';
-import type { RankTuple } from '../../src/domain/search/rank.ts';
+import { dividedPair, type Token, tokensOf } from '../../src/domain/analyser.ts';
+import { firstLetterAgrees, PREFIX_TYPO_LETTERS, type RankTuple, typoBudget } from '../../src/domain/ranking.ts';
+import { PART_PREFIX_CHARACTERS, type ParsedQuery, type Unit } from '../../src/domain/search-query.ts';
 
 /** What ranking sees of a bubble. */
 export interface SearchedText {
   readonly title: string | null;
   readonly authorName: string | null;
   readonly summary: string | null;
+}
+
+/** How well a query word fits a token: edits, and whether only the beginning of the token was typed. */
+interface Quality {
+  readonly edits: number;
+  readonly prefix: number;
 }
 
 type Field = readonly Token[];
@@ -17,6 +22,25 @@ const NOTES = 2;
 const better = (a: Quality, b: Quality | null): boolean => b === null || a.edits < b.edits || (a.edits === b.edits && a.prefix < b.prefix);
 const best = (qualities: readonly (Quality | null)[]): Quality | null =>
   qualities.reduce<Quality | null>((least, quality) => (quality !== null && better(quality, least) ? quality : least), null);
+
+/** Optimal string alignment: insertions, deletions, substitutions, swaps of neighbours; no part is edited twice. */
+export const osaDistance = (a: string, b: string): number => {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      let least = Math.min(substitution, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1);
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (isSwap) least = Math.min(least, (beforeLast[j - 2] ?? 0) + 1);
+      row.push(least);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length] ?? 0;
+};
 
 /** A word against one token: exact, prefix, whole word with edits, prefix with one edit. */
 export const qualityOf = (word: string, token: string): Quality | null => {

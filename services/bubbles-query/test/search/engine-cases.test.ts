@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CallerIndex, SearchFilters } from '../../src/domain/search/caller-index.ts';
-import type { Position } from '../../src/domain/search/rank.ts';
+import type { Position } from '../../src/domain/ranking.ts';
+import type { ListFilters } from '../../src/ports.ts';
+import type { CallerIndex } from '../../src/search/caller-index.ts';
 import {
   type CaseBubble,
   type CaseFilters,
@@ -35,9 +36,9 @@ const indexFor = (corpus: string, caller: string): CallerIndex =>
 
 const instant = (text: string | undefined): number | null => (text === undefined ? null : Date.parse(text));
 
-const filtersOf = (filters: CaseFilters): SearchFilters => ({
+const filtersOf = (filters: CaseFilters): ListFilters => ({
   teamId: filters.team_id ?? null,
-  channelId: filters.space_id ?? null,
+  spaceId: filters.space_id ?? null,
   type: filters.type ?? null,
   createdAfterMs: instant(filters.created_after),
   createdBeforeMs: instant(filters.created_before),

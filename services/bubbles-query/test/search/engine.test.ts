@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { mergeSegments } from '../../src/domain/search/index-build.ts';
-import type { Position } from '../../src/domain/search/rank.ts';
+import type { Position } from '../../src/domain/ranking.ts';
+import { mergeSegments } from '../../src/search/index-build.ts';
 import { cardOf, defined, indexOf, pull, type TestBubble, testBubble, uuidOf } from './harness.ts';
 import { someBubble, someBubbles, someFilters, someNow, someQuery, someWords } from './random-texts.ts';
 

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { expect, it } from '@jest/globals';
-import type { CardRow } from '../../src/domain/search/card.ts';
-import type { MergeResult } from '../../src/domain/search/index-build.ts';
-import { inlineBuilder } from '../../src/domain/search/index-builder.ts';
-import { createIndexCache } from '../../src/domain/search/index-cache.ts';
-import { parseQuery } from '../../src/domain/search/query-units.ts';
-import { threadBuilder } from '../../src/domain/search/thread-builder.ts';
+import { atOnce, type CardRow } from '../../src/domain/search-card.ts';
+import { parseQuery } from '../../src/domain/search-query.ts';
+import { threadBuilder } from '../../src/search/build-threads.ts';
+import type { MergeResult } from '../../src/search/index-build.ts';
+import { inlineBuilder } from '../../src/search/index-build.ts';
+import { createIndexCache } from '../../src/search/index-cache.ts';
 import { analyseCardsAgain } from '../../src/use-cases/cards.ts';
 import { createFeed } from '../../src/use-cases/feed.ts';
 import { cardOf, indexOf, NO_FILTERS, pull, testBubble, uuidOf } from './harness.ts';
@@ -74,8 +74,13 @@ it('[SRCH-03] cards that cannot be analysed again, since nothing of their bubble
   };
   const people = { mention: () => Promise.resolve() };
   const bubbles = { byIds: () => Promise.resolve([]), change: () => Promise.reject(new Error('nothing to change')) };
-  const turns = { elapsedMs: () => 0, nextTurn: () => Promise.resolve() };
-  await analyseCardsAgain({ cards, people, bubbles, turns, feed: createFeed(systemClock()) })();
+  await analyseCardsAgain({
+    cards,
+    people,
+    bubbles,
+    runInSlices: (work) => Promise.resolve(atOnce(work)),
+    feed: createFeed(systemClock()),
+  })();
   expect(looks).toBe(2);
 });
 

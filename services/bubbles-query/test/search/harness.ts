@@ -1,10 +1,11 @@
-import { type CallerIndex, createCallerIndex, type SearchFilters } from '../../src/domain/search/caller-index.ts';
-import { type CardRow, cardText, nameText } from '../../src/domain/search/card.ts';
-import { createIndexBuild, mergeSegments } from '../../src/domain/search/index-build.ts';
-import { createNameBook, type NameBook } from '../../src/domain/search/name-book.ts';
-import { parseQuery } from '../../src/domain/search/query-units.ts';
-import { comparePositions, type Position, packTuple, UNDATED } from '../../src/domain/search/rank.ts';
-import { atOnce } from '../../src/domain/search/turns.ts';
+import { UNDATED } from '../../src/domain/bubble.ts';
+import { comparePositions, type Position, packTuple } from '../../src/domain/ranking.ts';
+import { atOnce, type CardRow, cardText, nameText } from '../../src/domain/search-card.ts';
+import { parseQuery } from '../../src/domain/search-query.ts';
+import type { ListFilters } from '../../src/ports.ts';
+import { type AuthorNames, createAuthorNames } from '../../src/search/author-names.ts';
+import { type CallerIndex, createCallerIndex } from '../../src/search/caller-index.ts';
+import { createIndexBuild, mergeSegments } from '../../src/search/index-build.ts';
 import { rank } from './definition.ts';
 
 /** A bubble as the tests state it; its author's name is the author's id. */
@@ -20,7 +21,7 @@ export interface TestBubble {
   readonly type: string;
 }
 
-export const NO_FILTERS: SearchFilters = { teamId: null, channelId: null, type: null, createdAfterMs: null, createdBeforeMs: null };
+export const NO_FILTERS: ListFilters = { teamId: null, spaceId: null, type: null, createdAfterMs: null, createdBeforeMs: null };
 
 export const testBubble = (overrides: Partial<TestBubble> & Pick<TestBubble, 'id'>): TestBubble => ({
   title: null,
@@ -42,12 +43,12 @@ export const cardOf = (bubble: TestBubble, rev: number, readable = true): CardRo
 };
 
 /** A book that knows every author by the name that is the id. */
-export const selfNamed = (): NameBook => {
-  const book = createNameBook();
+export const selfNamed = (): AuthorNames => {
+  const book = createAuthorNames();
   return { ...book, nameOf: nameText };
 };
 
-export const indexOf = (bubbles: readonly TestBubble[], names: NameBook = selfNamed()): CallerIndex => {
+export const indexOf = (bubbles: readonly TestBubble[], names: AuthorNames = selfNamed()): CallerIndex => {
   const build = createIndexBuild();
   build.add(bubbles.map((bubble) => cardOf(bubble, 1)));
   return createCallerIndex(build.finish(), names);
@@ -62,7 +63,7 @@ export const mergeNow = (index: CallerIndex): boolean => {
 
 export interface Asked {
   readonly q: string;
-  readonly filters?: SearchFilters;
+  readonly filters?: ListFilters;
   readonly after?: Position | null;
   readonly nowMs?: number;
 }
@@ -82,11 +83,11 @@ export const pull = (
   return hits;
 };
 
-const passes = (bubble: TestBubble, filters: SearchFilters, nowMs: number): boolean => {
-  const { teamId, channelId, type, createdAfterMs, createdBeforeMs } = filters;
+const passes = (bubble: TestBubble, filters: ListFilters, nowMs: number): boolean => {
+  const { teamId, spaceId, type, createdAfterMs, createdBeforeMs } = filters;
   if (bubble.hideAtMs !== null && bubble.hideAtMs <= nowMs) return false;
   if (teamId !== null && bubble.teamId !== teamId) return false;
-  if (channelId !== null && bubble.channelId !== channelId) return false;
+  if (spaceId !== null && bubble.channelId !== spaceId) return false;
   if (type !== null && bubble.type !== type) return false;
   if ((createdAfterMs !== null || createdBeforeMs !== null) && bubble.createdMs === UNDATED) return false;
   return (createdAfterMs === null || bubble.createdMs > createdAfterMs) && (createdBeforeMs === null || bubble.createdMs < createdBeforeMs);

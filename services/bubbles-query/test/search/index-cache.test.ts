@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { openThread } from '../../src/adapters/threads/open-thread.ts';
-import type { CardRow } from '../../src/domain/search/card.ts';
-import { type IndexBuilder, inlineBuilder } from '../../src/domain/search/index-builder.ts';
-import { INLINE_CARDS } from '../../src/domain/search/index-cache.ts';
-import { createSeqSource, seqAt, withOverlap } from '../../src/domain/search/seq.ts';
-import { threadBuilder } from '../../src/domain/search/thread-builder.ts';
+import { seqAt, withOverlap } from '../../src/domain/feed.ts';
+import type { CardRow } from '../../src/domain/search-card.ts';
+import { openThread, threadBuilder } from '../../src/search/build-threads.ts';
+import { type IndexBuilder, inlineBuilder } from '../../src/search/index-build.ts';
+import { INLINE_CARDS } from '../../src/search/index-cache.ts';
+import { createSeqSource } from '../../src/use-cases/feed.ts';
 import { createCorpus } from './corpus.ts';
 import { cardOf, defined, type TestBubble, uuidOf } from './harness.ts';
 import { cacheOver, idsOf, START_MS, sprint, world } from './index-world.ts';

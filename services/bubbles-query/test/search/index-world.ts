@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import type { CardRow, PersonRow } from '../../src/domain/search/card.ts';
-import { nameText } from '../../src/domain/search/card.ts';
-import type { FeedSource, Span } from '../../src/domain/search/followed-feed.ts';
-import { inlineBuilder } from '../../src/domain/search/index-builder.ts';
-import { createIndexCache, type IndexCacheOptions } from '../../src/domain/search/index-cache.ts';
-import { parseQuery } from '../../src/domain/search/query-units.ts';
-import { createSeqSource } from '../../src/domain/search/seq.ts';
+import type { CardRow, PersonRow } from '../../src/domain/search-card.ts';
+import { nameText } from '../../src/domain/search-card.ts';
+import { parseQuery } from '../../src/domain/search-query.ts';
+import type { FeedSource, FeedSpan } from '../../src/ports.ts';
+import { inlineBuilder } from '../../src/search/index-build.ts';
+import { createIndexCache, type IndexCacheOptions } from '../../src/search/index-cache.ts';
+import { createSeqSource } from '../../src/use-cases/feed.ts';
 import { cardOf, NO_FILTERS, type TestBubble, testBubble, uuidOf } from './harness.ts';
 
 export const START_MS = Date.UTC(2024, 5, 15);
@@ -44,7 +44,7 @@ export const world = () => {
     nowMs: () => nowMs,
     cards: {
       of: (userId: string): FeedSource<CardRow> => {
-        const within = ({ after, upTo }: Span) =>
+        const within = ({ after, upTo }: FeedSpan) =>
           [...cards.values()]
             .filter(({ ever, seq }) => ever.has(userId) && seq > after && (upTo === null || seq <= upTo))
             .sort((a, b) => a.seq - b.seq);
@@ -69,11 +69,11 @@ export const world = () => {
     people: {
       named: (ids: readonly string[]) => Promise.resolve(ids.flatMap((id) => people.get(id) ?? [])),
       all: {
-        async *read({ after }: Span) {
+        async *read({ after }: FeedSpan) {
           await Promise.resolve();
           yield [...people.values()].filter((row) => row.seq > after);
         },
-        count: ({ after, upTo }: Span) =>
+        count: ({ after, upTo }: FeedSpan) =>
           Promise.resolve([...people.values()].filter(({ seq }) => seq > after && (upTo === null || seq <= upTo)).length),
       },
     },

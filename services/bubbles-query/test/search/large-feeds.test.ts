@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { type IndexBuilder, inlineBuilder } from '../../src/domain/search/index-builder.ts';
-import { INLINE_CARDS } from '../../src/domain/search/index-cache.ts';
-import { seqAt } from '../../src/domain/search/seq.ts';
+import { seqAt } from '../../src/domain/feed.ts';
+import { type IndexBuilder, inlineBuilder } from '../../src/search/index-build.ts';
+import { INLINE_CARDS } from '../../src/search/index-cache.ts';
 import { uuidOf } from './harness.ts';
 import { cacheOver, idsOf, START_MS, sprint, world } from './index-world.ts';
 

@@ -166,7 +166,7 @@ export const someBubbles = (word: fc.Arbitrary<string>, maxLength: number): fc.A
 
 export const someFilters = fc.record({
   teamId: fc.constantFrom(null, null, 't1', 't9'),
-  channelId: fc.constantFrom(null, null, 'c2'),
+  spaceId: fc.constantFrom(null, null, 'c2'),
   type: fc.constantFrom(null, null, 'screen_recording'),
   createdAfterMs: fc.constantFrom(null, null, 2 * DAY),
   createdBeforeMs: fc.constantFrom(null, null, 5 * DAY),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { hitPosition } from '../../src/adapters/http/cursors.ts';
-import type { CallerIndex } from '../../src/domain/search/caller-index.ts';
-import { type Position, UNDATED } from '../../src/domain/search/rank.ts';
+import { UNDATED } from '../../src/domain/bubble.ts';
+import type { Position } from '../../src/domain/ranking.ts';
+import type { CallerIndex } from '../../src/search/caller-index.ts';
 import { cardOf, defined, indexOf, mergeNow, pull, type TestBubble, testBubble, uuidOf } from './harness.ts';
 
 const WALKS = 1500;

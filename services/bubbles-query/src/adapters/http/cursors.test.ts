@@ -1,7 +1,7 @@
 import { cursorsWith } from '@bubbles/kernel/cursors.ts';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { UNDATED } from '../../domain/search/rank.ts';
+import { UNDATED } from '../../domain/bubble.ts';
 import { cursors, hitPosition } from './cursors.ts';
 
 const positionAt = (createdMs: fc.Arbitrary<number>) => fc.record({ rank: fc.nat({ max: 2 ** 18 - 1 }), createdMs, id: fc.uuid() });

@@ -1,5 +1,7 @@
 import { createdPosition, type DefineCursor, type PositionSchema } from '@bubbles/kernel/cursors.ts';
-import { type Moment, NEAR_END_MS, type Position, RANK_RULES_VERSION, UNDATED, uuidText } from '../../domain/search/rank.ts';
+import { type Moment, NEAR_END_MS, UNDATED } from '../../domain/bubble.ts';
+import { type Position, RANK_RULES_VERSION } from '../../domain/ranking.ts';
+import { uuidText } from '../../domain/short-id.ts';
 
 const RULES = 1;
 /** Of a moment that an earlier release would misread. */

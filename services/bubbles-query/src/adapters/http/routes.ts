@@ -4,7 +4,7 @@ import type { Route } from '@bubbles/http/routes/route.ts';
 import { keysetPage } from '@bubbles/kernel/cursors.ts';
 import type { App } from '../../app.ts';
 import { createdMsOf, sortKey } from '../../domain/bubble.ts';
-import { parseQuery } from '../../domain/search/query-units.ts';
+import { parseQuery } from '../../domain/search-query.ts';
 import { bubbleIdOf } from '../../domain/short-id.ts';
 import { asText } from '../../domain/transcript.ts';
 import type { ListFilters } from '../../ports.ts';

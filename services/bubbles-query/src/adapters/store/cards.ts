@@ -1,11 +1,8 @@
 import type { Collection, IndexSpec } from '@bubbles/store/collection.ts';
-import { createdMsOf } from '../../domain/bubble.ts';
-import { ANALYSER_VERSION } from '../../domain/search/analysis.ts';
-import type { CardRow } from '../../domain/search/card.ts';
-import type { CardFeed } from '../../domain/search/index-cache.ts';
-import { NEAR_END_MS, UNDATED } from '../../domain/search/rank.ts';
-import type { SearchCard } from '../../domain/search-card.ts';
-import type { CardStore } from '../../ports.ts';
+import { ANALYSER_VERSION } from '../../domain/analyser.ts';
+import { createdMsOf, NEAR_END_MS, UNDATED } from '../../domain/bubble.ts';
+import type { CardRow, SearchCard } from '../../domain/search-card.ts';
+import type { CardFeed, CardStore } from '../../ports.ts';
 import { type FedDoc, feedSource, putIntoFeed } from './feeds.ts';
 
 export interface CardDoc extends Omit<SearchCard, 'id' | 'removed' | 'createdAt'>, FedDoc {

@@ -1,5 +1,5 @@
 import type { Collection, Doc, Filter, FindOptions, UpdateFilter } from '@bubbles/store/collection.ts';
-import type { FeedSource, Span } from '../../domain/search/followed-feed.ts';
+import type { FeedSource, FeedSpan } from '../../ports.ts';
 
 /** What is written into a feed. */
 export interface FedDoc extends Doc {
@@ -16,7 +16,7 @@ const nextLimit = (docs: number, characters: number): number =>
 
 interface SpanQuery<T extends FedDoc> {
   readonly filter: Filter<T>;
-  readonly span: Span;
+  readonly span: FeedSpan;
   readonly projection: NonNullable<FindOptions['projection']>;
   /** How long the texts of a document are. */
   readonly lengthOf: (doc: T) => number;
@@ -25,7 +25,7 @@ interface SpanQuery<T extends FedDoc> {
 const within = <T extends FedDoc>(
   filter: Filter<T>,
   lower: { readonly $gt: number } | { readonly $gte: number },
-  { upTo }: Span,
+  { upTo }: FeedSpan,
 ): Filter<T> => {
   const seq = { ...lower, ...(upTo === null ? {} : { $lte: upTo }) };
   // A filter of T with bounds on a field that every T has.

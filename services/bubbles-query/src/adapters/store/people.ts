@@ -1,9 +1,7 @@
 import type { Collection, IndexSpec } from '@bubbles/store/collection.ts';
 import type { KnownPerson } from '../../domain/person.ts';
-import { nameText, type PersonRow } from '../../domain/search/card.ts';
-import type { PeopleFeed } from '../../domain/search/index-cache.ts';
-import { nameInId } from '../../domain/search-card.ts';
-import type { PeopleStore } from '../../ports.ts';
+import { nameInId, nameText, type PersonRow } from '../../domain/search-card.ts';
+import type { PeopleFeed, PeopleStore } from '../../ports.ts';
 import { type FedDoc, feedSource, putIntoFeed } from './feeds.ts';
 
 export interface PersonDoc extends Omit<KnownPerson, 'id'>, FedDoc {}

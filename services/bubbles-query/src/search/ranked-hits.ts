@@ -1,0 +1,255 @@
+import { UNDATED } from '../domain/bubble.ts';
+import { comparePositions, MISSING_COST, ORDERS, type Position, packRank, TIERS } from '../domain/ranking.ts';
+import { type Field, orderIn, readTokens } from './field.ts';
+import { costOf, createMatches, isFull, type Matches, matchAuthors, matchField, partialCost, type QueryMatches } from './matches.ts';
+import type { QueryPlan, UnitPlan } from './query-plan.ts';
+import { idAt, type Level, ordinalAfter, type Segment } from './segment.ts';
+import { f64, type GrowingF64, growingF64, hasBit, u8 } from './typed-arrays.ts';
+
+/** Filters as ordinals of the index; null lets every row pass. */
+export interface RowFilter {
+  readonly team: number | null;
+  readonly channel: number | null;
+  readonly type: number | null;
+  readonly createdAfterMs: number | null;
+  readonly createdBeforeMs: number | null;
+  readonly nowMs: number;
+}
+
+/** What one search asks of every segment. */
+export interface IndexQuery {
+  readonly plan: QueryPlan;
+  readonly filter: RowFilter;
+  readonly after: Position | null;
+  /** The names of the authors, by author. */
+  readonly names: Field;
+}
+
+/** A search in one segment as it stood when the search began. */
+interface SegmentSearch extends Pick<Level, 'segment' | 'dead'> {
+  readonly query: IndexQuery;
+  /** What the names hold of the query. */
+  readonly inNames: () => QueryMatches;
+  readonly matches: QueryMatches;
+}
+
+/** The stages after each other hold ranks after each other: all units within title, author, notes; then some missing. */
+const STAGES = TIERS + 1;
+const PARTIAL = TIERS;
+const TITLE = 0;
+const AUTHOR = 1;
+const NO_ORDER = ORDERS - 1;
+const ORDINAL_ROOM = 2 ** 25;
+const DOCUMENTS_PER_SLICE = 8192;
+const FIRST_PAGE = 128;
+const NEXT_PAGE = 1024;
+
+const noMatches = ({ units, bridges }: QueryPlan, count: number): QueryMatches => ({
+  units: units.map(() => createMatches(count)),
+  bridges: bridges.map((bridge) => (bridge === null ? null : createMatches(count))),
+});
+
+type MatchesKind = keyof QueryMatches & keyof QueryPlan;
+
+function* matchUnit(
+  { segment, query, matches, inNames }: SegmentSearch,
+  tier: number,
+  [kind, index]: readonly [MatchesKind, number],
+): Generator<null> {
+  const target = matches[kind][index];
+  const plan = query.plan[kind][index];
+  if (!target || !plan) return;
+  const found = tier === AUTHOR ? inNames()[kind][index] : null;
+  if (found) matchAuthors(target, segment.authors, found);
+  else yield* matchField(target, tier === TITLE ? segment.title : segment.notes, { plan, tier });
+  yield null;
+}
+
+function* matchTier(search: SegmentSearch, tier: number): Generator<null> {
+  for (const index of search.matches.units.keys()) yield* matchUnit(search, tier, ['units', index]);
+  for (const index of search.matches.bridges.keys()) yield* matchUnit(search, tier, ['bridges', index]);
+}
+
+const passes = ({ segment, dead, query }: SegmentSearch, doc: number): boolean => {
+  if (hasBit(dead, doc)) return false;
+  const { team, channel, type, createdAfterMs, createdBeforeMs, nowMs } = query.filter;
+  if (team !== null && segment.teams[doc] !== team) return false;
+  if (channel !== null && segment.channels[doc] !== channel) return false;
+  if (type !== null && segment.types[doc] !== type) return false;
+  if (segment.hideAt.length > 0 && f64(segment.hideAt, doc) <= nowMs) return false;
+  if (createdAfterMs === null && createdBeforeMs === null) return true;
+  const created = f64(segment.created, doc);
+  if (created === UNDATED) return false;
+  return (createdAfterMs === null || created > createdAfterMs) && (createdBeforeMs === null || created < createdBeforeMs);
+};
+
+/** The matches in which a document must be to hold the unit. */
+const matchesAround = ({ units, bridges }: QueryMatches, unit: number): Matches[] =>
+  [units[unit], bridges[unit - 1], bridges[unit]].filter((matches): matches is Matches => matches !== undefined && matches !== null);
+
+const sizeOf = (matches: readonly Matches[]): number => matches.reduce((total, { documents }) => total + documents.length(), 0);
+
+/** The `count` rarest units: a document that misses fewer than `count` holds one of them. */
+const rarest = (matches: QueryMatches, count: number): Matches[] =>
+  matches.units
+    .map((_, unit) => matchesAround(matches, unit))
+    .sort((a, b) => sizeOf(a) - sizeOf(b))
+    .slice(0, count)
+    .flat();
+
+const isHeld = (lists: readonly Matches[], doc: number): boolean => {
+  for (const { states } of lists) if (u8(states, doc) !== 0) return true;
+  return false;
+};
+
+/** Each document of the lists once. Yields where others may have a turn. */
+function* eachCandidate(lists: readonly Matches[], visit: (doc: number) => void): Generator<null> {
+  let sinceYield = 0;
+  for (const [at, list] of lists.entries()) {
+    const documents = list.documents.view();
+    const earlier = lists.slice(0, at);
+    for (const doc of documents) {
+      if (!isHeld(earlier, doc)) visit(doc);
+      if (++sinceYield === DOCUMENTS_PER_SLICE) {
+        sinceYield = 0;
+        yield null;
+      }
+    }
+  }
+}
+
+const orderBy = ({ segment, query }: SegmentSearch): ((doc: number) => number) => {
+  const { positions } = segment.title;
+  const { sequence } = query.plan;
+  if (positions === null || sequence === null) return () => NO_ORDER;
+  const tokens: number[] = [];
+  return (doc) => orderIn(readTokens(positions, doc, tokens), sequence);
+};
+
+function* collectFull(search: SegmentSearch, tier: number, keys: GrowingF64): Generator<null> {
+  const orderOf = orderBy(search);
+  yield* eachCandidate(rarest(search.matches, 1), (doc) => {
+    const cost = costOf(search.matches, doc, tier);
+    if (!isFull(cost) || (tier > TITLE && isFull(costOf(search.matches, doc, tier - 1))) || !passes(search, doc)) return;
+    const order = cost === 0 ? orderOf(doc) : NO_ORDER;
+    keys.push(packRank(cost, tier, order) * ORDINAL_ROOM + doc);
+  });
+}
+
+function* collectPartial(search: SegmentSearch, keys: GrowingF64): Generator<null> {
+  const { mayMiss } = search.query.plan;
+  yield* eachCandidate(rarest(search.matches, mayMiss + 1), (doc) => {
+    const best = partialCost(search.matches, doc, mayMiss);
+    if (best === null || !passes(search, doc)) return;
+    keys.push(packRank(best.cost, best.tier, NO_ORDER) * ORDINAL_ROOM + doc);
+  });
+}
+
+const siftDown = (heap: Float64Array, length: number, root: number): void => {
+  let at = root;
+  const value = f64(heap, root);
+  for (;;) {
+    let child = 2 * at + 1;
+    if (child >= length) break;
+    if (child + 1 < length && f64(heap, child + 1) > f64(heap, child)) child++;
+    if (f64(heap, child) <= value) break;
+    heap[at] = f64(heap, child);
+    at = child;
+  }
+  heap[at] = value;
+};
+
+/** The `count` smallest keys that are at least `from`, ascending. */
+export const smallest = (keys: Float64Array, from: number, count: number): Float64Array => {
+  const heap = new Float64Array(Math.min(count, keys.length));
+  let length = 0;
+  for (let i = 0; i < keys.length; i++) {
+    const key = f64(keys, i);
+    if (key < from) continue;
+    if (length < heap.length) {
+      heap[length++] = key;
+      if (length === heap.length) for (let root = length >>> 1; root >= 0; root--) siftDown(heap, length, root);
+    } else if (key < f64(heap, 0)) {
+      heap[0] = key;
+      siftDown(heap, length, 0);
+    }
+  }
+  return heap.subarray(0, length).sort();
+};
+
+/** Every key of the stage lies below that of the next. */
+const endOfStage = (stage: number): number =>
+  stage === PARTIAL ? Number.POSITIVE_INFINITY : packRank(MISSING_COST - 1, stage, NO_ORDER) + 1;
+
+function* inOrder(segment: Segment, keys: Float64Array, from: number): Generator<Position> {
+  let next = from;
+  for (let count = FIRST_PAGE; ; count = NEXT_PAGE) {
+    const page = smallest(keys, next, count);
+    for (const key of page) {
+      const doc = key % ORDINAL_ROOM;
+      yield { rank: Math.floor(key / ORDINAL_ROOM), createdMs: f64(segment.created, doc), id: idAt(segment, doc) };
+    }
+    if (page.length < count) return;
+    next = f64(page, count - 1) + 1;
+  }
+}
+
+/** The hits of one stage in order; null where others may have a turn. Stages must be asked one after the other. */
+function* stageHits(search: SegmentSearch, stage: number): Generator<Position | null> {
+  const { after, plan } = search.query;
+  if (stage === PARTIAL && plan.mayMiss === 0) return;
+  if (stage < PARTIAL) yield* matchTier(search, stage);
+  if (after !== null && after.rank >= endOfStage(stage)) return;
+  const keys = growingF64();
+  yield* stage === PARTIAL ? collectPartial(search, keys) : collectFull(search, stage, keys);
+  yield* inOrder(search.segment, keys.view(), after === null ? 0 : after.rank * ORDINAL_ROOM + ordinalAfter(search.segment, after));
+}
+
+const matchesInNames = ({ plan, names }: IndexQuery): QueryMatches => {
+  const matched = (unit: UnitPlan): Matches => {
+    const matches = createMatches(names.count);
+    for (const _ of matchField(matches, names, { plan: unit, tier: AUTHOR }));
+    return matches;
+  };
+  return { units: plan.units.map(matched), bridges: plan.bridges.map((bridge) => (bridge === null ? null : matched(bridge))) };
+};
+
+/** Sorted sources as one sorted sequence; nulls are passed on where they come. */
+export function* mergeOrdered<T>(sources: readonly Generator<T | null>[], compare: (a: T, b: T) => number): Generator<T | null> {
+  const heads: { source: Generator<T | null>; value: T }[] = [];
+  for (const source of sources) {
+    const value = yield* nextOf(source);
+    if (value !== undefined) heads.push({ source, value });
+  }
+  while (heads.length > 0) {
+    const least = heads.reduce((a, b) => (compare(b.value, a.value) < 0 ? b : a));
+    yield least.value;
+    const value = yield* nextOf(least.source);
+    if (value === undefined) heads.splice(heads.indexOf(least), 1);
+    else least.value = value;
+  }
+}
+
+/** The next value after any nulls; undefined at the end. */
+function* nextOf<T>(source: Generator<T | null>): Generator<null, T | undefined> {
+  for (;;) {
+    const { done, value } = source.next();
+    if (done === true) return undefined;
+    if (value !== null) return value;
+    yield null;
+  }
+}
+
+/** The hits in all segments in order; null where others may have a turn. */
+export function* rankedHits(levels: readonly Level[], query: IndexQuery): Generator<Position | null> {
+  let found: QueryMatches | null = null;
+  const inNames = () => {
+    found ??= matchesInNames(query);
+    return found;
+  };
+  const searches = levels.map(({ segment, dead }) => ({ segment, dead, query, inNames, matches: noMatches(query.plan, segment.count) }));
+  for (let stage = 0; stage < STAGES; stage++) {
+    const hits = searches.map((search) => stageHits(search, stage));
+    yield* mergeOrdered(hits, comparePositions);
+  }
+}
