@@ -7,7 +7,7 @@ import type { ReceiverSettings } from '@bubbles/webhooks-dispatcher/config.ts';
 import { type Actions, actions } from './control/actions.ts';
 import { identityAdmin } from './control/identity-http.ts';
 import type { ServiceState } from './control/routes.ts';
-import { steppedJobs } from './jobs.ts';
+import { soleJobs } from './jobs.ts';
 import type { Outboxes } from './outboxes.ts';
 import { type Pipeline, startPipeline } from './pipeline/pipeline.ts';
 import type { ServiceKeys } from './service-keys.ts';
@@ -79,7 +79,7 @@ async function openSlots(options: HouseOptions, ports: Ports): Promise<ReadonlyM
       internalAuth: keys.auth(name),
       publicBaseUrl,
       build: build[name],
-      startJobs: steppedJobs(own),
+      startJobs: soleJobs(own),
     });
     slots.set(name, place);
     await place.start();

@@ -1,11 +1,10 @@
 import type { Infra } from '@bubbles/host/service.ts';
-import { clockScheduler } from '@bubbles/store/work/clock-scheduler.ts';
-import type { Job } from '@bubbles/store/work/run-jobs.ts';
-import { runJobs } from '@bubbles/store/work/run-jobs.ts';
-import type { Scheduled } from '@bubbles/store/work/scheduler.ts';
+import { type Job, type RunningJobs, releaseJobs, runJobs } from '@bubbles/store/work/run-jobs.ts';
 
-/** Jobs that the sandbox's clock moves. */
-export const steppedJobs =
+/** Jobs whose leases no other process can have. */
+export const soleJobs =
   (infra: Omit<Infra, 'bus'>) =>
-  (jobs: readonly Job[]): Promise<Scheduled> =>
-    runJobs({ ...infra, jobs, scheduler: clockScheduler(infra.clock), releaseAtStart: true });
+  async (jobs: readonly Job[]): Promise<RunningJobs> => {
+    await releaseJobs(infra.database, infra.clock.now());
+    return runJobs({ ...infra, jobs });
+  };

@@ -7,8 +7,7 @@ import type { InternalAuth } from '@bubbles/http/routes/internal-auth.ts';
 import { NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import type { Drain } from '@bubbles/http/wire/server.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import type { Job } from '@bubbles/store/work/run-jobs.ts';
-import type { Scheduled } from '@bubbles/store/work/scheduler.ts';
+import type { Job, RunningJobs } from '@bubbles/store/work/run-jobs.ts';
 import { Registry } from 'prom-client';
 import type { ServiceState } from './control/routes.ts';
 
@@ -21,7 +20,7 @@ export interface SlotOptions {
   readonly internalAuth: InternalAuth;
   readonly publicBaseUrl: string;
   readonly build: (infra: Infra, registry: Registry) => ServiceParts;
-  readonly startJobs: (jobs: readonly Job[]) => Promise<Scheduled>;
+  readonly startJobs: (jobs: readonly Job[]) => Promise<RunningJobs>;
 }
 
 /** The place of one service in the sandbox: it can be stopped and started like a process of its own, at the same address. */
@@ -59,7 +58,7 @@ export function slot(options: SlotOptions): Slot {
     const registry = new Registry();
     const infra = { ...options.infra, bus };
     const parts = options.build(infra, registry);
-    let jobs: Scheduled | null = null;
+    let jobs: RunningJobs | null = null;
     const host = await hostService({
       service: parts.service,
       infra,

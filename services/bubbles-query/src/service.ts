@@ -3,7 +3,7 @@ import type { Infra, Service } from '@bubbles/host/service.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { cursorsWith } from '@bubbles/kernel/cursors.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
-import { outboxRelay } from '@bubbles/store/outbox-relay.ts';
+import { outboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import { CONSUMER, eventHandlers } from './adapters/bus/event-handlers.ts';
 import { bubbleReady } from './adapters/bus/events.ts';
@@ -50,7 +50,8 @@ export function createBubblesQuery(config: Config, infra: Infra, { identity }: P
     jobs: jobs(app),
     async start() {
       await stores.ensureIndexes();
-      loops = startLoops({ app, stores, infra, releaseAtStart: config.releaseLeasesAtStart });
+      if (config.releaseLeasesAtStart) await releaseOutboxes(stores.relayed, clock.now());
+      loops = startLoops({ app, stores, infra });
     },
     async settle() {
       loops?.relay.poke();
@@ -66,11 +67,10 @@ interface LoopParts {
   readonly app: App;
   readonly stores: Stores;
   readonly infra: Infra;
-  readonly releaseAtStart: boolean;
 }
 
-const startLoops = ({ app, stores, infra, releaseAtStart }: LoopParts) => ({
-  relay: outboxRelay({ ...infra, collections: stores.relayed, definitions: publishedBy(NAME), releaseAtStart }),
+const startLoops = ({ app, stores, infra }: LoopParts) => ({
+  relay: outboxRelay({ ...infra, collections: stores.relayed, definitions: publishedBy(NAME) }),
   fill: startLoop({
     name: 'fill-people',
     clock: infra.clock,

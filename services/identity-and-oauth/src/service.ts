@@ -5,7 +5,7 @@ import type { Authenticator } from '@bubbles/http/routes/authenticator.ts';
 import type { IdempotencyStore } from '@bubbles/http/routes/idempotency.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import { masterKeySeal } from '@bubbles/kernel/seal.ts';
-import { outboxRelay } from '@bubbles/store/outbox-relay.ts';
+import { outboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import { assertionIssuer } from './adapters/assertions/assertion-issuer.ts';
 import { keyRing } from './adapters/assertions/key-ring.ts';
@@ -68,7 +68,8 @@ export function createIdentity({ publicBaseUrl, sealKeys, releaseLeasesAtStart }
       await stores.ensureIndexes();
       // A key that signs, opened with our master key: else no request could be vouched for.
       await ring.current();
-      loops = startLoops(stores, { ...infra, releaseAtStart: releaseLeasesAtStart });
+      if (releaseLeasesAtStart) await releaseOutboxes(stores.relayed, clock.now());
+      loops = startLoops(stores, infra);
     },
     settle: async () => {
       loops?.flusher.poke();
@@ -81,7 +82,7 @@ export function createIdentity({ publicBaseUrl, sealKeys, releaseLeasesAtStart }
   };
 }
 
-const startLoops = ({ relayed, keyUses }: Stores, infra: Infra & { readonly releaseAtStart: boolean }) => ({
+const startLoops = ({ relayed, keyUses }: Stores, infra: Infra) => ({
   relay: outboxRelay({ ...infra, collections: relayed, definitions: publishedBy(NAME) }),
   flusher: startLoop({
     name: 'key-uses',

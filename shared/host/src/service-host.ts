@@ -7,13 +7,8 @@ import { createHttpApp } from '@bubbles/http/routes/mount.ts';
 import type { Address } from '@bubbles/http/wire/listen.ts';
 import { type Drain, SERVICE_LIMITS } from '@bubbles/http/wire/server.ts';
 import { isDomainError } from '@bubbles/kernel/errors.ts';
-import type { Job } from '@bubbles/store/work/run-jobs.ts';
+import type { Job, RunningJobs } from '@bubbles/store/work/run-jobs.ts';
 import type { Infra, Service } from './service.ts';
-
-export interface RunningJobs {
-  /** Resolves when the run in progress has ended. */
-  stop(): Promise<void>;
-}
 
 export interface HostOptions extends Omit<AppSettings, 'name' | 'log' | 'clock' | 'ids' | 'metrics' | 'budgetMs'> {
   readonly service: Service;
@@ -23,7 +18,7 @@ export interface HostOptions extends Omit<AppSettings, 'name' | 'log' | 'clock' 
   readonly ops: Address | null;
   readonly metrics: Metrics;
   readonly drain: Drain;
-  readonly startJobs: (jobs: readonly Job[]) => Promise<RunningJobs>;
+  readonly startJobs: (jobs: readonly Job[]) => Promise<Pick<RunningJobs, 'stop'>>;
 }
 
 export interface Host {
@@ -112,7 +107,10 @@ const notReady = async ({ infra, shedder }: HostOptions): Promise<string | null>
 };
 
 /** Waits in real time, since a store comes back in real time. Null when it was told to stop before it had started. */
-const startService = async ({ service, infra, startJobs }: HostOptions, stopping: AbortSignal): Promise<RunningJobs | null> => {
+const startService = async (
+  { service, infra, startJobs }: HostOptions,
+  stopping: AbortSignal,
+): Promise<Pick<RunningJobs, 'stop'> | null> => {
   for (let waitMs = BACKOFF_MS.first; !(await tryToStart(service, infra)); waitMs = Math.min(waitMs * 2, BACKOFF_MS.most)) {
     await pause(waitMs, undefined, { signal: stopping }).catch(() => undefined);
     if (stopping.aborted) return null;

@@ -9,7 +9,6 @@ import { createLog } from '@bubbles/kernel/log.ts';
 import { logOutput } from '@bubbles/kernel/log-output.ts';
 import { type Running, runProcess } from '@bubbles/kernel/run-process.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
-import { cronScheduler } from '@bubbles/store/work/cron-scheduler.ts';
 import { runJobs } from '@bubbles/store/work/run-jobs.ts';
 import type { Infra, Service } from './service.ts';
 import { hostService } from './service-host.ts';
@@ -52,7 +51,7 @@ const start = async <C extends ServiceSettings>({ name, readConfig, compose, ...
     internalAuth: serviceAuth({ audience: name, callers: config.callers, clock }),
     metrics,
     shedder: config.shedding ? loadShedder() : NO_SHEDDING,
-    startJobs: (jobs) => runJobs({ ...infra, jobs, scheduler: cronScheduler(log) }),
+    startJobs: (jobs) => Promise.resolve(runJobs({ ...infra, jobs })),
   });
   log.info('serving', { url: host.url });
   return {

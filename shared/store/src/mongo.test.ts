@@ -5,6 +5,7 @@ import { systemClock } from '@bubbles/kernel/clock.ts';
 import { expectEventually } from '@bubbles/testing/bus-events.ts';
 import { describeCollection } from '@bubbles/testing/collection-contract.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
+import { describeWorkQueue } from '@bubbles/testing/work-queue-contract.ts';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { BSON, type MongoClient } from 'mongodb';
 import { mongoDatabase, openMongo } from './mongo.ts';
@@ -17,6 +18,7 @@ if (url) {
   const database = open(url);
   afterAll(() => database.close());
   describeCollection('MongoDB', () => database);
+  describeWorkQueue('MongoDB', () => database);
 
   describe('openMongo', () => {
     it('reaches a server that was not there at first', async () => {

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { aggregateStore, type Stored } from './aggregates.ts';
 import type { Collection } from './collection.ts';
 import { OUTBOX_INDEX } from './outbox.ts';
-import { outboxRelay } from './outbox-relay.ts';
+import { outboxRelay, releaseOutboxes } from './outbox-relay.ts';
 
 interface Order {
   readonly id: string;
@@ -40,7 +40,7 @@ const world = async () => {
   const ids = fakeIds();
   const bus = recordingBus();
   const log = memoryLog();
-  const relay = (parts: { collection?: Collection<Stored<Order>>; bus?: Bus; releaseAtStart?: boolean } = {}) =>
+  const relay = (parts: { collection?: Collection<Stored<Order>>; bus?: Bus } = {}) =>
     outboxRelay({
       collections: [parts.collection ?? collection],
       definitions: [Stepped],
@@ -48,7 +48,6 @@ const world = async () => {
       clock,
       ids,
       log,
-      releaseAtStart: parts.releaseAtStart ?? false,
     });
   const orders = (onCommit?: () => void, on = collection) =>
     aggregateStore<Order>(on, { clock, ids, source: 'test', ...(onCommit && { onCommit }) });
@@ -164,7 +163,8 @@ describe('outboxRelay', () => {
     await patient.idle();
     expect(bus.published).toEqual([]);
     await patient.stop();
-    const sole = relay({ releaseAtStart: true });
+    await releaseOutboxes([collection], clock.now());
+    const sole = relay();
     await sole.idle();
     expect(idsOf(bus.published)).toEqual(['a-1']);
     await sole.stop();
@@ -210,8 +210,9 @@ describe('outboxRelay', () => {
   });
 
   it('every query of the relay and of its aggregates is served by an index', async () => {
-    const { scans, relay, orders } = await world();
-    const loop = relay({ releaseAtStart: true });
+    const { scans, clock, collection, relay, orders } = await world();
+    await releaseOutboxes([collection], clock.now());
+    const loop = relay();
     const store = orders(() => loop.poke());
     await store.insert({ id: 'a', steps: 0 });
     await store.update('a', step);

@@ -2,7 +2,7 @@ import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
 import type { Infra } from '@bubbles/host/service.ts';
 import { aggregateStore, type Stored } from '@bubbles/store/aggregates.ts';
 import { OUTBOX_INDEX } from '@bubbles/store/outbox.ts';
-import { outboxRelay } from '@bubbles/store/outbox-relay.ts';
+import { outboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
 import { type Comments, comments, type PipelineComment, type PipelineThread } from './comments.ts';
 import { type Directory, people } from './people.ts';
 import { type PipelineBubble, type Recordings, recordings } from './recordings.ts';
@@ -25,7 +25,8 @@ export async function startPipeline(infra: Infra, directory: Directory): Promise
     comments: database.collection<Stored<PipelineComment>>('comments'),
   };
   for (const collection of Object.values(relayed)) await collection.ensureIndexes([OUTBOX_INDEX]);
-  const relay = outboxRelay({ ...infra, collections: Object.values(relayed), definitions: publishedBy(SOURCE), releaseAtStart: true });
+  await releaseOutboxes(Object.values(relayed), clock.now());
+  const relay = outboxRelay({ ...infra, collections: Object.values(relayed), definitions: publishedBy(SOURCE) });
   const stored = { clock, ids, source: SOURCE, onCommit: () => relay.poke() };
   const who = people(directory);
   return {

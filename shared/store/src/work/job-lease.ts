@@ -1,6 +1,8 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Collection, Doc } from '../collection.ts';
+import { holdLease } from './hold-lease.ts';
+import { type WorkQueue, workQueue } from './work-queue.ts';
 
 /** Who runs a job, until when, and for which of its times it ran last. */
 export interface LeaseDoc extends Doc {
@@ -12,7 +14,7 @@ export interface LeaseDoc extends Doc {
 export interface JobLease {
   /** True for one replica for each time of the job, and only while no other is at it. */
   acquire(at: Date): Promise<boolean>;
-  /** Keeps the lease while `work` runs and gives it back afterwards. */
+  /** Keeps the lease while `work` runs and releases it afterwards. */
   hold(work: () => Promise<void>): Promise<void>;
 }
 
@@ -25,44 +27,28 @@ export interface JobLeaseOptions {
   readonly log: Log;
 }
 
-export const LEASE_MS = 60_000;
-const RENEW_MS = 20_000;
+const LEASE_MS = 60_000;
 
-export const FREE = { by: null, until: new Date(0) } as const;
+export const jobQueue = (leases: Collection<LeaseDoc>): WorkQueue<LeaseDoc> =>
+  workQueue({ collection: leases, fields: { claimableAt: 'until', leaseToken: 'by' } });
 
 /** A replica that dies loses its leases when they end by the clock. */
 export const jobLease = ({ leases, job, by, clock, log }: JobLeaseOptions): JobLease => {
-  const after = (ms: number) => new Date(clock.now().getTime() + ms);
-  const mine = { _id: job, by };
-
-  const renew = async () => {
-    try {
-      await leases.updateOne(mine, { $set: { until: after(LEASE_MS) } });
-    } catch (error) {
-      // The lease outlives two renewals that fail; the job itself will meet the same store.
-      log.warn('lease not renewed, trying again', { job, error });
-    }
-  };
-  const renewUntil = async (over: AbortSignal) => {
-    while (!over.aborted) {
-      await clock.sleepUntil(after(RENEW_MS), 'poll', over);
-      if (!over.aborted) await renew();
-    }
-  };
+  const queue = jobQueue(leases);
 
   const take = async (at: Date): Promise<boolean> => {
-    const outcome = await leases.updateOne(
-      { _id: job, until: { $lte: clock.now() }, ranFor: { $lt: at } },
-      { $set: { by, until: after(LEASE_MS), ranFor: at } },
-      { upsert: true },
-    );
+    const now = clock.now();
+    const lease = { token: by, until: new Date(now.getTime() + LEASE_MS) };
+    const due = { _id: job, ...queue.claimable(now), ranFor: { $lt: at } };
+    // A job that ran never has no document yet.
+    const outcome = await leases.updateOne(due, queue.claimed(lease, { $set: { ranFor: at } }), { upsert: true });
     return outcome === 'updated' || outcome === 'inserted';
   };
-  const giveBack = async () => {
+  const release = async () => {
     try {
-      await leases.updateOne(mine, { $set: FREE });
+      await queue.end({ id: job, token: by, claimableAt: new Date(0) });
     } catch (error) {
-      log.warn('lease not given back, it ends by the clock', { job, error });
+      log.warn('lease not released, it ends by the clock', { job, error });
     }
   };
 
@@ -72,19 +58,16 @@ export const jobLease = ({ leases, job, by, clock, log }: JobLeaseOptions): JobL
         return await take(at);
       } catch (error) {
         // It may have been taken all the same, and nobody else would run the job for this time.
-        if ((await leases.findOne({ ...mine, ranFor: at })) === null) throw error;
+        if ((await leases.findOne({ _id: job, by, ranFor: at })) === null) throw error;
         return true;
       }
     },
     async hold(work) {
-      const over = new AbortController();
-      const renewing = renewUntil(over.signal);
+      const renew = (until: Date) => queue.renew(job, { token: by, until });
       try {
-        await work();
+        await holdLease({ leaseMs: LEASE_MS, renew, clock, log: log.child({ job }) }, work);
       } finally {
-        over.abort();
-        await renewing;
-        await giveBack();
+        await release();
       }
     },
   };

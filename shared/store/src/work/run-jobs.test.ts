@@ -4,9 +4,8 @@ import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { type MemoryLog, memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Database } from '../collection.ts';
-import { clockScheduler } from './clock-scheduler.ts';
 import { jobLease, type LeaseDoc } from './job-lease.ts';
-import { runJobs } from './run-jobs.ts';
+import { releaseJobs, runJobs } from './run-jobs.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -23,14 +22,14 @@ describe('runJobs', () => {
   });
   afterEach(() => store.close());
 
-  const start = (run: () => Promise<void>, replica = 'one', releaseAtStart = false) => {
-    const jobs = [{ name: 'sweep', cron: '0 * * * *', run }];
-    return runJobs({ jobs, database, clock, ids: fakeIds(replica), log, scheduler: clockScheduler(clock), releaseAtStart });
+  const start = (run: () => Promise<void>, replica = 'one', cron = '0 * * * *') => {
+    const jobs = [{ name: 'sweep', cron, run }];
+    return runJobs({ jobs, database, clock, ids: fakeIds(replica), log });
   };
 
   it('runs a job at each of its times, and not before', async () => {
     const ran: string[] = [];
-    const jobs = await start(() => {
+    const jobs = start(() => {
       ran.push(clock.now().toISOString());
       return Promise.resolve();
     });
@@ -46,7 +45,7 @@ describe('runJobs', () => {
 
   it('a job whose times were passed runs once', async () => {
     let runs = 0;
-    const jobs = await start(() => {
+    const jobs = start(() => {
       runs += 1;
       return Promise.resolve();
     });
@@ -58,13 +57,11 @@ describe('runJobs', () => {
 
   it('one of three replicas runs it at each time', async () => {
     const ran: string[] = [];
-    const replicas = await Promise.all(
-      ['one', 'two', 'three'].map((name) =>
-        start(() => {
-          ran.push(name);
-          return Promise.resolve();
-        }, name),
-      ),
+    const replicas = ['one', 'two', 'three'].map((name) =>
+      start(() => {
+        ran.push(name);
+        return Promise.resolve();
+      }, name),
     );
     for (let hour = 0; hour < 3; hour += 1) {
       await clock.advance(HOUR_MS);
@@ -74,9 +71,43 @@ describe('runJobs', () => {
     await Promise.all(replicas.map((jobs) => jobs.stop()));
   });
 
+  it('its times are those of the expression in UTC, also when clocks elsewhere are put forward, and none comes after stop', async () => {
+    await clock.set(new Date('2026-03-29T00:58:30.000Z'));
+    const ran: string[] = [];
+    const note = () => {
+      ran.push(clock.now().toISOString());
+      return Promise.resolve();
+    };
+    const jobs = start(note, 'one', '*/30 * * * *');
+    for (let minute = 0; minute < 120; minute += 1) await clock.advance(30_000);
+    await jobs.idle();
+    expect(ran).toEqual(['2026-03-29T01:00:00.000Z', '2026-03-29T01:30:00.000Z']);
+    await jobs.stop();
+    await clock.advance(HOUR_MS);
+    expect(ran).toHaveLength(2);
+  });
+
+  it('a job never runs twice at once', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let begun = 0;
+    const slow = () => {
+      begun += 1;
+      return promise;
+    };
+    const jobs = start(slow, 'one', '* * * * *');
+    for (let minute = 0; minute < 5; minute += 1) await clock.advance(60_000);
+    expect(begun).toBe(1);
+    resolve();
+    await jobs.stop();
+  });
+
+  it.each(['61 * * * *', '0 0 31 2 *'])('refuses the expression %s at once', (cron) => {
+    expect(() => start(() => Promise.resolve(), 'one', cron)).toThrow(/cron/);
+  });
+
   it('a job that throws is logged and comes again', async () => {
     let runs = 0;
-    const jobs = await start(() => {
+    const jobs = start(() => {
       runs += 1;
       return Promise.reject(new Error('a fault'));
     });
@@ -92,7 +123,7 @@ describe('runJobs', () => {
   it('stop waits for the job in progress', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     let over = false;
-    const jobs = await start(async () => {
+    const jobs = start(async () => {
       await promise;
       over = true;
     });
@@ -113,12 +144,13 @@ describe('runJobs', () => {
       runs += 1;
       return Promise.resolve();
     };
-    const patient = await start(count, 'patient');
+    const patient = start(count, 'patient');
     await clock.advance(1_000);
     await patient.idle();
     expect(runs).toBe(0);
     await patient.stop();
-    const sole = await start(count, 'sole', true);
+    await releaseJobs(database, clock.now());
+    const sole = start(count, 'sole');
     await clock.advance(HOUR_MS);
     await sole.idle();
     expect(runs).toBe(1);

@@ -1,9 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Database } from '../collection.ts';
-import { FREE, jobLease, type LeaseDoc } from './job-lease.ts';
-import type { Scheduled, Scheduler } from './scheduler.ts';
+import { cronTimes } from './cron-times.ts';
+import { jobLease, jobQueue, type LeaseDoc } from './job-lease.ts';
 
 /** Periodic work that one replica does at a time, under a lease. UTC cron expression of five fields. */
 export interface Job {
@@ -18,20 +19,43 @@ export interface RunJobsOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly scheduler: Scheduler;
-  /** Takes over at once what a process that is gone had leased: only where no other replica can be at work. */
-  readonly releaseAtStart?: boolean;
 }
 
-/** Runs each job at its times on one replica; a job that fails is logged and comes again at its next time. */
-export async function runJobs({ jobs, database, clock, ids, log, scheduler, releaseAtStart = false }: RunJobsOptions): Promise<Scheduled> {
-  const leases = database.collection<LeaseDoc>('leases');
-  const by = ids.uuid();
-  if (releaseAtStart) await leases.updateMany({}, { $set: FREE });
+export interface RunningJobs {
+  /** Resolves when no run is in progress. */
+  idle(): Promise<void>;
+  /** No run begins any more; resolves when those in progress are over. */
+  stop(): Promise<void>;
+}
 
-  const schedule = (job: Job): Scheduled => {
-    const lease = jobLease({ leases, job: job.name, by, clock, log });
-    const tick = async (at: Date) => {
+const leasesOf = (database: Database) => database.collection<LeaseDoc>('leases');
+
+/** Frees the leases of processes that are gone: only for whoever knows that no other process is at work. */
+export const releaseJobs = (database: Database, now: Date): Promise<void> => jobQueue(leasesOf(database)).releaseAll(now);
+
+/** Refuses at once an expression that is wrong or names no time. */
+const timesOf = ({ name, cron }: Job, now: Date): ((after: Date) => Date) => {
+  try {
+    const next = cronTimes(cron);
+    next(now);
+    return next;
+  } catch (cause) {
+    throw new Error(`The job ${name} has a wrong cron expression: '${cron}'.`, { cause });
+  }
+};
+
+/**
+ * Runs each job at its times on one replica. It waits through the clock, as a look for work and not as work that is due: however many times were passed
+ * at once, the job runs once. One that fails is logged and comes again at its next time.
+ */
+export function runJobs({ jobs, database, clock, ids, log }: RunJobsOptions): RunningJobs {
+  const by = ids.uuid();
+  const stopping = new AbortController();
+  const scheduled = jobs.map((job) => {
+    const next = timesOf(job, clock.now());
+    const lease = jobLease({ leases: leasesOf(database), job: job.name, by, clock, log });
+    let running: Promise<void> | null = null;
+    const runFor = async (at: Date) => {
       try {
         if (!(await lease.acquire(at))) return;
         await lease.hold(() => job.run());
@@ -40,16 +64,28 @@ export async function runJobs({ jobs, database, clock, ids, log, scheduler, rele
         log.error('job failed', { job: job.name, at, error });
       }
     };
-    return scheduler.schedule({ name: job.name, cron: job.cron, tick });
-  };
-  const scheduled = jobs.map(schedule);
+    const schedule = async () => {
+      while (!stopping.signal.aborted) {
+        const at = next(clock.now());
+        await clock.sleepUntil(at, 'poll', stopping.signal);
+        if (stopping.signal.aborted) return;
+        running = runFor(at);
+        await running;
+        running = null;
+      }
+    };
+    return { ended: schedule(), running: () => running };
+  });
 
   return {
     async idle() {
-      await Promise.all(scheduled.map((work) => work.idle()));
+      // A job that was woken has begun its run after a turn of the event loop.
+      await setImmediate();
+      await Promise.all(scheduled.map(({ running }) => running()));
     },
     async stop() {
-      await Promise.all(scheduled.map((work) => work.stop()));
+      stopping.abort();
+      await Promise.all(scheduled.map(({ ended }) => ended));
     },
   };
 }

@@ -1,0 +1,179 @@
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { backoffMs, inFlight } from '@bubbles/kernel/concurrency.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
+import { type Loop, startLoop } from '@bubbles/kernel/loop.ts';
+import type { Doc, Filter } from '../collection.ts';
+import { holdLease } from './hold-lease.ts';
+import type { Lease, WorkQueue } from './work-queue.ts';
+
+export interface WorkerOptions<T extends Doc> {
+  readonly name: string;
+  readonly queue: WorkQueue<T>;
+  /** Does one piece of work and ends its lease. When it rejects, the lease is released and the piece tried again after a backoff. */
+  readonly work: (doc: T, lease: Lease, lost: AbortSignal) => Promise<void>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly leaseMs: number;
+  /** Renews the lease while the work runs, for work that may take longer than a lease. `lost` aborts when that failed. */
+  readonly renews?: boolean;
+  /** How often to look for work without being poked, milliseconds. */
+  readonly pollMs: number;
+  /** Wakes when work falls due, beside the polls. Needs an index that `claimableAt` ends. */
+  readonly wakesWhenDue?: boolean;
+  /** Pieces in flight in this process. */
+  readonly concurrency: number;
+  /** Pieces in flight in this process with one value of this field. */
+  readonly perKey?: { readonly field: keyof T & string; readonly concurrency: number };
+}
+
+/** When as many pieces wait for another try, something that all of them need is away: nothing more is claimed. */
+const MAX_FAILED = 32;
+/** A piece that failed and was not seen for so long has been done by another replica, or removed. */
+const FORGET_MS = 60_000;
+
+interface Failure {
+  readonly count: number;
+  readonly retryAtMs: number;
+}
+
+/** Pieces that failed here, by id. */
+const failureMemory = (clock: Clock) => {
+  const failures = new Map<string, Failure>();
+  const nowMs = () => clock.now().getTime();
+  /** Whether there were any. */
+  const clear = (): boolean => {
+    const hadSome = failures.size > 0;
+    failures.clear();
+    return hadSome;
+  };
+  return {
+    clear,
+    /** How often it has failed in a row, and when it is to be tried again. */
+    add(id: string): Failure {
+      const count = (failures.get(id)?.count ?? 0) + 1;
+      const failure = { count, retryAtMs: nowMs() + backoffMs(count - 1, Math.random) };
+      failures.set(id, failure);
+      return failure;
+    },
+    /** True when claiming had paused: whatever was away is back, so that everything may be tried again. */
+    succeeded(id: string): boolean {
+      if (failures.size >= MAX_FAILED) return clear();
+      failures.delete(id);
+      return false;
+    },
+    /** Those that wait for another try. */
+    waiting(): string[] {
+      for (const [id, { retryAtMs }] of failures) if (retryAtMs + FORGET_MS < nowMs()) failures.delete(id);
+      return [...failures].filter(([, { retryAtMs }]) => retryAtMs > nowMs()).map(([id]) => id);
+    },
+  };
+};
+
+const keyCounter = <T extends Doc>(perKey: WorkerOptions<T>['perKey']) => {
+  const counts = new Map<unknown, number>();
+  return {
+    add(doc: T, count: number) {
+      if (perKey === undefined) return;
+      const sum = (counts.get(doc[perKey.field]) ?? 0) + count;
+      if (sum === 0) counts.delete(doc[perKey.field]);
+      else counts.set(doc[perKey.field], sum);
+    },
+    /** The condition that leaves out the values without room; empty when all have some. */
+    full(): object {
+      if (perKey === undefined) return {};
+      const values = [...counts].filter(([, count]) => count >= perKey.concurrency).map(([value]) => value);
+      return values.length === 0 ? {} : { [perKey.field]: { $nin: values } };
+    },
+  };
+};
+
+/** Does a piece of work under its lease, and releases one that failed. `onFailure` comes before the release, which lets it be claimed again. */
+const attempt = <T extends Doc>({ name, queue, work, clock, log: parent, leaseMs, renews }: WorkerOptions<T>) => {
+  const logOf = ({ _id: id }: T) => parent.child({ worker: name, id });
+  const underLease = (doc: T, lease: Lease): Promise<void> => {
+    if (!renews) return work(doc, lease, new AbortController().signal);
+    const renew = (until: Date) => queue.renew(doc._id, { ...lease, until });
+    return holdLease({ leaseMs, renew, clock, log: logOf(doc) }, (lost) => work(doc, lease, lost));
+  };
+  return async (doc: T, lease: Lease, onFailure: (error: unknown) => void): Promise<boolean> => {
+    try {
+      await underLease(doc, lease);
+      return true;
+    } catch (error) {
+      onFailure(error);
+      await queue
+        .end({ id: doc._id, token: lease.token, claimableAt: clock.now() })
+        .catch((cause: unknown) => logOf(doc).warn('lease not released, it ends by the clock', { error: cause }));
+      return false;
+    }
+  };
+};
+
+/** Claims what is due and works on it: at once when poked, and by polls. Replicas share a queue. `idle` and `stop` wait for the work in flight. */
+export function createWorker<T extends Doc>(options: WorkerOptions<T>): Loop {
+  const { name, queue, clock, ids, log, leaseMs, pollMs, concurrency } = options;
+  const keys = keyCounter<T>(options.perKey);
+  const failures = failureMemory(clock);
+  const flights = inFlight();
+  const stopping = new AbortController();
+  const work = attempt(options);
+  /** There may be due work for which there was no room. */
+  let hasBacklog = false;
+  let active = 0;
+
+  const retry = async (id: string, error: unknown) => {
+    const { count, retryAtMs } = failures.add(id);
+    // The first, the second, the fourth, …: what goes on failing does not fill the log.
+    if (Number.isInteger(Math.log2(count))) log.warn('work failed, retrying', { worker: name, id, failures: count, error });
+    await clock.sleepUntil(new Date(retryAtMs), 'poll', stopping.signal);
+    loop.poke();
+  };
+  const carryOut = async (doc: T, lease: Lease) => {
+    active += 1;
+    keys.add(doc, 1);
+    const isDone = await work(doc, lease, (error) => void retry(doc._id, error));
+    active -= 1;
+    keys.add(doc, -1);
+    if ((isDone && failures.succeeded(doc._id)) || hasBacklog) loop.poke();
+  };
+  /** Null when nothing is due that has room. */
+  const claimNext = async (now: Date, full: object): Promise<(() => Promise<void>) | null> => {
+    const waiting = failures.waiting();
+    if (waiting.length >= MAX_FAILED) return null;
+    const lease = { token: ids.uuid(), until: new Date(now.getTime() + leaseMs) };
+    const where = { ...full, ...(waiting.length > 0 && { _id: { $nin: waiting } }) };
+    // `_id` and the field of the key are fields of T.
+    const doc = await queue.claimNext(now, lease, where as Filter<T>);
+    return doc && (() => carryOut(doc, lease));
+  };
+  const run = async (): Promise<Date | null> => {
+    while (active < concurrency && !stopping.signal.aborted) {
+      const now = clock.now();
+      const full = keys.full();
+      // Said before the claim: what ends while it is in flight makes room that it does not know of.
+      hasBacklog = Object.keys(full).length > 0;
+      const begin = await claimNext(now, full);
+      if (begin === null) return options.wakesWhenDue ? queue.nextAfter(now) : null;
+      void flights.track(begin());
+    }
+    hasBacklog = true;
+    return null;
+  };
+  const loop = startLoop({ name, clock, log, pollMs, run });
+
+  return {
+    poke: loop.poke,
+    async idle() {
+      // What failed is tried once more first.
+      if (failures.clear()) loop.poke();
+      for (await loop.idle(); flights.size() > 0; await loop.idle()) await flights.idle();
+    },
+    async stop() {
+      stopping.abort();
+      await loop.stop();
+      await flights.idle();
+    },
+  };
+}
