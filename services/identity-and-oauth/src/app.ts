@@ -1,6 +1,5 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import type { RateWindows } from './domain/rate-window.ts';
 import type {
   AccessTokenVerifier,
   AccountChanged,
@@ -9,17 +8,17 @@ import type {
   Assertions,
   CredentialStore,
   KeyUses,
+  RateWindows,
   RevokedKeyStore,
   SessionStore,
   TeamStore,
 } from './ports.ts';
 import { readAccess } from './use-cases/access.ts';
 import { changeProfile, createAccount, getAccount, listAccounts, setAccountState } from './use-cases/accounts.ts';
-import { admitCredentials, checkCredentials } from './use-cases/admission.ts';
+import { checkCredentials, checkForServices } from './use-cases/check-credentials.ts';
 import { createKey, grantKey, listKeys, revokeKey, sweepRevokedKeys } from './use-cases/keys.ts';
 import { endSession, startSession, sweepSessions } from './use-cases/sessions.ts';
-import { addChannel, changeTeam, createTeam, endMembership, getTeam, listTeams, setMembership } from './use-cases/teams.ts';
-import { teamsOfCaller } from './use-cases/teams-of-caller.ts';
+import { addChannel, changeTeam, createTeam, endMembership, getTeam, listTeams, setMembership, teamsOfCaller } from './use-cases/teams.ts';
 
 export interface AppPorts {
   readonly clock: Clock;
@@ -32,15 +31,15 @@ export interface AppPorts {
   readonly keyUses: KeyUses;
   readonly credentials: CredentialStore;
   readonly accessTokens: AccessTokenVerifier;
-  readonly windows: RateWindows;
+  readonly rateWindows: RateWindows;
   readonly assertions: Assertions;
   readonly assertionKeys: AssertionKeys;
 }
 
 /** What identity can do. */
 export const createApp = (ports: AppPorts) => ({
-  admitCredentials: admitCredentials(ports),
   checkCredentials: checkCredentials(ports),
+  checkForServices: checkForServices(ports),
   publishedAssertionKeys: () => ports.assertionKeys.published(),
   rotateAssertionKeys: () => ports.assertionKeys.rotate(),
 

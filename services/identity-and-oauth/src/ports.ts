@@ -1,12 +1,12 @@
 import type { OutgoingEvent } from '@bubbles/bus/outgoing.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
 import type { Account, ActiveKey, VersionedAccount } from './domain/account.ts';
-import type { Credential, Standing } from './domain/credential.ts';
-import type { KeyTimeLine } from './domain/key-time-line.ts';
+import type { Credential, CredentialStatus, RateDecision } from './domain/credential.ts';
+import type { KeyLifecycle } from './domain/key-lifecycle.ts';
 import type { Team, TeamsById } from './domain/team.ts';
 import type { Session } from './domain/token.ts';
 
-/** Where a listing in order of id goes on, and how far. */
+/** A page of a list in order of id. */
 export interface Page {
   readonly after: string | null;
   readonly limit: number;
@@ -69,23 +69,23 @@ export interface KeyUses {
   /** Remembered at once, stored within a minute. */
   note(keyId: string, at: Date): void;
   lastUsed(keyIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;
-  /** Of keys that can be used no more. */
+  /** For keys that nobody can use any more. */
   forget(keyIds: readonly string[]): Promise<void>;
 }
 
 /** Every kind of opaque token by its hash, with the live state of its owner. */
 export interface CredentialStore {
-  /** One indexed read for all live keys together, one more round for the others. A hash that no token has is absent. */
+  /** One indexed read for all live keys together, a second round for the others. A hash that no token has is absent. */
   byHash(hashes: readonly string[]): Promise<ReadonlyMap<string, Credential>>;
   owners(accountIds: readonly string[]): Promise<ReadonlyMap<string, VersionedAccount>>;
 }
 
-/** An access token that an issuer of ours signed for this API. */
+/** An access token that our issuer signed for this API. */
 export interface AccessToken {
   readonly grantId: string;
   readonly accountId: string;
   readonly scopes: readonly string[];
-  readonly standing: Standing;
+  readonly status: CredentialStatus;
 }
 
 export interface AccessTokenVerifier {
@@ -93,9 +93,26 @@ export interface AccessTokenVerifier {
   verify(jwt: string): Promise<AccessToken | null>;
 }
 
-/** The statement that a service takes for who calls. */
+/** Requests that another replica counted, by their monotonic times. */
+export interface RequestsElsewhere {
+  readonly requests: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+/** How many requests each credential has made within the window, in this process. `nowMs` is monotonic. */
+export interface RateWindows {
+  /** Counts the request, unless the window is full. */
+  take(credentialId: string, nowMs: number): RateDecision;
+  /** What is left, for a request that is not counted here. */
+  peek(credentialId: string, nowMs: number): RateDecision;
+  /** Counts at least what was counted elsewhere, as evenly spread. */
+  raise(credentialId: string, elsewhere: RequestsElsewhere, nowMs: number): void;
+}
+
+/** What a service believes about who calls. */
 export interface Assertions {
-  /** For one service only; the same one again for a while as long as the owner's version stays. */
+  /** For one service only; the same one again for a while as long as the version of the account stays. */
   issue(credential: Credential, audience: string): Promise<string>;
 }
 
@@ -107,7 +124,7 @@ export interface PublicKey {
 }
 
 /** A signing key at rest. */
-export interface SealedKey extends KeyTimeLine {
+export interface SealedKey extends KeyLifecycle {
   /** RFC 7638 thumbprint of the public key. */
   readonly kid: string;
   readonly publicKey: PublicKey;
@@ -119,13 +136,13 @@ export interface AssertionKeyStore {
   all(): Promise<SealedKey[]>;
   /** False when the slot is taken: another replica made the key first. */
   insert(key: SealedKey): Promise<boolean>;
-  /** Forgets the keys whose time is over. */
-  dropDue(now: Date): Promise<void>;
+  /** Deletes the keys whose time is over. */
+  deleteDue(now: Date): Promise<void>;
 }
 
 export interface AssertionKeys {
   /** What verifiers need now and soon. */
   published(): Promise<(PublicKey & Pick<SealedKey, 'kid'>)[]>;
-  /** Makes the successor when its time has come and forgets the keys whose time is over. */
+  /** Makes the successor when its time has come and deletes the keys whose time is over. */
   rotate(): Promise<void>;
 }

@@ -7,8 +7,8 @@ import { startLoop } from '@bubbles/kernel/loop.ts';
 import { masterKeySeal } from '@bubbles/kernel/seal.ts';
 import { outboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
-import { assertionIssuer } from './adapters/assertions/assertion-issuer.ts';
-import { keyRing } from './adapters/assertions/key-ring.ts';
+import { createAssertionIssuer } from './adapters/assertions/assertion-issuer.ts';
+import { createKeyRing } from './adapters/assertions/key-ring.ts';
 import { accountChanged } from './adapters/bus/events.ts';
 import { adminAccountRoutes } from './adapters/http/admin-account-routes.ts';
 import { adminTeamRoutes } from './adapters/http/admin-team-routes.ts';
@@ -18,11 +18,11 @@ import { discoveryRoutes } from './adapters/http/discovery-routes.ts';
 import { internalRoutes } from './adapters/http/internal-routes.ts';
 import { presentAccount } from './adapters/http/present.ts';
 import { publicRoutes } from './adapters/http/public-routes.ts';
+import { createRateWindows } from './adapters/memory/rate-windows.ts';
 import { openStores, type Stores } from './adapters/store/stores.ts';
 import { noIssuer } from './adapters/tokens/no-issuer.ts';
 import { type App, createApp } from './app.ts';
 import type { Config } from './config.ts';
-import { rateWindows } from './domain/rate-window.ts';
 
 export const NAME = 'identity-and-oauth';
 /** Half of the minute within which a use of a key shows. */
@@ -39,15 +39,15 @@ export function createIdentity({ publicBaseUrl, sealKeys, releaseLeasesAtStart }
   let loops: ReturnType<typeof startLoops> | null = null;
   const stores = openStores({ ...infra, source: NAME, onCommit: () => loops?.relay.poke() });
   const seal = masterKeySeal(sealKeys, ids.bytes);
-  const ring = keyRing({ keys: stores.assertionKeys, seal, clock, ids });
+  const ring = createKeyRing({ keys: stores.assertionKeys, seal, clock, ids });
   const app = createApp({
     ...stores,
     clock,
     ids,
     accountChanged: accountChanged(presentAccount),
     accessTokens: noIssuer,
-    windows: rateWindows(),
-    assertions: assertionIssuer({ ring, clock }),
+    rateWindows: createRateWindows(),
+    assertions: createAssertionIssuer({ ring, clock }),
     assertionKeys: ring,
   });
   const accounts = admittedAccounts();

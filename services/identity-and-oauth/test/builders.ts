@@ -50,8 +50,8 @@ export const aCredential = (overrides: Partial<Credential> = {}): Credential => 
   id: 'key-1',
   kind: 'pat',
   scopes: Object.keys(SCOPES),
-  standing: 'live',
+  status: 'live',
   account: anAccount(),
-  version: 1,
+  accountVersion: 1,
   ...overrides,
 });

@@ -9,8 +9,8 @@ export const fakeAssertionKeyStore = (): AssertionKeyStore => {
       if (!taken) keys.push(key);
       return Promise.resolve(!taken);
     },
-    dropDue: (now) => {
-      for (const key of [...keys]) if (key.dropAt <= now) keys.splice(keys.indexOf(key), 1);
+    deleteDue: (now) => {
+      for (const key of [...keys]) if (key.deleteAt <= now) keys.splice(keys.indexOf(key), 1);
       return Promise.resolve();
     },
   };

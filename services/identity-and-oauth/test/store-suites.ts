@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BufferedKeyUses } from '../src/adapters/store/key-uses.ts';
+import type { BufferedKeyUses } from '../src/adapters/store/api-keys.ts';
 import type { Account } from '../src/domain/account.ts';
 import { MAX_ACTIVE_KEYS } from '../src/domain/token.ts';
 import type {
@@ -25,14 +25,14 @@ export interface StoresUnderTest {
 }
 type Make = () => Promise<StoresUnderTest>;
 
-const silently = (state: Account) => ({ state, events: [] });
+const withoutEvents = (state: Account) => ({ state, events: [] });
 
 const describeAccountStore = (make: Make) =>
   describe('AccountStore', () => {
     it('gives back what was inserted, and null for what was not', async () => {
       const { accounts } = await make();
       const account = anAccount({ keys: [aKey()], memberships: [{ teamId: 'team-1', role: 'guest', hidden: true }], email: null });
-      await accounts.insert(silently(account));
+      await accounts.insert(withoutEvents(account));
       expect(await accounts.get('user-1')).toEqual(account);
       expect(await accounts.get('nobody')).toBeNull();
       expect([...(await accounts.byIds(['nobody', 'user-1', 'user-1']))]).toEqual([['user-1', account]]);
@@ -41,32 +41,34 @@ const describeAccountStore = (make: Make) =>
 
     it('pages in order of id', async () => {
       const { accounts } = await make();
-      for (const id of ['c', 'a', 'd', 'b']) await accounts.insert(silently(anAccount({ id })));
+      for (const id of ['c', 'a', 'd', 'b']) await accounts.insert(withoutEvents(anAccount({ id })));
       const ids = async (after: string | null) => (await accounts.page({ after, limit: 2 })).map(({ id }) => id);
       expect([await ids(null), await ids('b'), await ids('d')]).toEqual([['a', 'b'], ['c', 'd'], []]);
     });
 
     it('update of an absent id changes nothing and says so', async () => {
       const { accounts } = await make();
-      expect(await accounts.update('nobody', silently)).toBeNull();
+      expect(await accounts.update('nobody', withoutEvents)).toBeNull();
     });
 
     it('updates that race all count', async () => {
       const { accounts } = await make();
-      await accounts.insert(silently(anAccount()));
+      await accounts.insert(withoutEvents(anAccount()));
       await Promise.all(
-        Array.from({ length: 8 }, () => accounts.update('user-1', (account) => silently({ ...account, revision: account.revision + 1 }))),
+        Array.from({ length: 8 }, () =>
+          accounts.update('user-1', (account) => withoutEvents({ ...account, revision: account.revision + 1 })),
+        ),
       );
       expect((await accounts.get('user-1'))?.revision).toBe(9);
     });
 
     it('[KEY-05] takes ten keys of twenty that come at once, and an update beside them loses none', async () => {
       const { accounts } = await make();
-      await accounts.insert(silently(anAccount()));
+      await accounts.insert(withoutEvents(anAccount()));
       const keys = Array.from({ length: 20 }, (_, i) => aKey({ id: `key-${i}` }));
       const [added] = await Promise.all([
         Promise.all(keys.map((key) => accounts.addKey('user-1', key))),
-        accounts.update('user-1', (account) => silently({ ...account, name: 'Ada L.' })),
+        accounts.update('user-1', (account) => withoutEvents({ ...account, name: 'Ada L.' })),
       ]);
       expect(added.filter(Boolean)).toHaveLength(MAX_ACTIVE_KEYS);
       const account = await accounts.get('user-1');
@@ -77,7 +79,7 @@ const describeAccountStore = (make: Make) =>
     it('[KEY-08] removes a key once, which frees its place', async () => {
       const { accounts } = await make();
       const keys = Array.from({ length: 10 }, (_, i) => aKey({ id: `key-${i}` }));
-      await accounts.insert(silently(anAccount({ keys })));
+      await accounts.insert(withoutEvents(anAccount({ keys })));
       expect(await accounts.addKey('user-1', aKey({ id: 'key-10' }))).toBe(false);
       expect(await accounts.removeKey('user-1', 'key-4')).toBe(true);
       expect(await accounts.removeKey('user-1', 'key-4')).toBe(false);
@@ -103,18 +105,18 @@ const describeSessionStore = (make: Make) =>
   describe('SessionStore', () => {
     it('ends a session once', async () => {
       const { sessions, accounts, credentials } = await make();
-      await accounts.insert(silently(anAccount()));
+      await accounts.insert(withoutEvents(anAccount()));
       const session = aSession();
       await sessions.insert(session);
       expect((await credentials.byHash([session.hash])).get(session.hash)).toMatchObject({
         id: 'session-1',
         kind: 'session',
-        standing: 'live',
+        status: 'live',
       });
       expect(await sessions.end('session-1', AT)).toBe(true);
       expect(await sessions.end('session-1', AT)).toBe(false);
       expect(await sessions.end('nobody', AT)).toBe(false);
-      expect((await credentials.byHash([session.hash])).get(session.hash)?.standing).toBe('ended');
+      expect((await credentials.byHash([session.hash])).get(session.hash)?.status).toBe('ended');
     });
 
     it('forgets what expired before, and nothing else', async () => {
@@ -132,7 +134,7 @@ const describeCredentialStore = (make: Make) =>
       const { accounts, sessions, revokedKeys, credentials } = await make();
       const [one, two, gone] = [aKey({ id: 'one' }), aKey({ id: 'two' }), aKey({ id: 'gone' })];
       const [ada, ben] = [anAccount({ id: 'ada', keys: [one] }), anAccount({ id: 'ben', keys: [two], state: 'disabled' })];
-      for (const account of [ada, ben]) await accounts.insert(silently(account));
+      for (const account of [ada, ben]) await accounts.insert(withoutEvents(account));
       const session = aSession({ accountId: 'ben' });
       await sessions.insert(session);
       const revoked = { hash: gone.hash, keyId: 'gone', accountId: 'ada', revokedAt: AT };
@@ -141,7 +143,7 @@ const describeCredentialStore = (make: Make) =>
       const found = await credentials.byHash([two.hash, gone.hash, 'unknown', session.hash, one.hash]);
       const brief = (hash: string) => {
         const credential = found.get(hash);
-        return credential && [credential.id, credential.kind, credential.standing, credential.account.id];
+        return credential && [credential.id, credential.kind, credential.status, credential.account.id];
       };
       expect([one.hash, two.hash, gone.hash, session.hash].map(brief)).toEqual([
         ['one', 'pat', 'live', 'ada'],
@@ -156,19 +158,19 @@ const describeCredentialStore = (make: Make) =>
     it('the version of the owner rises with every change of state, memberships and keys', async () => {
       const { accounts, credentials } = await make();
       const key = aKey({ id: 'stays' });
-      await accounts.insert(silently(anAccount({ keys: [key] })));
-      const version = async () => (await credentials.byHash([key.hash])).get(key.hash)?.version ?? 0;
+      await accounts.insert(withoutEvents(anAccount({ keys: [key] })));
+      const version = async () => (await credentials.byHash([key.hash])).get(key.hash)?.accountVersion ?? 0;
       const versions = [await version()];
       await accounts.addKey('user-1', aKey({ id: 'goes' }));
       versions.push(await version());
       await accounts.removeKey('user-1', 'goes');
       versions.push(await version());
       await accounts.update('user-1', (account) =>
-        silently({ ...account, memberships: [{ teamId: 'team-1', role: 'admin', hidden: false }] }),
+        withoutEvents({ ...account, memberships: [{ teamId: 'team-1', role: 'admin', hidden: false }] }),
       );
       versions.push(await version());
       expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => a - b));
-      expect((await credentials.owners(['user-1', 'nobody'])).get('user-1')?.version).toBe(versions.at(-1));
+      expect((await credentials.owners(['user-1', 'nobody'])).get('user-1')?.accountVersion).toBe(versions.at(-1));
     });
   });
 
@@ -221,7 +223,7 @@ export const describeAssertionKeyStore = (engine: string, make: () => Promise<As
       publishAt: AT,
       signFrom: AT,
       signUntil: AT,
-      dropAt: new Date(AT.getTime() + slot),
+      deleteAt: new Date(AT.getTime() + slot),
       publicKey: { kty: 'OKP', crv: 'Ed25519', x: 'x' },
       sealed: 'sealed',
     });
@@ -237,7 +239,7 @@ export const describeAssertionKeyStore = (engine: string, make: () => Promise<As
       const keys = await make();
       for (const slot of [2, 0, 1]) await keys.insert(aSealedKey(slot));
       expect(await keys.all()).toEqual([0, 1, 2].map(aSealedKey));
-      await keys.dropDue(new Date(AT.getTime() + 1));
+      await keys.deleteDue(new Date(AT.getTime() + 1));
       expect(await keys.all()).toEqual([aSealedKey(2)]);
     });
   });

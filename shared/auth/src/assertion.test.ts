@@ -27,7 +27,7 @@ const arranged = () => {
   return { clock, asked, admit };
 };
 
-const sign = (audience = 'bubbles-query', who = caller) => signAssertion({ caller: who, audience, epoch: 7 }, signer, start);
+const sign = (audience = 'bubbles-query', who = caller) => signAssertion({ caller: who, audience, accountVersion: 7 }, signer, start);
 const UNAUTHORIZED = { refusal: expect.objectContaining({ name: 'DomainError', kind: 'unauthorized' }), headers: {} };
 
 describe('the assertion of identity', () => {

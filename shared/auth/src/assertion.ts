@@ -19,8 +19,8 @@ export interface Assertion {
   readonly caller: Caller;
   /** The service that it is for. */
   readonly audience: string;
-  /** Version of the account document that it was made from. */
-  readonly epoch: number;
+  /** Of the account document that it was made from. */
+  readonly accountVersion: number;
 }
 
 export interface AssertionSigner {
@@ -29,11 +29,15 @@ export interface AssertionSigner {
 }
 
 /** What identity says about the caller to one service, for 60 seconds. */
-export const signAssertion = ({ caller, audience, epoch }: Assertion, { kid, key }: AssertionSigner, now: Date): Promise<string> => {
+export const signAssertion = (
+  { caller, audience, accountVersion }: Assertion,
+  { kid, key }: AssertionSigner,
+  now: Date,
+): Promise<string> => {
   const issuedAt = Math.floor(now.getTime() / 1000);
   const { credentialId: cid, kind, scopes, life } = caller;
   // Services of an older release take none without teams.
-  return new SignJWT({ cid, kind, scopes, life, teams: [], epoch })
+  return new SignJWT({ cid, kind, scopes, life, teams: [], epoch: accountVersion })
     .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
     .setIssuer(ISSUER)
     .setSubject(caller.userId)

@@ -40,10 +40,10 @@ const FIRST_LIFE = 1;
 /** Of an account, or of what belongs to one. */
 export const lifeOf = ({ life = FIRST_LIFE }: { readonly life?: number }): number => life;
 
-/** An account with the version of its document, which rises with every change of state, profile, keys or memberships. */
 export interface VersionedAccount {
   readonly account: Account;
-  readonly version: number;
+  /** Of its document: rises with every change of state, profile, keys or memberships. */
+  readonly accountVersion: number;
 }
 
 export interface NewAccount {

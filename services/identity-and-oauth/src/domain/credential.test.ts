@@ -10,17 +10,17 @@ describe('[AUTH-05] the order of refusals', () => {
   it.each(['disabled', 'deleted'] as const)('the account %s is told before all else', (state) => {
     const account = anAccount({ state });
     expect(refusalOf(aCredential({ account }), ['pat'])).toBe('account_deleted');
-    expect(refusalOf(aCredential({ account, standing: 'revoked' }), ['pat'])).toBe('account_deleted');
-    expect(refusalOf(aCredential({ account, standing: 'ended', kind: 'session' }), ['session'])).toBe('account_deleted');
+    expect(refusalOf(aCredential({ account, status: 'revoked' }), ['pat'])).toBe('account_deleted');
+    expect(refusalOf(aCredential({ account, status: 'ended', kind: 'session' }), ['session'])).toBe('account_deleted');
     expect(refusalOf(aCredential({ account }), ['session'])).toBe('account_deleted');
   });
 
   it('a revoked token is told before the kind', () => {
-    expect(refusalOf(aCredential({ standing: 'revoked' }), ['session'])).toBe('token_revoked');
+    expect(refusalOf(aCredential({ status: 'revoked' }), ['session'])).toBe('token_revoked');
   });
 
   it('an ended session or token is unauthorized', () => {
-    expect(refusalOf(aCredential({ kind: 'oauth', standing: 'ended' }), ['pat', 'oauth'])).toBe('unauthorized');
+    expect(refusalOf(aCredential({ kind: 'oauth', status: 'ended' }), ['pat', 'oauth'])).toBe('unauthorized');
   });
 
   it('[AUTH-02] [AUTH-07] a kind that the route does not take is unauthorized, every other passes', () => {

@@ -1,9 +1,10 @@
+import type { Role } from '@bubbles/contracts/access.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
 import { type Account, type Membership, withMembership, withoutMembership } from '../domain/account.ts';
-import type { Channel, Team } from '../domain/team.ts';
+import { type Channel, type Team, visibleChannels } from '../domain/team.ts';
 import type { AccountStore, Page, TeamStore } from '../ports.ts';
 
 export type TeamFields = Pick<Team, 'name' | 'plan' | 'archived' | 'domain' | 'discoverable'>;
@@ -66,6 +67,24 @@ export const endMembership =
 
 /** Projections do not hear of memberships. */
 const withoutEvents = (account: Account | null): Changed<Account> | null => account && { state: account, events: [] };
+
+export interface TeamOfCaller {
+  readonly team: Team;
+  readonly role: Role;
+  readonly channels: readonly Channel[];
+}
+
+/** In order of joining; without archived teams and hidden memberships. */
+export const teamsOfCaller =
+  ({ teams }: { teams: TeamStore }) =>
+  async (caller: Account): Promise<TeamOfCaller[]> => {
+    const shown = caller.memberships.filter(({ hidden }) => !hidden);
+    const byId = await teams.byIds(shown.map(({ teamId }) => teamId));
+    return shown.flatMap(({ teamId, role }) => {
+      const team = byId.get(teamId);
+      return team && !team.archived ? [{ team, role, channels: visibleChannels(team, { userId: caller.id, role }) }] : [];
+    });
+  };
 
 const known = (team: Team | null): Team => {
   if (!team) throw new DomainError('not_found', 'No such team.');

@@ -6,15 +6,15 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { aCredential, anAccount } from '../../../test/builders.ts';
 import { fakeAssertionKeyStore } from '../../../test/fakes.ts';
-import { assertionIssuer } from './assertion-issuer.ts';
-import { type KeyRing, keyRing } from './key-ring.ts';
+import { createAssertionIssuer } from './assertion-issuer.ts';
+import { createKeyRing, type KeyRing } from './key-ring.ts';
 
 describe('assertion issuer', () => {
   let clock: FakeClock;
   let ring: KeyRing;
   beforeEach(() => {
     clock = fakeClock();
-    ring = keyRing({
+    ring = createKeyRing({
       keys: fakeAssertionKeyStore(),
       seal: masterKeySeal([{ id: 'k1', key: randomBytes(32) }], randomBytes),
       clock,
@@ -24,10 +24,10 @@ describe('assertion issuer', () => {
 
   it('says who calls to one service for 60 seconds, signed by a published key, with no teams as services of an older release take it', async () => {
     const credential = aCredential({
-      version: 7,
+      accountVersion: 7,
       account: anAccount({ memberships: [{ teamId: 'team-1', role: 'guest', hidden: true }], life: 3 }),
     });
-    const assertion = await assertionIssuer({ ring, clock }).issue(credential, 'bubbles-query');
+    const assertion = await createAssertionIssuer({ ring, clock }).issue(credential, 'bubbles-query');
     const [published] = await ring.published();
     if (!published) throw new Error('no key is published');
     const { payload, protectedHeader } = await jwtVerify(assertion, createPublicKey({ key: { ...published }, format: 'jwk' }), {
@@ -49,7 +49,7 @@ describe('assertion issuer', () => {
   });
 
   it('hands the same one out for 20 seconds and then another', async () => {
-    const assertions = assertionIssuer({ ring, clock });
+    const assertions = createAssertionIssuer({ ring, clock });
     const first = await assertions.issue(aCredential(), 'bubbles-query');
     await clock.advance(19_999);
     expect(await assertions.issue(aCredential(), 'bubbles-query')).toBe(first);
@@ -58,14 +58,14 @@ describe('assertion issuer', () => {
   });
 
   it('[AUTH-05] never reuses one over a change of the account', async () => {
-    const assertions = assertionIssuer({ ring, clock });
-    await assertions.issue(aCredential({ version: 1 }), 'bubbles-query');
-    expect(decodeJwt(await assertions.issue(aCredential({ version: 2 }), 'bubbles-query'))['epoch']).toBe(2);
+    const assertions = createAssertionIssuer({ ring, clock });
+    await assertions.issue(aCredential({ accountVersion: 1 }), 'bubbles-query');
+    expect(decodeJwt(await assertions.issue(aCredential({ accountVersion: 2 }), 'bubbles-query'))['epoch']).toBe(2);
   });
 
   it('[AUTH-05] never reuses one whose key does not sign any more', async () => {
     let key = await ring.current();
-    const assertions = assertionIssuer({ ring: { ...ring, current: () => Promise.resolve(key) }, clock });
+    const assertions = createAssertionIssuer({ ring: { ...ring, current: () => Promise.resolve(key) }, clock });
     const first = await assertions.issue(aCredential(), 'bubbles-query');
     await clock.advance(1000);
     expect(await assertions.issue(aCredential(), 'bubbles-query')).toBe(first);
@@ -74,7 +74,7 @@ describe('assertion issuer', () => {
   });
 
   it('never hands one service what was made for another, nor one credential that of another', async () => {
-    const assertions = assertionIssuer({ ring, clock });
+    const assertions = createAssertionIssuer({ ring, clock });
     const made = await Promise.all([
       assertions.issue(aCredential(), 'bubbles-query'),
       assertions.issue(aCredential(), 'webhooks-dispatcher'),
@@ -90,7 +90,7 @@ describe('assertion issuer', () => {
   it('a failure to sign is not handed out again', async () => {
     let broken = true;
     const flaky: KeyRing = { ...ring, current: () => (broken ? Promise.reject(new Error('store away')) : ring.current()) };
-    const assertions = assertionIssuer({ ring: flaky, clock });
+    const assertions = createAssertionIssuer({ ring: flaky, clock });
     await expect(assertions.issue(aCredential(), 'bubbles-query')).rejects.toThrow('store away');
     broken = false;
     expect(decodeJwt(await assertions.issue(aCredential(), 'bubbles-query')).sub).toBe('user-1');

@@ -5,7 +5,7 @@ import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { fakeAssertionKeyStore } from '../../../test/fakes.ts';
 import type { AssertionKeyStore, SealedKey } from '../../ports.ts';
-import { keyRing } from './key-ring.ts';
+import { createKeyRing } from './key-ring.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -18,7 +18,7 @@ describe('key ring', () => {
     keys = fakeAssertionKeyStore();
     clock = fakeClock();
   });
-  const replica = () => keyRing({ keys, seal: masterKeySeal([masterKey], randomBytes), clock, ids: systemIds() });
+  const replica = () => createKeyRing({ keys, seal: masterKeySeal([masterKey], randomBytes), clock, ids: systemIds() });
   const kids = async () => (await replica().published()).map(({ kid }) => kid);
 
   it('replicas that begin on an empty store at the same time sign with one key', async () => {
@@ -32,9 +32,9 @@ describe('key ring', () => {
     const running = { ...clock, now: () => new Date(clock.now().getTime() + reads++) };
     const ids = systemIds();
     const seal = masterKeySeal([masterKey], randomBytes);
-    const first = await keyRing({ keys, seal, ids, clock: running }).current();
+    const first = await createKeyRing({ keys, seal, ids, clock: running }).current();
     const behind = { ...clock, now: () => new Date(clock.now().getTime() - 5000) };
-    expect((await keyRing({ keys, seal, ids, clock: behind }).current()).kid).toBe(first.kid);
+    expect((await createKeyRing({ keys, seal, ids, clock: behind }).current()).kid).toBe(first.kid);
   });
 
   it('shows the successor a day before it signs and the old one two hours after', async () => {
@@ -75,7 +75,7 @@ describe('key ring', () => {
 
   /** What a restored backup does to the store. */
   const restore = async (backup: readonly SealedKey[]) => {
-    await keys.dropDue(new Date(clock.now().getTime() + 100 * DAY_MS));
+    await keys.deleteDue(new Date(clock.now().getTime() + 100 * DAY_MS));
     for (const key of backup) await keys.insert(key);
   };
 
@@ -92,7 +92,7 @@ describe('key ring', () => {
       backup.map((key) => ({
         ...key,
         signUntil: new Date(clock.now().getTime() + DAY_MS),
-        dropAt: new Date(clock.now().getTime() + 2 * DAY_MS),
+        deleteAt: new Date(clock.now().getTime() + 2 * DAY_MS),
       })),
     );
     await ring.published();
@@ -104,7 +104,7 @@ describe('key ring', () => {
   it('signs on while the store is away', async () => {
     let away = false;
     const faltering: AssertionKeyStore = { ...keys, all: () => (away ? Promise.reject(new Error('away')) : keys.all()) };
-    const ring = keyRing({ keys: faltering, seal: masterKeySeal([masterKey], randomBytes), clock, ids: systemIds() });
+    const ring = createKeyRing({ keys: faltering, seal: masterKeySeal([masterKey], randomBytes), clock, ids: systemIds() });
     const { kid } = await ring.current();
     away = true;
     await clock.advance(60_000);

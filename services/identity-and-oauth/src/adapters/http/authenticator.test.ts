@@ -1,21 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { aCredential, anAccount } from '../../../test/builders.ts';
+import type { CheckResult, CredentialCheck } from '../../domain/credential.ts';
 import { hashToken } from '../../domain/token.ts';
-import type { Admission, Presented } from '../../use-cases/admission.ts';
 import { admittedAccounts } from './admitted-accounts.ts';
 import { credentialAuthenticator } from './authenticator.ts';
 
 const budget = { allowed: true, remaining: 119, resetSeconds: 60 };
-const allowed: Admission = { outcome: 'allowed', credential: aCredential(), budget };
+const allowed: CheckResult = { outcome: 'allowed', credential: aCredential(), budget };
 
-const authenticator = (admission: Admission = allowed) => {
-  const asked: Presented[] = [];
+const authenticator = (result: CheckResult = allowed) => {
+  const asked: CredentialCheck[] = [];
   const accounts = admittedAccounts();
   const { admit } = credentialAuthenticator(
     {
-      admitCredentials: (presented) => {
-        for (const one of presented) asked.push(one);
-        return Promise.resolve([admission]);
+      checkCredentials: (checks) => {
+        for (const check of checks) asked.push(check);
+        return Promise.resolve([result]);
       },
     },
     accounts,
@@ -41,7 +41,7 @@ describe('identity’s own authenticator', () => {
   it('[AUTH-01] the scheme may have any case', async () => {
     const { admit, asked } = authenticator();
     await admit(['bEARER token']);
-    expect(asked).toEqual([{ hash: hashToken('token'), jwt: null, accepts: ['pat'], counted: true, elsewhere: null }]);
+    expect(asked).toEqual([{ hash: hashToken('token'), jwt: null, accepts: ['pat'], counted: true, countedElsewhere: null }]);
   });
 
   it('tells a JWT by its form', async () => {

@@ -6,7 +6,6 @@ import { ChecksRequest, ChecksResponse, type CredentialCheck } from '@bubbles/co
 import { defineRoute, route } from '@bubbles/http/routes/define-route.ts';
 import type { Route } from '@bubbles/http/routes/route.ts';
 import type { App } from '../../app.ts';
-import type { Check } from '../../use-cases/admission.ts';
 import { pageById } from './paging.ts';
 import { presentAccount, presentAccountAccess, presentCheck, presentTeamAccess } from './present.ts';
 
@@ -66,13 +65,13 @@ const snapshotAccounts = defineRoute({
   errors: [],
 });
 
-const checkOf = ({ h, jwt, aud, accepts, uncounted, counted_elsewhere }: CredentialCheck): Check => ({
+const checkOf = ({ h, jwt, aud, accepts, uncounted, counted_elsewhere }: CredentialCheck) => ({
   hash: h,
   jwt,
   audience: aud,
   accepts,
   counted: uncounted !== true,
-  elsewhere: counted_elsewhere
+  countedElsewhere: counted_elsewhere
     ? {
         requests: counted_elsewhere.requests,
         firstMsAgo: counted_elsewhere.first_ms_ago,
@@ -83,8 +82,8 @@ const checkOf = ({ h, jwt, aud, accepts, uncounted, counted_elsewhere }: Credent
 
 export const internalRoutes = (app: App): readonly Route[] => [
   route(checkCredentials, async ({ body }) => {
-    const outcomes = await app.checkCredentials(body.checks.map(checkOf));
-    return { answers: outcomes.map((outcome, i) => presentCheck(body.checks[i]?.h ?? '', outcome)) };
+    const results = await app.checkForServices(body.checks.map(checkOf));
+    return { answers: results.map((result, i) => presentCheck(body.checks[i]?.h ?? '', result)) };
   }),
   route(getAssertionKeys, async () => ({ keys: await app.publishedAssertionKeys() })),
   route(readAccess, async ({ body }) => {

@@ -6,12 +6,11 @@ import type { TeamAccess as TeamAccessAnswer, UserAccess } from '@bubbles/contra
 import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
 import type { CheckAnswer } from '@bubbles/contracts/internal/checks.ts';
 import { type Account, lifeOf } from '../../domain/account.ts';
-import type { Budget } from '../../domain/rate-window.ts';
+import type { CheckResult, RateDecision } from '../../domain/credential.ts';
 import type { IssuedKey } from '../../domain/token.ts';
 import type { AccountAccess, TeamAccess } from '../../use-cases/access.ts';
-import type { CheckOutcome } from '../../use-cases/admission.ts';
 import type { ListedKey } from '../../use-cases/keys.ts';
-import type { TeamOfCaller } from '../../use-cases/teams-of-caller.ts';
+import type { TeamOfCaller } from '../../use-cases/teams.ts';
 
 export const presentUser = ({ id, email, name, pictureUrl }: Account): User => ({ id, email, name, picture_url: pictureUrl });
 
@@ -48,16 +47,16 @@ export const presentListedKey = (key: ListedKey): ApiKeySummary => ({
   last_used_at: key.lastUsedAt?.toISOString() ?? null,
 });
 
-const presentBudget = ({ remaining, resetSeconds }: Budget) => ({ limit: RATE_LIMIT, remaining, reset_seconds: resetSeconds });
+const presentBudget = ({ remaining, resetSeconds }: RateDecision) => ({ limit: RATE_LIMIT, remaining, reset_seconds: resetSeconds });
 
-export const presentCheck = (h: string, outcome: CheckOutcome): CheckAnswer => {
-  switch (outcome.outcome) {
+export const presentCheck = (h: string, result: CheckResult<{ readonly assertion: string }>): CheckAnswer => {
+  switch (result.outcome) {
     case 'allowed':
-      return { h, outcome: 'allowed', assertion: outcome.assertion, ...presentBudget(outcome.budget) };
+      return { h, outcome: 'allowed', assertion: result.assertion, ...presentBudget(result.budget) };
     case 'limited':
-      return { h, outcome: 'limited', retry_after_seconds: outcome.budget.resetSeconds, ...presentBudget(outcome.budget) };
+      return { h, outcome: 'limited', retry_after_seconds: result.budget.resetSeconds, ...presentBudget(result.budget) };
     case 'refused':
-      return { h, outcome: 'refused', type: outcome.refusal };
+      return { h, outcome: 'refused', type: result.refusal };
   }
 };
 

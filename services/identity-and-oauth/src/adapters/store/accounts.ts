@@ -1,36 +1,64 @@
 import { type AggregateStore, type Stored, stateOf } from '@bubbles/store/aggregates.ts';
-import type { Collection } from '@bubbles/store/collection.ts';
+import type { Collection, Doc, Filter } from '@bubbles/store/collection.ts';
 import { OUTBOX_INDEX } from '@bubbles/store/outbox.ts';
-import type { Account, VersionedAccount } from '../../domain/account.ts';
+import type { Account } from '../../domain/account.ts';
+import type { Team } from '../../domain/team.ts';
 import { MAX_ACTIVE_KEYS } from '../../domain/token.ts';
-import type { AccountStore } from '../../ports.ts';
-import { readsOf } from './reads.ts';
+import type { AccountStore, Page, TeamStore } from '../../ports.ts';
 
 export type AccountDoc = Stored<Account>;
+export type TeamDoc = Stored<Team>;
 
 export const ACCOUNT_INDEXES = [OUTBOX_INDEX, { name: 'keys.hash', keys: { 'keys.hash': 1 } }] as const;
 
-export const versionedAccountOf = (doc: AccountDoc): VersionedAccount => ({ account: stateOf<Account>(doc), version: doc.version });
-
-/** The place of the last key that fits: whoever has it has them all. */
+/** The place of the last key that fits: an account that has a key there is full. */
 const LAST_PLACE = `keys.${MAX_ACTIVE_KEYS - 1}`;
 
-/** The aggregate's own writes carry events; those of keys are told by none. */
-export const accountStore = (aggregates: AggregateStore<Account>, collection: Collection<AccountDoc>): AccountStore => ({
-  ...readsOf(collection, (doc) => stateOf<Account>(doc)),
+/** The aggregate's own writes carry events; those of keys do not. */
+export const createAccountStore = (aggregates: AggregateStore<Account>, collection: Collection<AccountDoc>): AccountStore => ({
+  ...readsById(collection, (doc) => stateOf<Account>(doc)),
   insert: async ({ state, events }) => {
     await aggregates.insert(state, events);
   },
-  update: (id, change) => aggregates.update(id, change),
+  update: aggregates.update,
   addKey: async (id, key) => {
-    const outcome = await collection.updateOne(
+    const result = await collection.updateOne(
       { _id: id, [LAST_PLACE]: { $exists: false }, 'keys.id': { $ne: key.id } },
       { $push: { keys: key }, $inc: { version: 1 } },
     );
-    return outcome === 'updated';
+    return result === 'updated';
   },
   removeKey: async (id, keyId) => {
-    const outcome = await collection.updateOne({ _id: id, 'keys.id': keyId }, { $pull: { keys: { id: keyId } }, $inc: { version: 1 } });
-    return outcome === 'updated';
+    const result = await collection.updateOne({ _id: id, 'keys.id': keyId }, { $pull: { keys: { id: keyId } }, $inc: { version: 1 } });
+    return result === 'updated';
   },
 });
+
+export const createTeamStore = (aggregates: AggregateStore<Team>, collection: Collection<TeamDoc>): TeamStore => ({
+  ...readsById(collection, (doc) => stateOf<Team>(doc)),
+  insert: async (team) => {
+    await aggregates.insert(team);
+  },
+  update: (id, change) => aggregates.update(id, (team) => ({ state: change(team), events: [] })),
+});
+
+/** Documents of any kind by their ids. */
+export const readsById = <D extends Doc, S>(collection: Collection<D>, stateOf: (doc: D) => S) => {
+  // The driver's type cannot see that every document has a string id while D is open.
+  const idIs = (condition: string | { readonly $in: readonly string[] } | { readonly $gt: string }) => ({ _id: condition }) as Filter<D>;
+  return {
+    get: async (id: string): Promise<S | null> => {
+      const doc = await collection.findOne(idIs(id));
+      return doc && stateOf(doc);
+    },
+    byIds: async (ids: readonly string[]): Promise<ReadonlyMap<string, S>> => {
+      if (ids.length === 0) return new Map();
+      const docs = await collection.find(idIs({ $in: [...new Set(ids)] }));
+      return new Map(docs.map((doc) => [doc._id, stateOf(doc)]));
+    },
+    page: async ({ after, limit }: Page): Promise<S[]> => {
+      const docs = await collection.find(after === null ? {} : idIs({ $gt: after }), { sort: { _id: 1 }, limit });
+      return docs.map(stateOf);
+    },
+  };
+};

@@ -1,21 +1,36 @@
 import { SCOPES } from '@bubbles/contracts/access.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
+import { batchWhileBusy } from '@bubbles/kernel/concurrency.ts';
+import { createTwoGenerationCache } from '@bubbles/kernel/two-generation-cache.ts';
+import { stateOf } from '@bubbles/store/aggregates.ts';
 import type { Collection } from '@bubbles/store/collection.ts';
 import type { Account, VersionedAccount } from '../../domain/account.ts';
-import type { Credential, Standing } from '../../domain/credential.ts';
-import { generations } from '../../domain/generations.ts';
-import { sessionIsLive } from '../../domain/token.ts';
-import type { CredentialStore } from '../../ports.ts';
-import { type AccountDoc, versionedAccountOf } from './accounts.ts';
-import { coalesced } from './coalesce.ts';
-import { readsOf } from './reads.ts';
-import type { RevokedKeyDoc } from './revoked-keys.ts';
-import type { SessionDoc } from './sessions.ts';
+import type { Credential, CredentialStatus } from '../../domain/credential.ts';
+import { type Session, sessionIsLive } from '../../domain/token.ts';
+import type { CredentialStore, SessionStore } from '../../ports.ts';
+import { type AccountDoc, readsById } from './accounts.ts';
+import type { RevokedKeyDoc } from './api-keys.ts';
 
-/** Of a key or session, which are the user in person. */
+/** `_id` is the hash of the token, by which every request looks. */
+export type SessionDoc = Omit<Session, 'id' | 'hash'> & { readonly _id: string; readonly sessionId: string };
+
+export const SESSION_INDEXES = [
+  { name: 'sessionId', keys: { sessionId: 1 }, unique: true },
+  { name: 'expiresAt', keys: { expiresAt: 1 } },
+] as const;
+
+export const createSessionStore = (collection: Collection<SessionDoc>): SessionStore => ({
+  insert: async ({ id, hash, ...session }) => {
+    await collection.insert({ ...session, _id: hash, sessionId: id });
+  },
+  end: async (id, at) => (await collection.updateOne({ sessionId: id, endedAt: null }, { $set: { endedAt: at } })) === 'updated',
+  forgetExpiredBefore: (at) => collection.deleteMany({ expiresAt: { $lt: at } }),
+});
+
+/** Of a key or a session: both are the user in person. */
 const ALL_SCOPES = Object.keys(SCOPES);
-/** One that is on its way and one that does not wait for it. */
-const READS_IN_FLIGHT = 2;
+/** One that is in flight and one that does not wait for it. */
+const CONCURRENT_READS = 2;
 
 interface CredentialCollections {
   readonly accounts: Collection<AccountDoc>;
@@ -23,73 +38,66 @@ interface CredentialCollections {
   readonly revokedKeys: Collection<RevokedKeyDoc>;
 }
 
-type Owned = Omit<Credential, keyof VersionedAccount | 'standing'> & {
+/** A credential whose owner is not read yet. */
+type FoundToken = Pick<Credential, 'id' | 'kind'> & {
   readonly hash: string;
   readonly accountId: string;
-  readonly standing: (owner: Account) => Standing;
+  readonly statusFor: (owner: Account) => CredentialStatus;
 };
 
-export const credentialStore = ({ accounts, sessions, revokedKeys }: CredentialCollections, clock: Clock): CredentialStore => {
-  const { byIds: owners } = readsOf(accounts, versionedAccountOf);
+export const createCredentialStore = ({ accounts, sessions, revokedKeys }: CredentialCollections, clock: Clock): CredentialStore => {
+  const { byIds: owners } = readsById(accounts, versioned);
 
   const liveKeys = async (hashes: readonly string[]): Promise<Map<string, Credential>> => {
     const wanted = new Set(hashes);
     const found = new Map<string, Credential>();
     for (const doc of await accounts.find({ 'keys.hash': { $in: [...wanted] } })) {
-      const owner = versionedAccountOf(doc);
+      const owner = versioned(doc);
       for (const { id, hash } of doc.keys)
-        if (wanted.has(hash)) found.set(hash, { ...owner, id, kind: 'pat', scopes: ALL_SCOPES, standing: 'live' });
+        if (wanted.has(hash)) found.set(hash, { ...owner, id, kind: 'pat', scopes: ALL_SCOPES, status: 'live' });
     }
     return found;
   };
-
-  const others = async (hashes: string[]): Promise<Owned[]> => {
+  const sessionsAndRevokedKeys = async (hashes: string[]): Promise<FoundToken[]> => {
     const [signedIn, revoked] = await Promise.all([sessions.find({ _id: { $in: hashes } }), revokedKeys.find({ _id: { $in: hashes } })]);
     const now = clock.now();
     return [
-      ...signedIn.map((session) => ({
-        hash: session._id,
-        accountId: session.accountId,
-        id: session.sessionId,
-        kind: 'session' as const,
-        scopes: ALL_SCOPES,
-        standing: (owner: Account) => (sessionIsLive(session, owner, now) ? 'live' : 'ended'),
-      })),
-      ...revoked.map(({ _id, accountId, keyId }) => ({
-        hash: _id,
-        accountId,
-        id: keyId,
-        kind: 'pat' as const,
-        scopes: ALL_SCOPES,
-        standing: () => 'revoked' as const,
-      })),
+      ...signedIn.map((session): FoundToken => {
+        const statusFor = (owner: Account) => (sessionIsLive(session, owner, now) ? 'live' : 'ended');
+        return { hash: session._id, accountId: session.accountId, id: session.sessionId, kind: 'session', statusFor };
+      }),
+      ...revoked.map(
+        ({ _id: hash, accountId, keyId }): FoundToken => ({ hash, accountId, id: keyId, kind: 'pat', statusFor: () => 'revoked' }),
+      ),
     ];
   };
-
   const byHash = async (hashes: readonly string[]): Promise<ReadonlyMap<string, Credential>> => {
     const found = await liveKeys(hashes);
     const missing = hashes.filter((hash) => !found.has(hash));
     if (missing.length === 0) return found;
-    const owned = await others(missing);
-    if (owned.length === 0) return found;
-    const accountsById = await owners(owned.map(({ accountId }) => accountId));
-    for (const { hash, accountId, standing, ...credential } of owned) {
+    const tokens = await sessionsAndRevokedKeys(missing);
+    if (tokens.length === 0) return found;
+    const accountsById = await owners(tokens.map(({ accountId }) => accountId));
+    for (const { hash, accountId, id, kind, statusFor } of tokens) {
       const owner = accountsById.get(accountId);
-      if (owner) found.set(hash, { ...credential, ...owner, standing: standing(owner.account) });
+      if (owner) found.set(hash, { ...owner, id, kind, scopes: ALL_SCOPES, status: statusFor(owner.account) });
     }
     return found;
   };
 
-  return { byHash: rememberingUnknown(coalesced(byHash, READS_IN_FLIGHT), clock), owners };
+  const batched = batchWhileBusy((lists: readonly (readonly string[])[]) => byHash(lists.flat()), CONCURRENT_READS);
+  return { byHash: rememberingUnknown(batched, clock), owners };
 };
 
-/** No token that is made meanwhile is among them: its text is drawn at random, and nobody has it before the answer that follows its being stored. */
+const versioned = (doc: AccountDoc): VersionedAccount => ({ account: stateOf<Account>(doc), accountVersion: doc.version });
+
+/** A token that is made meanwhile is never among them: its text is drawn at random, and nobody has it before it is stored. */
 const UNKNOWN_MS = 5000;
 const MAX_UNKNOWN = 20_000;
 
-/** Asks the store once about a token that nobody has, however often it comes. */
+/** Asks the store once about a hash that no token has, however often it comes. */
 const rememberingUnknown = (read: CredentialStore['byHash'], clock: Clock): CredentialStore['byHash'] => {
-  const unknownUntil = generations<number>(UNKNOWN_MS, MAX_UNKNOWN);
+  const unknownUntil = createTwoGenerationCache<number>(UNKNOWN_MS, MAX_UNKNOWN);
   return async (hashes) => {
     const nowMs = clock.monotonic();
     const asked = hashes.filter((hash) => nowMs >= (unknownUntil.get(hash, nowMs) ?? nowMs));

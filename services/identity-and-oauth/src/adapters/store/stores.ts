@@ -1,14 +1,11 @@
 import type { Infra } from '@bubbles/host/service.ts';
-import { aggregateStore, type Stored } from '@bubbles/store/aggregates.ts';
+import { aggregateStore } from '@bubbles/store/aggregates.ts';
 import type { Account } from '../../domain/account.ts';
 import type { Team } from '../../domain/team.ts';
-import { ACCOUNT_INDEXES, type AccountDoc, accountStore } from './accounts.ts';
-import { ASSERTION_KEY_INDEXES, type AssertionKeyDoc, assertionKeyStore } from './assertion-keys.ts';
-import { credentialStore } from './credentials.ts';
-import { type KeyUseDoc, keyUses } from './key-uses.ts';
-import { REVOKED_KEY_INDEXES, type RevokedKeyDoc, revokedKeyStore } from './revoked-keys.ts';
-import { SESSION_INDEXES, type SessionDoc, sessionStore } from './sessions.ts';
-import { teamStore } from './teams.ts';
+import { ACCOUNT_INDEXES, type AccountDoc, createAccountStore, createTeamStore, type TeamDoc } from './accounts.ts';
+import { createKeyUses, createRevokedKeyStore, type KeyUseDoc, REVOKED_KEY_INDEXES, type RevokedKeyDoc } from './api-keys.ts';
+import { ASSERTION_KEY_INDEXES, type AssertionKeyDoc, createAssertionKeyStore } from './assertion-keys.ts';
+import { createCredentialStore, createSessionStore, SESSION_INDEXES, type SessionDoc } from './credentials.ts';
 
 export interface StoreOptions extends Pick<Infra, 'database' | 'clock' | 'ids'> {
   /** The name under which events are published. */
@@ -20,18 +17,18 @@ export interface StoreOptions extends Pick<Infra, 'database' | 'clock' | 'ids'> 
 /** Everything that identity keeps. */
 export const openStores = ({ database, ...aggregate }: StoreOptions) => {
   const accounts = database.collection<AccountDoc>('accounts');
-  const teams = database.collection<Stored<Team>>('teams');
+  const teams = database.collection<TeamDoc>('teams');
   const sessions = database.collection<SessionDoc>('sessions');
   const revokedKeys = database.collection<RevokedKeyDoc>('revoked_keys');
   const assertionKeys = database.collection<AssertionKeyDoc>('assertion_keys');
   return {
-    accounts: accountStore(aggregateStore<Account>(accounts, aggregate), accounts),
-    teams: teamStore(aggregateStore<Team>(teams, aggregate), teams),
-    sessions: sessionStore(sessions),
-    revokedKeys: revokedKeyStore(revokedKeys),
-    credentials: credentialStore({ accounts, sessions, revokedKeys }, aggregate.clock),
-    keyUses: keyUses(database.collection<KeyUseDoc>('key_uses')),
-    assertionKeys: assertionKeyStore(assertionKeys),
+    accounts: createAccountStore(aggregateStore<Account>(accounts, aggregate), accounts),
+    teams: createTeamStore(aggregateStore<Team>(teams, aggregate), teams),
+    sessions: createSessionStore(sessions),
+    revokedKeys: createRevokedKeyStore(revokedKeys),
+    credentials: createCredentialStore({ accounts, sessions, revokedKeys }, aggregate.clock),
+    keyUses: createKeyUses(database.collection<KeyUseDoc>('key_uses')),
+    assertionKeys: createAssertionKeyStore(assertionKeys),
     /** Those whose documents carry events. */
     relayed: [accounts],
     ensureIndexes: async () => {

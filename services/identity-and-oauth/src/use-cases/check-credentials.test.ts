@@ -1,16 +1,17 @@
 import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { aCredential, anAccount } from '../../test/builders.ts';
+import { createRateWindows } from '../adapters/memory/rate-windows.ts';
 import type { Credential } from '../domain/credential.ts';
-import { rateWindows } from '../domain/rate-window.ts';
 import { hashToken } from '../domain/token.ts';
 import type { AccessToken, KeyUses } from '../ports.ts';
-import { admitCredentials, checkCredentials } from './admission.ts';
+import { checkCredentials, checkForServices } from './check-credentials.ts';
 
 const PAT = ['pat', 'oauth'] as const;
 const aJwt = 'head.body.sign';
+const jwtCheck = { hash: hashToken(aJwt), jwt: aJwt, accepts: PAT, counted: true, countedElsewhere: null };
 
-describe('admission', () => {
+describe('the check of credentials', () => {
   let clock: FakeClock;
   let tokens: Map<string, Credential>;
   let accessTokens: Map<string, AccessToken>;
@@ -26,7 +27,7 @@ describe('admission', () => {
 
   const ports = () => ({
     clock,
-    windows: rateWindows(),
+    rateWindows: createRateWindows(),
     accessTokens: { verify: (jwt: string) => Promise.resolve(accessTokens.get(jwt) ?? null) },
     keyUses: { note: (id: string, at: Date) => uses.push([id, at]) } satisfies Pick<KeyUses, 'note'>,
     credentials: {
@@ -36,7 +37,7 @@ describe('admission', () => {
       },
       owners: (ids: readonly string[]) => {
         const owners = [...tokens.values()].filter(({ account }) => ids.includes(account.id));
-        return Promise.resolve(new Map(owners.map(({ account, version }) => [account.id, { account, version }])));
+        return Promise.resolve(new Map(owners.map(({ account, accountVersion }) => [account.id, { account, accountVersion }])));
       },
     },
     assertions: { issue: ({ id }: Credential, audience: string) => Promise.resolve(`${id} for ${audience}`) },
@@ -47,13 +48,13 @@ describe('admission', () => {
     jwt: null,
     accepts,
     counted: true,
-    elsewhere: null,
+    countedElsewhere: null,
   });
 
   it('answers by index, each with its own hash, from one read', async () => {
     give('a', aCredential({ id: 'key-a' }));
     give('b', aCredential({ id: 'key-b' }));
-    const check = checkCredentials(ports());
+    const check = checkForServices(ports());
     const outcomes = await check(['b', 'x', 'a'].map((token) => ({ ...presented(token), audience: `service of ${token}` })));
     expect(outcomes).toMatchObject([
       { outcome: 'allowed', assertion: 'key-b for service of b' },
@@ -65,14 +66,14 @@ describe('admission', () => {
 
   it('[RATE-01] 130 checks of one credential in one batch: exactly 120 are allowed', async () => {
     give('a', aCredential());
-    const outcomes = await admitCredentials(ports())(Array.from({ length: 130 }, () => presented('a')));
+    const outcomes = await checkCredentials(ports())(Array.from({ length: 130 }, () => presented('a')));
     expect(outcomes.filter(({ outcome }) => outcome === 'allowed')).toHaveLength(120);
     expect(outcomes.at(-1)).toEqual({ outcome: 'limited', budget: { allowed: false, remaining: 0, resetSeconds: 60 } });
   });
 
   it('[RATE-04] a request that is counted elsewhere takes nothing of the window, and a full window does not refuse it', async () => {
     give('a', aCredential());
-    const admit = admitCredentials(ports());
+    const admit = checkCredentials(ports());
     const uncounted = { ...presented('a'), counted: false };
     expect(await admit([presented('a'), uncounted])).toMatchObject([{ budget: { remaining: 119 } }, { budget: { remaining: 119 } }]);
     await admit(Array.from({ length: 130 }, () => presented('a')));
@@ -81,7 +82,7 @@ describe('admission', () => {
 
   it('[RATE-04] what is refused with 401 is not counted', async () => {
     give('a', aCredential());
-    const admit = admitCredentials(ports());
+    const admit = checkCredentials(ports());
     await admit(Array.from({ length: 200 }, () => presented('a', ['session'])));
     expect(await admit([presented('a')])).toMatchObject([{ outcome: 'allowed', budget: { remaining: 119 } }]);
   });
@@ -89,32 +90,26 @@ describe('admission', () => {
   it('[KEY-09] notes the use of an admitted key and of nothing else', async () => {
     give('key', aCredential({ id: 'key-1' }));
     give('session', aCredential({ id: 'session-1', kind: 'session' }));
-    give('revoked', aCredential({ id: 'key-2', standing: 'revoked' }));
-    await admitCredentials(ports())(['key', 'session', 'revoked'].map((token) => presented(token, ['pat', 'session'])));
+    give('revoked', aCredential({ id: 'key-2', status: 'revoked' }));
+    await checkCredentials(ports())(['key', 'session', 'revoked'].map((token) => presented(token, ['pat', 'session'])));
     expect(uses).toEqual([['key-1', clock.now()]]);
   });
 
   it('[AUTH-01] a JWT that no issuer of ours signed is unauthorized, and is not looked up as a token', async () => {
-    expect(await admitCredentials(ports())([{ hash: hashToken(aJwt), jwt: aJwt, accepts: PAT, counted: true, elsewhere: null }])).toEqual([
-      { outcome: 'refused', refusal: 'unauthorized' },
-    ]);
+    expect(await checkCredentials(ports())([jwtCheck])).toEqual([{ outcome: 'refused', refusal: 'unauthorized' }]);
     expect(reads).toEqual([]);
   });
 
   it('[RATE-04] an access token is its grant, with the scopes it was granted', async () => {
     give('a', aCredential());
-    accessTokens.set(aJwt, { grantId: 'grant-1', accountId: 'user-1', scopes: ['bubbles:read'], standing: 'live' });
-    const [admission] = await admitCredentials(ports())([
-      { hash: hashToken(aJwt), jwt: aJwt, accepts: PAT, counted: true, elsewhere: null },
-    ]);
+    accessTokens.set(aJwt, { grantId: 'grant-1', accountId: 'user-1', scopes: ['bubbles:read'], status: 'live' });
+    const [admission] = await checkCredentials(ports())([jwtCheck]);
     expect(admission).toMatchObject({ outcome: 'allowed', credential: { id: 'grant-1', kind: 'oauth', scopes: ['bubbles:read'] } });
   });
 
   it('[AUTH-05] the account of an access token is told before its expiry', async () => {
     give('a', aCredential({ account: anAccount({ state: 'disabled' }) }));
-    accessTokens.set(aJwt, { grantId: 'grant-1', accountId: 'user-1', scopes: [], standing: 'ended' });
-    expect(await admitCredentials(ports())([{ hash: hashToken(aJwt), jwt: aJwt, accepts: PAT, counted: true, elsewhere: null }])).toEqual([
-      { outcome: 'refused', refusal: 'account_deleted' },
-    ]);
+    accessTokens.set(aJwt, { grantId: 'grant-1', accountId: 'user-1', scopes: [], status: 'ended' });
+    expect(await checkCredentials(ports())([jwtCheck])).toEqual([{ outcome: 'refused', refusal: 'account_deleted' }]);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { generations } from './generations.ts';
+import { createTwoGenerationCache } from './two-generation-cache.ts';
 
-describe('generations', () => {
+describe('the two-generation cache', () => {
   it('keeps what was touched within the time, whenever the maps turn', () => {
-    const kept = generations<string>(100);
+    const kept = createTwoGenerationCache<string>(100);
     kept.set('a', 'A', 0);
     kept.set('b', 'B', 99);
     expect(kept.get('b', 101)).toBe('B');
@@ -12,7 +12,7 @@ describe('generations', () => {
   });
 
   it('forgets what was not touched for twice the time', () => {
-    const kept = generations<string>(100);
+    const kept = createTwoGenerationCache<string>(100);
     kept.set('a', 'A', 0);
     kept.get('other', 101);
     kept.get('other', 202);
@@ -20,13 +20,13 @@ describe('generations', () => {
   });
 
   it('a touch alone keeps, also in the old map', () => {
-    const kept = generations<string>(100);
+    const kept = createTwoGenerationCache<string>(100);
     kept.set('a', 'A', 0);
     for (const now of [101, 202, 303, 404]) expect(kept.get('a', now)).toBe('A');
   });
 
   it('keeps for the whole time after the last touch, however often others are asked for', () => {
-    const kept = generations<string>(100);
+    const kept = createTwoGenerationCache<string>(100);
     kept.get('other', 0);
     kept.set('a', 'A', 49);
     for (let now = 50; now < 149; now += 1) kept.get('other', now);

@@ -1,35 +1,22 @@
 import { RATE_LIMIT, RATE_WINDOW_SECONDS } from '@bubbles/contracts/access.ts';
-import { generations } from './generations.ts';
+import { createTwoGenerationCache } from '@bubbles/kernel/two-generation-cache.ts';
+import type { RateDecision } from '../../domain/credential.ts';
+import type { RateWindows, RequestsElsewhere } from '../../ports.ts';
 
 const WINDOW_MS = RATE_WINDOW_SECONDS * 1000;
 const FIRST_CAPACITY = 8;
 
-/** What is left after a request asked to pass. */
-export interface Budget {
-  readonly allowed: boolean;
-  readonly remaining: number;
-  /** Whole seconds until the oldest counted request leaves the window: when refused, waiting that long is enough. */
-  readonly resetSeconds: number;
-}
-
-/** Requests that another replica counted, by their monotonic times. */
-export interface RequestsElsewhere {
-  readonly requests: number;
-  readonly firstMs: number;
-  readonly lastMs: number;
-}
-
 /** The exact log of one credential: a ring of the times at which its last requests were admitted. */
-export interface RateWindow {
+interface RateWindow {
   /** `nowMs` never goes back. A refused request is not counted. */
-  take(nowMs: number): Budget;
+  take(nowMs: number): RateDecision;
   /** What is left, for a request that is not counted here. */
-  peek(nowMs: number): Budget;
+  peek(nowMs: number): RateDecision;
   /** Counts at least what was counted elsewhere, as evenly spread. */
   raise(elsewhere: RequestsElsewhere, nowMs: number): void;
 }
 
-export function rateWindow(): RateWindow {
+export const createRateWindow = (): RateWindow => {
   let times = new Float64Array(FIRST_CAPACITY);
   let first = 0;
   let size = 0;
@@ -60,7 +47,7 @@ export function rateWindow(): RateWindow {
     forgetBefore(now - WINDOW_MS);
     return now;
   };
-  const budget = (now: number, allowed: boolean): Budget => {
+  const budget = (now: number, allowed: boolean): RateDecision => {
     const seconds = size === 0 ? 1 : Math.max(1, Math.ceil((oldest() + WINDOW_MS - now) / 1000));
     return { allowed, remaining: RATE_LIMIT - size, resetSeconds: seconds };
   };
@@ -81,22 +68,16 @@ export function rateWindow(): RateWindow {
       for (const time of times) count(time);
     },
   };
-}
+};
 
 const latest = (count: number, { requests, firstMs, lastMs }: RequestsElsewhere): number[] =>
   Array.from({ length: count }, (_, i) => Math.floor(lastMs - ((lastMs - firstMs) * i) / Math.max(1, requests - 1)));
 
-export interface RateWindows {
-  take(credentialId: string, nowMs: number): Budget;
-  peek(credentialId: string, nowMs: number): Budget;
-  raise(credentialId: string, elsewhere: RequestsElsewhere, nowMs: number): void;
-}
-
 /** The windows of all credentials; one that was not asked for during a whole window holds nothing that counts. */
-export function rateWindows(): RateWindows {
-  const windows = generations<RateWindow>(WINDOW_MS);
+export const createRateWindows = (): RateWindows => {
+  const windows = createTwoGenerationCache<RateWindow>(WINDOW_MS);
   const opened = (credentialId: string, nowMs: number): RateWindow => {
-    const window = rateWindow();
+    const window = createRateWindow();
     windows.set(credentialId, window, nowMs);
     return window;
   };
@@ -106,4 +87,4 @@ export function rateWindows(): RateWindows {
     peek: (credentialId, nowMs) => windowOf(credentialId, nowMs).peek(nowMs),
     raise: (credentialId, elsewhere, nowMs) => windowOf(credentialId, nowMs).raise(elsewhere, nowMs),
   };
-}
+};

@@ -1,36 +1,42 @@
 import { describe, expect, it } from '@jest/globals';
-import { isShownAt, type KeyTimeLine, nextTimeLine, signingKeyOf } from './key-time-line.ts';
+import { isPublished, type KeyLifecycle, nextLifecycle, signingKeyOf } from './key-lifecycle.ts';
 
 const T0 = new Date('2026-03-01T00:00:00.000Z');
 const DAY = 86_400_000;
 const days = (n: number) => new Date(T0.getTime() + n * DAY);
 
-const made = (existing: readonly KeyTimeLine[], now: Date): KeyTimeLine => {
-  const line = nextTimeLine(existing, now);
-  if (!line) throw new Error('no key was due');
-  return line;
+const made = (existing: readonly KeyLifecycle[], now: Date): KeyLifecycle => {
+  const next = nextLifecycle(existing, now);
+  if (!next) throw new Error('no key was due');
+  return next;
 };
 
-describe('time line of signing keys', () => {
+describe('lifecycle of signing keys', () => {
   const first = made([], T0);
 
   it('the first key signs at once, for 30 days, and is kept two hours longer', () => {
-    expect(first).toEqual({ slot: 0, publishAt: T0, signFrom: T0, signUntil: days(30), dropAt: new Date(days(30).getTime() + 7_200_000) });
+    expect(first).toEqual({
+      slot: 0,
+      publishAt: T0,
+      signFrom: T0,
+      signUntil: days(30),
+      deleteAt: new Date(days(30).getTime() + 7_200_000),
+    });
   });
 
   it('the successor is made a day before the end and not earlier', () => {
-    expect(nextTimeLine([first], new Date(days(29).getTime() - 1))).toBeNull();
+    expect(nextLifecycle([first], new Date(days(29).getTime() - 1))).toBeNull();
     expect(made([first], days(29))).toMatchObject({ slot: 1, publishAt: days(29), signFrom: days(30), signUntil: days(60) });
   });
 
   it('[OAUTH-09] keys overlap: shown before it signs, shown after it signed, one signer at any time', () => {
     const second = made([first], days(29));
-    expect(isShownAt(second, days(29))).toBe(true);
+    expect(isPublished(second, days(29))).toBe(true);
     expect(signingKeyOf([second, first], days(29.999))).toBe(first);
     expect(signingKeyOf([second, first], days(30))).toBe(second);
     expect(signingKeyOf([second, first], days(60))).toBeNull();
-    expect(isShownAt(first, new Date(first.dropAt.getTime() - 1))).toBe(true);
-    expect(isShownAt(first, first.dropAt)).toBe(false);
+    expect(isPublished(first, new Date(first.deleteAt.getTime() - 1))).toBe(true);
+    expect(isPublished(first, first.deleteAt)).toBe(false);
   });
 
   it('a replica whose clock is behind signs with the key that another one made', () => {
@@ -43,6 +49,6 @@ describe('time line of signing keys', () => {
 
   it('replicas that decide at the same time ask for the same slot', () => {
     expect(made([first], days(29)).slot).toBe(made([first], days(29.01)).slot);
-    expect(nextTimeLine([first, made([first], days(29))], days(29.02))).toBeNull();
+    expect(nextLifecycle([first, made([first], days(29))], days(29.02))).toBeNull();
   });
 });

@@ -1,11 +1,11 @@
 /** A map that forgets what was not touched for `keepMs`, some time between once and twice that long; sooner when more than `most` were touched meanwhile. */
-export interface Generations<V> {
+export interface TwoGenerationCache<V> {
   get(key: string, nowMs: number): V | null;
   set(key: string, value: V, nowMs: number): void;
 }
 
-/** Two maps: whatever is touched moves to the young one, the old one is dropped whole, so that forgetting costs nothing. */
-export function generations<V>(keepMs: number, most = Number.POSITIVE_INFINITY): Generations<V> {
+/** Two maps: what is touched moves to the young one, the old one is dropped whole, so that forgetting costs nothing. */
+export const createTwoGenerationCache = <V>(keepMs: number, most = Number.POSITIVE_INFINITY): TwoGenerationCache<V> => {
   let young = new Map<string, V>();
   let old = new Map<string, V>();
   let turnedAt = Number.NEGATIVE_INFINITY;
@@ -20,7 +20,9 @@ export function generations<V>(keepMs: number, most = Number.POSITIVE_INFINITY):
   return {
     get: (key, nowMs) => {
       turn(nowMs);
-      const value = young.get(key) ?? old.get(key);
+      const touched = young.get(key);
+      if (touched !== undefined) return touched;
+      const value = old.get(key);
       if (value === undefined) return null;
       young.set(key, value);
       return value;
@@ -30,4 +32,4 @@ export function generations<V>(keepMs: number, most = Number.POSITIVE_INFINITY):
       young.set(key, value);
     },
   };
-}
+};
