@@ -1,5 +1,5 @@
 /** The layers of a service and the borders between packages. `test/architecture/layers.test.ts` proves that each rule bites. */
-const FOLDERS_WITHOUT_RING = '^(services/gateway|shared/(?!http/)[^/]+|deploy/[^/]+)/src/';
+const FOLDERS_WITHOUT_RING = '^(services/gateway|shared/(?!(http|bus)/)[^/]+|deploy/[^/]+)/src/';
 const PRODUCT = '^((services|shared|deploy)/[^/]+|contracts)/src/';
 const TESTS = '[.]test[.]ts$|^shared/testing/|[.]contract[.]ts$';
 
@@ -40,6 +40,19 @@ const forbidden = [
     to: { path: FOLDERS_WITHOUT_RING, circular: true },
   },
   ...GATEWAY_LAYERS.map(gatewayLayer),
+  {
+    name: 'bus-port-is-alone',
+    comment: 'The port and the CloudEvents know no engine. Tests tie all folders together, so no-folder-cycles cannot say it.',
+    from: { path: '^shared/bus/src/[^/]+$', pathNot: TESTS },
+    to: { path: '^shared/bus/src/[^/]+/' },
+  },
+  {
+    name: 'bus-engines-apart',
+    comment:
+      'The engine in memory and the operations know no other folder; amqp takes the names of queues and headers from the operations.',
+    from: { path: '^shared/bus/src/(memory|operations)/', pathNot: TESTS },
+    to: { path: '^shared/bus/src/[^/]+/', pathNot: '^shared/bus/src/$1/' },
+  },
   {
     name: 'gateway-rules-are-pure',
     from: { path: '^services/gateway/src/(messages|documents|balancing)/', pathNot: TESTS },

@@ -36,6 +36,8 @@ const BREACHES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'loops-know-ports': { 'services/a/src/work-loop/run.ts': "import '../use-cases/direct.ts';" },
   'app-knows-use-cases': { 'services/a/src/app.ts': "import './adapters/http/routes.ts';" },
   'types-alone': { 'services/a/src/use-cases/stored.ts': "import '@bubbles/store/aggregates.ts';" },
+  'bus-port-is-alone': { 'shared/bus/src/port.ts': "import './amqp/engine.ts';" },
+  'bus-engines-apart': { 'shared/bus/src/memory/engine.ts': "import '../amqp/engine.ts';" },
   'adapters-apart': { 'services/a/src/adapters/bus/event-handlers.ts': "import '../http/routes.ts';" },
   'events-in-bus-adapters': {
     'services/a/src/adapters/store/wired.ts': "import type { event } from '@bubbles/contracts/events/event.ts';",
@@ -64,6 +66,7 @@ const WORLD: Readonly<Record<string, string>> = {
   'services/a/src/main.ts': 'export const main = 1;',
   'services/a/test/builders.ts': 'export const builder = 1;',
   'shared/kernel/package.json': '{ "name": "@bubbles/kernel", "type": "module", "exports": { "./*.ts": "./src/*.ts" } }',
+  'shared/bus/src/amqp/engine.ts': 'export const engine = 1;',
   'shared/kernel/src/log.ts': 'export interface Log {}',
   'shared/kernel/src/errors.ts': 'export const errors = 1;',
   'shared/store/package.json': '{ "name": "@bubbles/store", "type": "module", "exports": { "./*.ts": "./src/*.ts" } }',

@@ -1,9 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { listDeadLetters } from '@bubbles/bus/amqp/list-dead-letters.ts';
-import { ORIGIN_HEADER } from '@bubbles/bus/amqp/message-copies.ts';
-import { deadQueueName, EVENTS_EXCHANGE, queueName } from '@bubbles/bus/amqp/queues.ts';
-import { redrive } from '@bubbles/bus/amqp/redrive.ts';
-import { withChannel } from '@bubbles/bus/amqp/with-channel.ts';
+import { queueName } from '@bubbles/bus/bus.ts';
+import { listDeadLetters, ORIGIN_HEADER, redrive } from '@bubbles/bus/operations/dead-letters.ts';
+import { deadQueueName, EVENTS_EXCHANGE, withChannel } from '@bubbles/bus/operations/topology.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import { MediaProcessedV1 } from '@bubbles/contracts/events/recording-events.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';

@@ -1,4 +1,4 @@
-import { queueName } from '@bubbles/bus/amqp/queues.ts';
+import { queueName } from '@bubbles/bus/bus.ts';
 import { EVENTS } from '@bubbles/contracts/events/catalog.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import type { Database } from '@bubbles/store/collection.ts';

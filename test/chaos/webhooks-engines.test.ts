@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
-import { listDeadLetters } from '@bubbles/bus/amqp/list-dead-letters.ts';
-import { declareTopology } from '@bubbles/bus/amqp/topology.ts';
 import type { Bus } from '@bubbles/bus/bus.ts';
+import { listDeadLetters } from '@bubbles/bus/operations/dead-letters.ts';
+import { declareTopology } from '@bubbles/bus/operations/topology.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';

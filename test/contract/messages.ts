@@ -1,5 +1,5 @@
 import type { EventDefinition, EventHandler } from '@bubbles/bus/bus.ts';
-import { decodeEvent, decodeWith } from '@bubbles/bus/cloud-event.ts';
+import { handleMessage } from '@bubbles/bus/cloud-event.ts';
 import type { PactV4 } from '@pact-foundation/pact';
 import { z } from 'zod';
 import { AT } from './examples.ts';
@@ -40,12 +40,10 @@ export const publish = (eventHandlers: readonly EventHandler[], definition: Even
 
 /** Hands a message to the consumer as the bus does: bytes, envelope, payload, handler. */
 const receive = async (eventHandlers: readonly EventHandler[], content: unknown): Promise<void> => {
-  const event = decodeEvent(Buffer.from(JSON.stringify(content)));
-  if (event.value === null) throw new Error(event.reason);
-  const handler = handlerOf(eventHandlers, event.value.type);
-  const data = decodeWith(handler.event.schema, event.value.data);
-  if (data.reason !== null) throw new Error(data.reason);
-  await handler.handle(data.value, event.value);
+  const { type } = z.object({ type: z.string() }).parse(content);
+  const result = await handleMessage(handlerOf(eventHandlers, type), Buffer.from(JSON.stringify(content)));
+  if (result.kind === 'unreadable') throw new Error(result.reason);
+  if (result.kind !== 'handled') throw result.error;
 };
 
 export interface ExpectedMessage<T> {

@@ -1,6 +1,5 @@
 import { type ServiceTokensOptions, serviceTokens } from '@bubbles/auth/service-token.ts';
-import { listDeadLetters } from '@bubbles/bus/amqp/list-dead-letters.ts';
-import { redrive } from '@bubbles/bus/amqp/redrive.ts';
+import { listDeadLetters, redrive } from '@bubbles/bus/operations/dead-letters.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { ConfigError, readConfig } from '@bubbles/kernel/config.ts';
 import { baseUrl, connectionUrl, signingKey } from '@bubbles/kernel/config-values.ts';

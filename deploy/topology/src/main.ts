@@ -1,4 +1,4 @@
-import { declareTopology } from '@bubbles/bus/amqp/topology.ts';
+import { declareTopology } from '@bubbles/bus/operations/topology.ts';
 import { EVENTS } from '@bubbles/contracts/events/catalog.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { readConfig } from '@bubbles/kernel/config.ts';

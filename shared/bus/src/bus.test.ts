@@ -1,7 +1,7 @@
 import { systemClock } from '@bubbles/kernel/clock.ts';
-import { startAmqpEngine } from '@bubbles/testing/amqp-engine.ts';
-import { describeBus } from '@bubbles/testing/bus-contract.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
+import { startAmqpEngine } from '../test/amqp-engine.ts';
+import { describeBus } from '../test/bus-contract.ts';
 import { memoryBus } from './memory/memory.ts';
 
 describeBus('memory', () => {

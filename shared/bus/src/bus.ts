@@ -1,8 +1,9 @@
 import type { ZodType } from 'zod';
 
-/** CloudEvents 1.0, JSON format. `type` is the routing key, `id` deterministic where the fact is. */
+/** CloudEvents 1.0, JSON format. `type` is the routing key. */
 export interface CloudEvent<T = unknown> {
   readonly specversion: '1.0';
+  /** The same whenever the same fact is told. */
   readonly id: string;
   readonly source: string;
   readonly type: string;
@@ -13,28 +14,32 @@ export interface CloudEvent<T = unknown> {
   readonly data: T;
 }
 
-/** An event as contracts define it: its name, its payload and who consumes it. */
+/** An event as contracts define it. */
 export interface EventDefinition<T = unknown> {
   /** `<owner>.<noun>.<past>.v<n>` */
   readonly type: string;
-  /** Who publishes it: a service's name, or `recording-pipeline` for the outside. */
+  /** A service's name, or `recording-pipeline` for the outside. */
   readonly publisher: string;
   /** The services that consume it; their queues must exist before the first publish. */
   readonly consumers: readonly string[];
+  /** Of the payload. A consumer may put a narrower one here, of the fields that it reads. */
   readonly schema: ZodType<T>;
 }
 
-/** One queue of one service: `<consumer>.<type>`. */
+/** Consumes one event for one service, from the queue of that name. */
 export interface EventHandler<T = unknown> {
   readonly consumer: string;
   readonly event: EventDefinition<T>;
-  /** Unacknowledged messages at the same time, where it handles them together; otherwise as many as the bus gives everybody. */
+  /** How many messages are handled at the same time; the default of the bus when absent. */
   readonly prefetch?: number;
-  /** Idempotent. A throw of `DomainError('unavailable')` (store, network, a service down) pauses the consumer and counts nothing; any other throw counts against the message. */
+  /**
+   * Idempotent. A throw of `DomainError('unavailable')` (store, network, another service) makes the consumer back off and does not count against the
+   * message; any other throw does.
+   */
   handle(data: T, event: CloudEvent<T>): Promise<void>;
 }
 
-/** The message could not be handed over for every consumer: keep it and try again. */
+/** The event could not be handed over for every consumer: keep it and publish it again. */
 export class BusUnavailable extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -43,13 +48,13 @@ export class BusUnavailable extends Error {
 }
 
 export interface Bus {
-  /** Resolves when the broker holds the message for every consumer of the definition; rejects with `BusUnavailable` otherwise (it may have been delivered all the same). */
+  /** Resolves when the broker holds a message for every consumer; rejects with `BusUnavailable` otherwise, when some may have theirs all the same. */
   publish(definition: EventDefinition, event: CloudEvent): Promise<void>;
-  /** Begins to consume. Survives the loss of the broker. */
-  consume(eventHandler: EventHandler): Promise<void>;
-  /** Resolves when no message that was handed over is being handled or waits for a running consumer. */
+  /** Begins to consume; the loss of the broker does not end it. */
+  consume(handler: EventHandler): Promise<void>;
+  /** Resolves when no published message is being handled or waits for a running consumer. */
   idle(): Promise<void>;
-  /** Stops consuming, waits for handlers and confirms, then lets go of the broker. */
+  /** Stops consuming, waits for handlers and confirms, then closes the connections. */
   close(): Promise<void>;
 }
 
@@ -61,3 +66,6 @@ export const eventHandler = <T>(
 ): EventHandler =>
   // The bus hands over only what `event.schema` has parsed, so T is what arrives.
   ({ consumer, event, handle }) as EventHandler;
+
+/** One queue for each consumer and event type. A rename would orphan the queue. */
+export const queueName = (consumer: string, type: string): string => `${consumer}.${type}`;

@@ -1,5 +1,6 @@
+import { isUnavailable } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
-import type { CloudEvent } from './bus.ts';
+import type { CloudEvent, EventHandler } from './bus.ts';
 
 export const CLOUD_EVENT_TYPE = 'application/cloudevents+json';
 
@@ -16,10 +17,10 @@ const Envelope = z.object({
 
 export const encodeEvent = (event: CloudEvent): Buffer => Buffer.from(JSON.stringify(event));
 
-export type Decoded<T> = { readonly value: T; readonly reason: null } | { readonly value: null; readonly reason: string };
+type Decoded<T> = { readonly value: T; readonly reason: null } | { readonly value: null; readonly reason: string };
 
-/** The value, or why it is none: paths and rules, never content. */
-export const decodeWith = <T>(schema: z.ZodType<T>, input: unknown): Decoded<T> => {
+/** The value, or why it does not parse: paths and rules, never content. */
+const decodeWith = <T>(schema: z.ZodType<T>, input: unknown): Decoded<T> => {
   const parsed = schema.safeParse(input);
   if (parsed.success) return { value: parsed.data, reason: null };
   const reasons = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'event'}: ${message}`);
@@ -34,7 +35,38 @@ const parseJson = (bytes: Uint8Array): unknown => {
   }
 };
 
-export const decodeEvent = (bytes: Uint8Array): Decoded<CloudEvent> => {
+const decodeAs = (type: string, bytes: Uint8Array): Decoded<CloudEvent> => {
   const json = parseJson(bytes);
-  return json === undefined ? { value: null, reason: 'event: not JSON in UTF-8' } : decodeWith(Envelope, json);
+  if (json === undefined) return { value: null, reason: 'event: not JSON in UTF-8' };
+  const event = decodeWith(Envelope, json);
+  return event.reason !== null || event.value.type === type ? event : { value: null, reason: `type: is not ${type}` };
 };
+
+/** How often a handler may fail on one message and get it again; the next fault dead-letters the message. */
+export const DELIVERY_LIMIT = 20;
+
+export type HandlerResult =
+  | { readonly kind: 'handled' }
+  /** A poison message: no delivery will ever parse. */
+  | { readonly kind: 'unreadable'; readonly reason: string }
+  /** Something that the consumer needs is away; the message is not at fault. */
+  | { readonly kind: 'unavailable'; readonly error: unknown }
+  | { readonly kind: 'fault'; readonly error: unknown };
+
+/** Parses a message and hands it to the handler. Never rejects. */
+export const handleMessage = async ({ event: definition, handle }: EventHandler, bytes: Uint8Array): Promise<HandlerResult> => {
+  const event = decodeAs(definition.type, bytes);
+  if (event.reason !== null) return { kind: 'unreadable', reason: event.reason };
+  const data = decodeWith(definition.schema, event.value.data);
+  if (data.reason !== null) return { kind: 'unreadable', reason: `data: ${data.reason}` };
+  try {
+    await handle(data.value, event.value);
+    return { kind: 'handled' };
+  } catch (error) {
+    return { kind: isUnavailable(error) ? 'unavailable' : 'fault', error };
+  }
+};
+
+/** The fault in one line, for the log and the dead letter. */
+export const faultReason = (error: unknown): string =>
+  Error.isError(error) ? `${error.name}: ${error.message}` : 'the handler threw no error';

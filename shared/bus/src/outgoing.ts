@@ -2,11 +2,11 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { CloudEvent, EventDefinition } from './bus.ts';
 
-/** A fact that is to be told with the write that makes it true. */
+/** A fact that leaves with the write that makes it true; the outbox stamps it. */
 export interface OutgoingEvent {
   readonly definition: EventDefinition;
   readonly data: unknown;
-  /** Given where the fact itself has an identity; else one is drawn. */
+  /** Given where the fact itself has an identity; otherwise the stamp draws one. */
   readonly id?: string;
   readonly subject?: string;
 }
@@ -25,8 +25,8 @@ export interface Stamper {
 }
 
 /**
- * The event as it goes over the wire. Throws when the data is not what the definition says, or the event is another service's, so that no outbox ever
- * holds what nobody can read or no relay sends.
+ * The event as it is published. Throws when the data does not parse, or when another service publishes this event: an outbox never holds what no
+ * consumer can read or no relay sends.
  */
 export const stamp = ({ definition, data, id, subject }: OutgoingEvent, { clock, ids, source }: Stamper): CloudEvent => {
   if (definition.publisher !== source) throw new Error(`${source} does not publish ${definition.type}: ${definition.publisher} does`);

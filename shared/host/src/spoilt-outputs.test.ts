@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { expectEventually } from '@bubbles/testing/bus-events.ts';
+import { expectEventually } from '@bubbles/testing/eventually.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 const PROCESS = fileURLToPath(new URL('../../testing/src/logging-process.ts', import.meta.url));

@@ -1,7 +1,6 @@
 import { setTimeout as pauseMs } from 'node:timers/promises';
-import { queueName } from '@bubbles/bus/amqp/queues.ts';
-import { declareTopology } from '@bubbles/bus/amqp/topology.ts';
-import { withChannel } from '@bubbles/bus/amqp/with-channel.ts';
+import { queueName } from '@bubbles/bus/bus.ts';
+import { declareTopology, withChannel } from '@bubbles/bus/operations/topology.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { type Child, startChild } from '../harness/children.ts';

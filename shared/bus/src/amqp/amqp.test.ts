@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import { systemClock } from '@bubbles/kernel/clock.ts';
-import { type AmqpEngine, startAmqpEngine } from '@bubbles/testing/amqp-engine.ts';
-import { describeBrokerFaults } from '@bubbles/testing/broker-faults.ts';
-import { anEvent, consumerOf, expectEventually, publishUntilTaken, sightings, thingHappened } from '@bubbles/testing/bus-events.ts';
-import { describeFrozenAnswers } from '@bubbles/testing/frozen-answers.ts';
+import { expectEventually, sightings } from '@bubbles/testing/eventually.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Channel } from 'amqplib';
 import { z } from 'zod';
-import { type Bus, eventHandler } from '../bus.ts';
+import { type AmqpEngine, startAmqpEngine } from '../../test/amqp-engine.ts';
+import { describeBrokerFaults } from '../../test/broker-faults.ts';
+import { anEvent, consumerOf, publishUntilTaken, thingHappened } from '../../test/bus-events.ts';
+import { describeFrozenAnswers } from '../../test/frozen-answers.ts';
+import { type Bus, eventHandler, queueName } from '../bus.ts';
+import { redrive } from '../operations/dead-letters.ts';
+import { deadQueueName, declareTopology, EVENTS_EXCHANGE } from '../operations/topology.ts';
 import { amqpBus } from './amqp.ts';
-import { openConnection } from './amqp-connection.ts';
-import { amqpConsumer } from './amqp-consumer.ts';
-import { deadQueueName, EVENTS_EXCHANGE, queueName } from './queues.ts';
-import { redrive } from './redrive.ts';
-import { declareTopology } from './topology.ts';
+import { openConnection } from './connection.ts';
+import { amqpConsumer } from './consumer.ts';
 
 const BUS_UNAVAILABLE = { name: 'BusUnavailable' };
 
@@ -124,7 +124,7 @@ const describeRabbit = (url: string) =>
         ...shared,
         eventHandler: eventHandler(consumerOf(event), event, ({ n }) => handle(n)),
         connection: reachable,
-        copies: { deadLetter: () => Promise.resolve(), requeue: () => Promise.resolve() },
+        publisher: { publish: () => Promise.resolve() },
         prefetch: 20,
       });
       const close = async () => {

@@ -2,14 +2,13 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { aborted } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Bus } from '../bus.ts';
-import { openConnection } from './amqp-connection.ts';
-import { amqpConsumer, type Consumer } from './amqp-consumer.ts';
-import { amqpPublisher } from './amqp-publisher.ts';
-import { messageCopies } from './message-copies.ts';
+import { openConnection } from './connection.ts';
+import { amqpConsumer, type Consumer } from './consumer.ts';
+import { amqpPublisher } from './publisher.ts';
 
 export interface AmqpBusOptions {
   readonly url: string;
-  /** Whose connections the broker shows. */
+  /** Names the connections that the broker shows. */
   readonly service: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -17,7 +16,7 @@ export interface AmqpBusOptions {
   readonly prefetch?: number;
   /** How long the broker may take to confirm. */
   readonly confirmLimitMs?: number;
-  /** How long handlers and confirms may take to end on `close`. */
+  /** How long `close` waits for handlers and confirms. */
   readonly closeLimitMs?: number;
   /** From 0 to 1; spreads retries of replicas. */
   readonly jitter?: () => number;
@@ -29,8 +28,8 @@ const CLOSE_LIMIT_MS = 10_000;
 const IDLE_POLL_MS = 20;
 
 /**
- * RabbitMQ. One connection publishes and one consumes, so that a broker that takes no messages still gets acknowledgements. It never declares what the
- * topology job declares, but for a queue that was deleted while it was being consumed.
+ * The bus on RabbitMQ. One connection publishes and one consumes, because a broker that accepts no messages blocks the whole connection, acknowledgements
+ * included. The topology job declares everything; the bus declares only a queue that was deleted while it was being consumed.
  */
 export function amqpBus(options: AmqpBusOptions): Bus {
   const { url, service, clock, log, jitter = Math.random, prefetch = PREFETCH } = options;
@@ -39,7 +38,6 @@ export function amqpBus(options: AmqpBusOptions): Bus {
   const publishing = openConnection({ ...shared, url, name: `${service} publish` });
   const consuming = openConnection({ ...shared, url, name: `${service} consume` });
   const publisher = amqpPublisher({ ...shared, connection: publishing, confirmLimitMs });
-  const copies = messageCopies(publisher, log);
   const consumers: Consumer[] = [];
 
   const waiting = async (): Promise<number> => {
@@ -64,7 +62,7 @@ export function amqpBus(options: AmqpBusOptions): Bus {
     publish: (definition, event) => publisher.publishEvent(definition, event),
     consume(eventHandler) {
       const own = { eventHandler, prefetch: eventHandler.prefetch ?? prefetch };
-      consumers.push(amqpConsumer({ ...shared, ...own, connection: consuming, copies }));
+      consumers.push(amqpConsumer({ ...shared, ...own, connection: consuming, publisher }));
       return Promise.resolve();
     },
     async idle() {

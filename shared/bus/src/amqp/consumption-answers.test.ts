@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { aMessage, startConsumption } from '@bubbles/testing/fake-consumption.ts';
 import { describe, expect, it } from '@jest/globals';
+import { aMessage, startConsumption } from '../../test/fake-consumption.ts';
 
 const SUSPECT = 2;
 

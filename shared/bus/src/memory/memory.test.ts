@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import { anEvent, consumerOf, sightings, thingHappened } from '@bubbles/testing/bus-events.ts';
+import { sightings } from '@bubbles/testing/eventually.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { describe, expect, it } from '@jest/globals';
+import { anEvent, consumerOf, thingHappened } from '../../test/bus-events.ts';
 import { type EventDefinition, eventHandler } from '../bus.ts';
 import { memoryBus } from './memory.ts';
 

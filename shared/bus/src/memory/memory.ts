@@ -1,10 +1,15 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import { inFlight } from '@bubbles/kernel/concurrency.ts';
+import { backoffMs, inFlight } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
-import { queueName } from '../amqp/queues.ts';
-import { type Bus, BusUnavailable, type CloudEvent, type EventDefinition, type EventHandler } from '../bus.ts';
-import { encodeEvent } from '../cloud-event.ts';
-import { type DeadLetter, type MemoryQueue, memoryQueue } from './memory-queue.ts';
+import { type Bus, BusUnavailable, type CloudEvent, type EventDefinition, type EventHandler, queueName } from '../bus.ts';
+import { DELIVERY_LIMIT, encodeEvent, faultReason, type HandlerResult, handleMessage } from '../cloud-event.ts';
+
+interface DeadLetter {
+  readonly queue: string;
+  readonly reason: string;
+  /** The message as it was published. */
+  readonly body: Buffer;
+}
 
 export interface MemoryBusOptions {
   readonly clock: Clock;
@@ -14,15 +19,15 @@ export interface MemoryBusOptions {
 }
 
 /**
- * The bus of one process. A publish resolves when every consumer has taken its copy, and rejects when one is not there, is down or backs off; the
- * others have taken theirs by then. Nothing is held beyond its publish: what must survive waits in the publisher's outbox.
+ * The bus of one process. A publish resolves when every consumer has handled its copy, and rejects when one is missing, down or backing off; the others
+ * have handled theirs by then. No message outlives its publish: an event that must survive waits in the publisher's outbox.
  */
 export interface MemoryBus extends Bus {
-  /** A service's own end of the bus: closing it ends its subscriptions and publishes, and nobody else's. */
+  /** A service's own end of the bus: closing it ends this service's consumers and publishes alone. */
   connect(): Bus;
-  /** A consumer that is down takes nothing, as if its process were gone. When one comes up, all that back off try again at once. */
+  /** A consumer that is down gets no messages, as if its process were gone. When one comes up, all consumers that back off try again at once. */
   setConsumer(consumer: string, state: 'up' | 'down'): void;
-  /** Ends every consumer's back-off: what it waited for may be there again. */
+  /** Ends the backoff of every consumer, because what it waited for may be back. */
   retryNow(): void;
   deadLetters(): readonly DeadLetter[];
 }
@@ -87,5 +92,132 @@ export function memoryBus({ clock, log, jitter = Math.random }: MemoryBusOptions
     },
     retryNow,
     deadLetters: () => letters,
+  };
+}
+
+interface QueueOptions {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly jitter: () => number;
+  readonly deadLetter: (letter: DeadLetter) => void;
+}
+
+interface MemoryQueue {
+  /** Resolves when the message is handled or dead-lettered, rejects with `BusUnavailable` when no consumer is available. */
+  offer(body: Buffer): Promise<void>;
+  /** Adds a competing consumer; the returned function removes it and waits for its handlers. */
+  join(eventHandler: EventHandler): () => Promise<void>;
+  setState(state: 'up' | 'down'): void;
+  retryNow(): void;
+}
+
+interface Copy {
+  readonly body: Buffer;
+  faults: number;
+  readonly settled: PromiseWithResolvers<void>;
+}
+
+interface Worker {
+  readonly eventHandler: EventHandler;
+  readonly running: Set<Promise<void>>;
+  failures: number;
+  availableAt: number;
+}
+
+/** Handlers of one worker at the same time; they start in the order of the queue. */
+const MAX_RUNNING = 16;
+
+/** Acts on the result of a handler; true when the message is to be handed over again. */
+const settling = ({ name, clock, log, jitter, deadLetter }: QueueOptions) => {
+  const deadLetterCopy = (copy: Copy, reason: string): false => {
+    log.error('message dead-lettered', { queue: name, reason });
+    deadLetter({ queue: name, reason, body: copy.body });
+    copy.settled.resolve();
+    return false;
+  };
+  const isBackingOff = ({ availableAt }: Worker) => availableAt > clock.monotonic();
+  /** Once, however many of its handlers fail together. */
+  const backOff = (worker: Worker, error: unknown): true => {
+    if (isBackingOff(worker)) return true;
+    log.warn('consumer unavailable, backing off', { queue: name, error });
+    worker.availableAt = clock.monotonic() + backoffMs(worker.failures, jitter);
+    worker.failures += 1;
+    return true;
+  };
+  const countFault = (copy: Copy, error: unknown): boolean => {
+    copy.faults += 1;
+    if (copy.faults > DELIVERY_LIMIT) return deadLetterCopy(copy, faultReason(error));
+    log.warn('event handler failed', { queue: name, faults: copy.faults, error });
+    return true;
+  };
+  return (worker: Worker, copy: Copy, result: HandlerResult): boolean => {
+    if (result.kind === 'unavailable') return backOff(worker, result.error);
+    if (!isBackingOff(worker)) worker.failures = 0;
+    if (result.kind === 'unreadable') return deadLetterCopy(copy, result.reason);
+    if (result.kind === 'fault') return countFault(copy, result.error);
+    copy.settled.resolve();
+    return false;
+  };
+};
+
+/** The queue of one consumer and event type. */
+function memoryQueue(options: QueueOptions): MemoryQueue {
+  const { name, clock } = options;
+  const settle = settling(options);
+  const workers: Worker[] = [];
+  const waiting: Copy[] = [];
+  let state: 'up' | 'down' = 'up';
+
+  const isAvailable = (worker: Worker) => state === 'up' && worker.availableAt <= clock.monotonic();
+
+  const hand = (worker: Worker, copy: Copy) => {
+    const run = handleMessage(worker.eventHandler, copy.body).then((result) => {
+      worker.running.delete(run);
+      if (settle(worker, copy, result)) waiting.unshift(copy);
+      dispatch();
+    });
+    worker.running.add(run);
+  };
+
+  /** Hands over in order while a worker has room. Without an available worker no message waits. */
+  const dispatch = () => {
+    const available = workers.filter(isAvailable);
+    if (available.length === 0) return refuseWaiting();
+    for (let copy = waiting[0]; copy; copy = waiting[0]) {
+      const idlest = available.reduce((least, worker) => (worker.running.size < least.running.size ? worker : least));
+      if (idlest.running.size >= MAX_RUNNING) return;
+      waiting.shift();
+      hand(idlest, copy);
+    }
+  };
+
+  const refuseWaiting = () => {
+    for (const copy of waiting.splice(0)) copy.settled.reject(new BusUnavailable(`${name} is not being consumed`));
+  };
+
+  return {
+    offer(body) {
+      const copy: Copy = { body, faults: 0, settled: Promise.withResolvers<void>() };
+      waiting.push(copy);
+      dispatch();
+      return copy.settled.promise;
+    },
+    join(eventHandler) {
+      const worker: Worker = { eventHandler, running: new Set(), failures: 0, availableAt: Number.NEGATIVE_INFINITY };
+      workers.push(worker);
+      return async () => {
+        workers.splice(workers.indexOf(worker), 1);
+        dispatch();
+        await Promise.all(worker.running);
+      };
+    },
+    setState(next) {
+      state = next;
+      dispatch();
+    },
+    retryNow() {
+      for (const worker of workers) worker.availableAt = Number.NEGATIVE_INFINITY;
+    },
   };
 }

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { createConsumption } from '@bubbles/bus/amqp/consumption.ts';
-import type { Disposition } from '@bubbles/bus/message-handler.ts';
 import { inFlight } from '@bubbles/kernel/concurrency.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import type { Channel, ConsumeMessage } from 'amqplib';
-import { fakeClock } from './fake-clock.ts';
-import { SILENT_LOG } from './http.ts';
+import { createConsumption } from '../src/amqp/consumer.ts';
+import type { Disposition } from '../src/amqp/message-handler.ts';
 
 type Receive = (message: ConsumeMessage | null) => void;
 type Answer = () => void;

@@ -2,7 +2,7 @@ import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { describe, expect, it } from '@jest/globals';
 import type { ConfirmChannel } from 'amqplib';
-import { confirms, type OutgoingMessage } from './amqp-confirms.ts';
+import { confirms, type OutgoingMessage } from './confirms.ts';
 
 const MESSAGE: OutgoingMessage = {
   exchange: 'bubbles.events',

@@ -1,12 +1,11 @@
-import { type AmqpBusOptions, amqpBus } from '@bubbles/bus/amqp/amqp.ts';
-import { REASON_HEADER } from '@bubbles/bus/amqp/message-copies.ts';
-import { deadQueueName, queueName } from '@bubbles/bus/amqp/queues.ts';
-import { declareTopology } from '@bubbles/bus/amqp/topology.ts';
-import type { Bus, EventDefinition } from '@bubbles/bus/bus.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
+import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { type ChannelModel, connect } from 'amqplib';
-import type { BuriedMessage, BusEngine } from './bus-contract.ts';
-import { SILENT_LOG } from './http.ts';
+import { type AmqpBusOptions, amqpBus } from '../src/amqp/amqp.ts';
+import { type Bus, type EventDefinition, queueName } from '../src/bus.ts';
+import { REASON_HEADER } from '../src/operations/dead-letters.ts';
+import { deadQueueName, declareTopology } from '../src/operations/topology.ts';
+import type { BusEngine, DeadLetteredMessage } from './bus-contract.ts';
 
 export interface AmqpEngine extends BusEngine {
   /** A connection of the test's own, for what no service may do. */
@@ -39,9 +38,9 @@ export const startAmqpEngine = async (url: string, definitions: readonly EventDe
   };
 };
 
-const readDeadLetters = async (operator: ChannelModel, consumer: string): Promise<readonly BuriedMessage[]> => {
+const readDeadLetters = async (operator: ChannelModel, consumer: string): Promise<readonly DeadLetteredMessage[]> => {
   const channel = await operator.createChannel();
-  const letters: BuriedMessage[] = [];
+  const letters: DeadLetteredMessage[] = [];
   for (let message = await channel.get(deadQueueName(consumer)); message; message = await channel.get(deadQueueName(consumer))) {
     letters.push({ reason: String(message.properties.headers?.[REASON_HEADER] ?? ''), body: message.content.toString() });
   }

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { type Bus, type EventDefinition, eventHandler } from '@bubbles/bus/bus.ts';
 import { type Clock, systemClock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
+import { expectEventually } from '@bubbles/testing/eventually.ts';
+import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Bus, type EventDefinition, eventHandler } from '../src/bus.ts';
 import { type AmqpEngine, startAmqpEngine } from './amqp-engine.ts';
-import { anEvent, consumerOf, expectEventually, publishUntilTaken, thingHappened } from './bus-events.ts';
-import { memoryLog } from './memory-log.ts';
+import { anEvent, consumerOf, publishUntilTaken, thingHappened } from './bus-events.ts';
 
 const EVENTS = {
   crash: thingHappened('crash'),

@@ -2,12 +2,13 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { backoffMs } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { ConsumeMessage } from 'amqplib';
-import { faultReason, handleMessage } from './amqp/handle-message.ts';
-import type { MessageCopies } from './amqp/message-copies.ts';
-import { DELIVERY_LIMIT, queueName } from './amqp/queues.ts';
-import type { EventHandler } from './bus.ts';
+import { type EventHandler, queueName } from '../bus.ts';
+import { DELIVERY_LIMIT, faultReason, handleMessage } from '../cloud-event.ts';
+import { ORIGIN_HEADER, REASON_HEADER } from '../operations/dead-letters.ts';
+import { deadQueueName } from '../operations/topology.ts';
+import type { Publisher } from './publisher.ts';
 
-/** What the broker is told: `ack`, done with it; `reject`, its handler failed; `wait` tells nothing, the message is kept for another try. */
+/** What the broker is told: `ack`, the message is done; `reject`, its handler failed; `wait`, nothing yet, the message is kept for another try. */
 export type Disposition = 'ack' | 'reject' | 'wait';
 
 export interface ReceivedMessage {
@@ -16,9 +17,10 @@ export interface ReceivedMessage {
   readonly receivedAt: number;
 }
 
-export interface MessageHandlerOptions {
+interface MessageHandlerOptions {
   readonly eventHandler: EventHandler;
-  readonly copies: MessageCopies;
+  /** Publishes copies of messages: dead letters, and messages that were kept too long. */
+  readonly publisher: Pick<Publisher, 'publish'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly jitter: () => number;
@@ -27,19 +29,21 @@ export interface MessageHandlerOptions {
   readonly onBackoffEnd: () => void;
 }
 
-/** The handler of a consumer with its backoff: while the consumer itself is in trouble nothing is handed to it. */
+/** Handles the messages of one consumer. While it backs off, because something that the consumer needs is away, no message may be handed to it. */
 export interface MessageHandler {
   /** Never rejects. */
   handle(received: ReceivedMessage): Promise<Disposition>;
   isBackingOff(): boolean;
 }
 
-/** Redelivered this often, a message may be what ends the process that holds it. */
+/** A message that was redelivered this often may be what ends the process that handles it. */
 const SUSPECT_DELIVERIES = 2;
 /** A fault is tried again after at most this long. */
-const MOST_RETRY_MS = 1000;
+const MAX_RETRY_MS = 1000;
 /** Well below the half hour after which the broker takes an unacknowledged message back and counts a delivery. */
-const MOST_HELD_MS = 10 * 60_000;
+const MAX_KEPT_MS = 10 * 60_000;
+/** All headers of a message have 64 KiB. */
+const MAX_REASON_LENGTH = 1000;
 
 const deliveryCount = ({ properties }: ConsumeMessage): number => Number(properties.headers?.['x-delivery-count'] ?? 0);
 
@@ -47,32 +51,40 @@ export const isPoisonSuspect = (message: ConsumeMessage): boolean =>
   message.fields.redelivered && deliveryCount(message) >= SUSPECT_DELIVERIES;
 
 export const createMessageHandler = (options: MessageHandlerOptions): MessageHandler => {
-  const { eventHandler, copies, clock, log, jitter, signal } = options;
+  const { eventHandler, publisher, clock, log, jitter, signal } = options;
   const { consumer, event } = eventHandler;
   const queue = queueName(consumer, event.type);
   const sleep = (ms: number) => clock.sleepUntil(new Date(clock.now().getTime() + ms), 'poll', signal);
-  const backoff = consumerBackoff({ queue, log, jitter, sleep, onEnd: () => !signal.aborted && options.onBackoffEnd() });
+  const onEnd = () => !signal.aborted && options.onBackoffEnd();
+  const backoff = consumerBackoff({ queue, log, sleep, delayMs: (failures) => backoffMs(failures, jitter), onEnd });
 
-  const ackOnceCopied = async (copy: Promise<void>): Promise<Disposition> => {
+  /** Acknowledges the message once the broker holds a copy of it at the end of another queue, or of the same. */
+  const moveTo = async (routingKey: string, { content, properties }: ConsumeMessage, headers: Readonly<Record<string, string>>) => {
+    const messageId = String(properties.messageId);
     try {
-      await copy;
+      await publisher.publish({ exchange: '', routingKey, body: content, messageId, mandatory: true, headers });
       return 'ack';
     } catch (error) {
       backoff.begin(error);
       return 'wait';
     }
   };
-  const deadLetter = (message: ConsumeMessage, reason: string) => ackOnceCopied(copies.deadLetter({ consumer, queue, message, reason }));
-  /** A copy at the end of the queue begins with no deliveries and no time held. */
+  const deadLetter = async (message: ConsumeMessage, reason: string): Promise<Disposition> => {
+    const headers = { [REASON_HEADER]: reason.slice(0, MAX_REASON_LENGTH), [ORIGIN_HEADER]: queue };
+    const disposition = await moveTo(deadQueueName(consumer), message, headers);
+    if (disposition === 'ack') log.error('message dead-lettered', { queue, message: message.properties.messageId, reason });
+    return disposition;
+  };
+  /** A copy at the end of the queue starts with no deliveries and is kept from then on. */
   const postpone = ({ message, receivedAt }: ReceivedMessage, error: unknown): Disposition | Promise<Disposition> => {
     backoff.begin(error);
-    return clock.monotonic() - receivedAt < MOST_HELD_MS ? 'wait' : ackOnceCopied(copies.requeue(queue, message));
+    return clock.monotonic() - receivedAt < MAX_KEPT_MS ? 'wait' : moveTo(queue, message, {});
   };
   const retry = async (message: ConsumeMessage, error: unknown): Promise<Disposition> => {
     const faults = deliveryCount(message) + 1;
     log.warn('event handler failed', { queue, message: message.properties.messageId, faults, error });
     if (faults > DELIVERY_LIMIT) return deadLetter(message, faultReason(error));
-    await sleep(backoffMs(faults, jitter, MOST_RETRY_MS));
+    await sleep(backoffMs(faults, jitter, MAX_RETRY_MS));
     return 'reject';
   };
 
@@ -93,13 +105,13 @@ export const createMessageHandler = (options: MessageHandlerOptions): MessageHan
 interface BackoffOptions {
   readonly queue: string;
   readonly log: Log;
-  readonly jitter: () => number;
   readonly sleep: (ms: number) => Promise<void>;
+  readonly delayMs: (failures: number) => number;
   readonly onEnd: () => void;
 }
 
-/** Longer with each failure in a row; begun once, however many messages meet the same trouble. */
-const consumerBackoff = ({ queue, log, jitter, sleep, onEnd }: BackoffOptions) => {
+/** Longer with each failure in a row; begun once, however many messages fail together. */
+const consumerBackoff = ({ queue, log, sleep, delayMs, onEnd }: BackoffOptions) => {
   let failures = 0;
   let on = false;
   const wait = async (ms: number) => {
@@ -112,10 +124,10 @@ const consumerBackoff = ({ queue, log, jitter, sleep, onEnd }: BackoffOptions) =
     isOn: () => on,
     begin(error: unknown) {
       if (on) return;
-      const delayMs = backoffMs(failures, jitter);
+      const ms = delayMs(failures);
       failures += 1;
-      log.warn('consumer unavailable, backing off', { queue, failures, delayMs, error });
-      void wait(delayMs);
+      log.warn('consumer unavailable, backing off', { queue, failures, delayMs: ms, error });
+      void wait(ms);
     },
     reset() {
       if (!on) failures = 0;

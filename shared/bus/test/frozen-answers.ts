@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import { queueName } from '@bubbles/bus/amqp/queues.ts';
-import { eventHandler } from '@bubbles/bus/bus.ts';
+import { expectEventually, sightings } from '@bubbles/testing/eventually.ts';
+import { type FreezingProxy, startFreezingProxy } from '@bubbles/testing/freezing-proxy.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventHandler, queueName } from '../src/bus.ts';
 import { type AmqpEngine, startAmqpEngine } from './amqp-engine.ts';
-import { anEvent, consumerOf, expectEventually, sightings, thingHappened } from './bus-events.ts';
-import { type FreezingProxy, startFreezingProxy } from './freezing-proxy.ts';
+import { anEvent, consumerOf, thingHappened } from './bus-events.ts';
 
 /** What a consumer asks for on its way from one message at a time to prefetching, back over a suspect, and to prefetching again. */
 const ANSWERS = [

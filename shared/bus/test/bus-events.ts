@@ -1,13 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Bus, CloudEvent, EventDefinition } from '@bubbles/bus/bus.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { z } from 'zod';
+import type { Bus, CloudEvent, EventDefinition } from '../src/bus.ts';
 
 const Thing = z.object({ n: z.int() });
 export type Thing = z.infer<typeof Thing>;
-
-/** Less than a test may take as a whole: what does not come is named. */
-const EVENTUALLY_MS = 120_000;
 
 /** Names of one run, so that engines that outlive it start from nothing. */
 const run = systemIds().uuid().slice(0, 8);
@@ -42,34 +39,8 @@ export const publishUntilTaken = async (bus: Bus, definition: EventDefinition, e
   }
 };
 
-/** Collects what a handler saw; `count` resolves when it has seen so many. */
-export const sightings = () => {
-  const seen: number[] = [];
-  let changed = Promise.withResolvers<void>();
-  return {
-    seen,
-    see(n: number) {
-      seen.push(n);
-      changed.resolve();
-      changed = Promise.withResolvers();
-    },
-    async count(least: number) {
-      const late = () => changed.reject(new Error(`of ${least} came ${seen.length}: ${seen.join(', ')}`));
-      const timer = setTimeout(late, EVENTUALLY_MS).unref();
-      while (seen.length < least) await changed.promise;
-      clearTimeout(timer);
-    },
-  };
-};
-
 export const consumerOf = ({ consumers }: EventDefinition, index = 0): string => {
   const consumer = consumers[index];
   if (consumer === undefined) throw new Error('the event has no such consumer');
   return consumer;
-};
-
-/** Polls a condition that another process makes true. */
-export const expectEventually = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  for (const deadline = performance.now() + EVENTUALLY_MS; !(await holds()); await pause(10))
-    if (performance.now() > deadline) throw new Error(`still does not hold: ${String(holds)}`);
 };

@@ -1,17 +1,14 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import { aborted, inFlight } from '@bubbles/kernel/concurrency.ts';
+import { aborted, inFlight, memo } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
-import { BusUnavailable, type CloudEvent, type EventDefinition } from '../bus.ts';
+import { BusUnavailable, type CloudEvent, type EventDefinition, queueName } from '../bus.ts';
 import { encodeEvent } from '../cloud-event.ts';
-import { superviseChannel } from './amqp-channel.ts';
-import { confirms, type OutgoingMessage } from './amqp-confirms.ts';
-import type { AmqpConnection } from './amqp-connection.ts';
-import { publishWindow } from './publish-window.ts';
-import { queueCheck } from './queue-check.ts';
-import { EVENTS_EXCHANGE } from './queues.ts';
+import { EVENTS_EXCHANGE } from '../operations/topology.ts';
+import { confirms, type OutgoingMessage } from './confirms.ts';
+import { type AmqpConnection, listenTo, superviseChannel } from './connection.ts';
 
-export interface PublisherOptions {
+interface PublisherOptions {
   readonly connection: AmqpConnection;
   readonly clock: Clock;
   readonly log: Log;
@@ -25,27 +22,27 @@ export interface Publisher {
   publish(message: OutgoingMessage): Promise<void>;
   /** Resolves when every message is confirmed or refused. */
   idle(): Promise<void>;
-  /** Waits for the confirms that are under way, no longer than until `deadline` aborts. */
+  /** Waits for the confirms that are outstanding, no longer than until `deadline` aborts. */
   close(deadline: AbortSignal): Promise<void>;
 }
 
 /** Messages without a confirm at the same time. */
-const WINDOW = 500;
+const MAX_UNCONFIRMED = 500;
 
 export function amqpPublisher({ connection, clock, log, jitter, confirmLimitMs }: PublisherOptions): Publisher {
-  const window = publishWindow(WINDOW);
+  const window = publishWindow();
   const work = inFlight();
-  let up = connection.up;
   let closed = false;
-  const queues = queueCheck(() => up(), log);
+  let model: ChannelModel | null = null;
+  const checkedQueues = memo(async (definition: EventDefinition) => checkQueues(model ?? (await connection.up()), definition, log));
 
-  const create = (model: ChannelModel) => model.createConfirmChannel();
-  const prepare = (channel: ConfirmChannel, model: ChannelModel) => {
+  const create = (fresh: ChannelModel) => fresh.createConfirmChannel();
+  const prepare = (channel: ConfirmChannel, fresh: ChannelModel) => {
     channel.on('drain', window.open);
     channel.on('close', window.open);
     channel.on('return', ({ properties }) => awaitingConfirm.returned(properties.correlationId));
-    up = () => Promise.resolve(model);
-    queues.forget();
+    model = fresh;
+    checkedQueues.clear();
     return Promise.resolve();
   };
   const channels = superviseChannel({ name: 'publish', connection, clock, log, jitter, create, prepare });
@@ -69,13 +66,13 @@ export function amqpPublisher({ connection, clock, log, jitter, confirmLimitMs }
   const publishEvent = async (definition: EventDefinition, event: CloudEvent): Promise<void> => {
     if (closed) throw new BusUnavailable('the bus is closed');
     await channels.ready();
-    await queues.require(definition);
+    await checkedQueues.get(definition);
     const { type, consumers } = definition;
     const message = { exchange: EVENTS_EXCHANGE, routingKey: type, body: encodeEvent(event), messageId: event.id };
     try {
       await publish({ ...message, mandatory: consumers.length > 0 });
     } catch (error) {
-      queues.forget(type);
+      checkedQueues.delete(definition);
       throw error;
     }
   };
@@ -97,3 +94,48 @@ export function amqpPublisher({ connection, clock, log, jitter, confirmLimitMs }
 /** A channel that closed meanwhile throws errors of its own. */
 const asUnavailable = (error: unknown): Error =>
   Error.isError(error) && error.name === 'BusUnavailable' ? error : new BusUnavailable('the message could not be sent', error);
+
+/** Lets `MAX_UNCONFIRMED` publishes in at a time, first come first served, and none while it is shut. */
+const publishWindow = () => {
+  const queue: (() => void)[] = [];
+  let inside = 0;
+  let shut = false;
+
+  const admit = () => {
+    while (!shut && inside < MAX_UNCONFIRMED && queue.length > 0) {
+      inside += 1;
+      queue.shift()?.();
+    }
+  };
+  const leave = () => {
+    inside -= 1;
+    admit();
+  };
+  return {
+    /** Resolves with the function that leaves. */
+    enter: () =>
+      new Promise<() => void>((resolve) => {
+        queue.push(() => resolve(leave));
+        admit();
+      }),
+    shut: () => {
+      shut = true;
+    },
+    open: () => {
+      shut = false;
+      admit();
+    },
+  };
+};
+
+/** Rejects with `BusUnavailable` while the queue of a consumer is missing. On a channel of its own, which a missing queue closes. */
+const checkQueues = async (model: ChannelModel, { type, consumers }: EventDefinition, log: Log): Promise<void> => {
+  if (consumers.length === 0) return;
+  try {
+    const channel = listenTo(await model.createChannel(), log);
+    for (const consumer of consumers) await channel.checkQueue(queueName(consumer, type));
+    await channel.close();
+  } catch (error) {
+    throw new BusUnavailable(`a queue of ${type} is missing`, error);
+  }
+};

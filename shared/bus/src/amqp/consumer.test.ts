@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { consumerOf, thingHappened } from '@bubbles/testing/bus-events.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { describe, expect, it } from '@jest/globals';
 import type { ChannelModel, ConsumeMessage } from 'amqplib';
+import { consumerOf, thingHappened } from '../../test/bus-events.ts';
 import { eventHandler } from '../bus.ts';
-import { amqpConsumer } from './amqp-consumer.ts';
+import { amqpConsumer } from './consumer.ts';
 
 type Receive = (message: ConsumeMessage | null) => void;
 
@@ -105,7 +105,7 @@ const setUp = () => {
       isBlocked: () => false,
       close: () => Promise.resolve(),
     },
-    copies: { deadLetter: () => deadLettered.promise, requeue: () => Promise.resolve() },
+    publisher: { publish: () => deadLettered.promise },
     clock,
     log: SILENT_LOG,
     jitter: () => 1,

@@ -1,12 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import { anEvent, consumerOf, thingHappened } from '@bubbles/testing/bus-events.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { describe, expect, it } from '@jest/globals';
 import type { ConsumeMessage } from 'amqplib';
-import { queueName } from './amqp/queues.ts';
-import { eventHandler } from './bus.ts';
+import { anEvent, consumerOf, thingHappened } from '../../test/bus-events.ts';
+import { eventHandler, queueName } from '../bus.ts';
+import { REASON_HEADER } from '../operations/dead-letters.ts';
+import type { OutgoingMessage } from './confirms.ts';
 import { createMessageHandler } from './message-handler.ts';
 
 const EVENT = thingHappened('handled');
@@ -24,13 +25,13 @@ const aMessage = (deliveries: number): ConsumeMessage =>
 const setUp = ({ handle, copy = () => Promise.resolve() }: { handle: () => Promise<void>; copy?: () => Promise<void> }) => {
   const clock = fakeClock();
   const copied: string[] = [];
-  const note = (what: string) => {
-    copied.push(what);
+  const publish = ({ routingKey, headers = {} }: OutgoingMessage) => {
+    copied.push(REASON_HEADER in headers ? `dead: ${headers[REASON_HEADER]}` : routingKey);
     return copy();
   };
   const handler = createMessageHandler({
     eventHandler: eventHandler(consumerOf(EVENT), EVENT, handle),
-    copies: { deadLetter: ({ reason }) => note(`dead: ${reason}`), requeue: (queue) => note(queue) },
+    publisher: { publish },
     clock,
     log: SILENT_LOG,
     jitter: () => 1,

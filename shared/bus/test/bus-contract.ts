@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Bus, type CloudEvent, type EventDefinition, eventHandler } from '@bubbles/bus/bus.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
+import { expectEventually, sightings } from '@bubbles/testing/eventually.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { anEvent, consumerOf, expectEventually, publishUntilTaken, sightings, type Thing, thingHappened } from './bus-events.ts';
+import { type Bus, type CloudEvent, type EventDefinition, eventHandler } from '../src/bus.ts';
+import { anEvent, consumerOf, publishUntilTaken, type Thing, thingHappened } from './bus-events.ts';
 
-export interface BuriedMessage {
+export interface DeadLetteredMessage {
   readonly reason: string;
   readonly body: string;
 }
@@ -13,7 +14,7 @@ export interface BuriedMessage {
 export interface BusEngine {
   /** The end of one service, closed by `stop` if not before. */
   connect(): Bus;
-  deadLetters(consumer: string): Promise<readonly BuriedMessage[]>;
+  deadLetters(consumer: string): Promise<readonly DeadLetteredMessage[]>;
   stop(): Promise<void>;
 }
 

@@ -9,48 +9,48 @@ export interface OutgoingMessage {
   readonly routingKey: string;
   readonly body: Buffer;
   readonly messageId: string;
-  /** Whether a message that no queue takes is a failure. */
+  /** Whether a message that reaches no queue is refused. */
   readonly mandatory: boolean;
   readonly headers?: Readonly<Record<string, unknown>>;
 }
 
-export interface ConfirmsOptions {
+interface ConfirmsOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** How long the broker may take to confirm, not counting the time while it takes no messages. */
+  /** How long the broker may take to confirm, not counting the time while it accepts no messages. */
   readonly limitMs: number;
   readonly isBlocked: () => boolean;
-  /** Called with a channel on which confirms do not come. */
+  /** Called with a channel on which a confirm does not come in time. */
   readonly giveUp: (channel: ConfirmChannel) => void;
 }
 
-export interface Confirms {
-  /** Sends at once; `confirmed` rejects with `BusUnavailable`. Not `flowing`: the message is on its way all the same, only the next one has to wait. */
+interface Confirms {
+  /** Sends at once; `confirmed` rejects with `BusUnavailable`. When not `flowing`, the write buffer is full: the next message waits for `drain`. */
   send(channel: ConfirmChannel, message: OutgoingMessage): { readonly flowing: boolean; readonly confirmed: Promise<void> };
-  /** The broker returns what it cannot route before it confirms it. */
+  /** The broker returns a message that it cannot route before it confirms that message. */
   returned(correlationId: unknown): void;
   stop(): void;
 }
 
 interface Pending {
   readonly channel: ConfirmChannel;
-  /** On the stopwatch that stands still while the broker takes no messages. */
+  /** On the stopwatch, which stands still while the broker accepts no messages. */
   readonly since: number;
   wasReturned: boolean;
   refuse(reason: string, cause?: unknown): void;
 }
 
-const WATCH_MS = 1000;
+const CHECK_INTERVAL_MS = 1000;
 
 export function confirms({ clock, log, limitMs, isBlocked, giveUp }: ConfirmsOptions): Confirms {
   const pending = new Map<string, Pending>();
   const stopping = new AbortController();
-  const tickMs = Math.min(WATCH_MS, limitMs);
+  const tickMs = Math.min(CHECK_INTERVAL_MS, limitMs);
   let serial = 0;
   let stopwatchMs = 0;
   let watching = false;
 
-  /** A queue without a leader never confirms. What is under way then has an unknown outcome, and a new channel starts clean. */
+  /** A queue without a leader never confirms. Whether the broker has those messages is unknown then; a new channel starts without them. */
   const watch = async () => {
     watching = true;
     while (pending.size > 0 && !stopping.signal.aborted) {
