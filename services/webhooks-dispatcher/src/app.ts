@@ -3,25 +3,23 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
 import { createDeliveryLoop, type DeliveryLoopLimits } from './delivery-loop/delivery-loop.ts';
+import { createReplayLoop } from './delivery-loop/replay-loop.ts';
 import type { ReceiverPolicy } from './domain/receiver-url.ts';
 import type { SubscriptionQuota } from './domain/subscription.ts';
 import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, Receiver, ReplayStore, SubscriptionStore } from './ports.ts';
 import { prepareAttempts } from './use-cases/attempt.ts';
-import { listDeliveries, redeliver, testSubscription } from './use-cases/deliveries.ts';
-import { dropBodies } from './use-cases/drop-bodies.ts';
-import { listFailures } from './use-cases/failures.ts';
+import { listDeliveries, listFailures, readDelivery, redeliver, testSubscription } from './use-cases/deliveries.ts';
 import { fanOut } from './use-cases/fan-out.ts';
-import { readDelivery } from './use-cases/read-delivery.ts';
-import { replayRunner, requestReplay } from './use-cases/replays.ts';
-import { rotateSecret } from './use-cases/secrets.ts';
+import { requestReplay } from './use-cases/replays.ts';
+import { dropBodies, sweepDeliveries } from './use-cases/retention.ts';
 import {
   changeSubscription,
   createSubscription,
   deleteSubscription,
   getSubscription,
   listSubscriptions,
+  rotateSecret,
 } from './use-cases/subscriptions.ts';
-import { sweepDeliveries } from './use-cases/sweep.ts';
 
 interface AppPorts {
   readonly subscriptions: SubscriptionStore;
@@ -75,7 +73,7 @@ export const createApp = (given: AppPorts) => {
     requestReplay: requestReplay(ports),
 
     fanOut: fanOut(ports),
-    replays: replayRunner(ports),
+    replays: createReplayLoop(ports),
     dropBodies: dropBodies(ports),
     deliveryLoop: ports.deliveryLoop,
     sweepDeliveries: sweepDeliveries(ports),

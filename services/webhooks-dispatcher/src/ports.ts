@@ -1,6 +1,6 @@
 import type { Plan } from '@bubbles/contracts/access.ts';
 import type { CreatedPosition } from '@bubbles/kernel/cursors.ts';
-import type { AttemptOutcome, CancelReason, Delivery, DeliveryStatus, WebhookEvent } from './domain/delivery.ts';
+import type { AttemptOutcome, CancelReason, Delivery, DeliveryStatus, requeueOf, WebhookEvent } from './domain/delivery.ts';
 import type { LiveReading } from './domain/eligibility.ts';
 import type { Replay } from './domain/replay.ts';
 import type { Subscription, SubscriptionQuota } from './domain/subscription.ts';
@@ -109,7 +109,7 @@ export interface LeaseRelease {
     /** The claim is given back, uncounted, until a service can be asked again. */
     | { readonly kind: 'postponed'; readonly until: Date };
 }
-export interface Requeue extends Pick<Delivery, 'epoch' | 'origin' | 'attemptsBeforeQueue' | 'maxAttempts'> {
+interface Requeue extends ReturnType<typeof requeueOf> {
   /** Queues a delivery once. */
   readonly requeuedBy: string;
   readonly at: Date;

@@ -5,7 +5,7 @@ import { eventHandlers } from '@bubbles/webhooks-dispatcher/adapters/bus/event-h
 import { stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import type { App } from '@bubbles/webhooks-dispatcher/app.ts';
 import { eventId } from '@bubbles/webhooks-dispatcher/domain/ids.ts';
-import { dropBodies } from '@bubbles/webhooks-dispatcher/use-cases/drop-bodies.ts';
+import { dropBodies } from '@bubbles/webhooks-dispatcher/use-cases/retention.ts';
 import { describe, expect, it } from '@jest/globals';
 import { anEvent } from '../../../services/webhooks-dispatcher/test/builders.ts';
 import { memoryInfra } from '../../support/memory-infra.ts';

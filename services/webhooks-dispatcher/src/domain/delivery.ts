@@ -107,7 +107,7 @@ const MAX_LOST_CLAIMS = 3;
 /** How long a delivery waits for a service that could not be asked. */
 export const POSTPONE_MS = 5000;
 
-export const maxAttemptsOf = (type: DeliveredType, { status }: Pick<Subscription, 'status'>): number =>
+const maxAttemptsOf = (type: DeliveredType, { status }: Pick<Subscription, 'status'>): number =>
   type === 'webhook.test' && status === 'disabled' ? ONE_ATTEMPT : MAX_ATTEMPTS;
 
 export const originOf = ({ url }: Pick<Subscription, 'url'>): string => new URL(url).origin;
@@ -134,6 +134,17 @@ export const queued = (event: Omit<WebhookEvent, 'body'>, subscription: Subscrip
   createdAt: at,
   finishedAt: null,
   log: [],
+});
+
+/** A schedule of its own for a delivery as it is now. */
+export const requeueOf = (
+  { attemptCount, type }: Delivery,
+  subscription: Subscription,
+): Pick<Delivery, 'epoch' | 'origin' | 'attemptsBeforeQueue' | 'maxAttempts'> => ({
+  epoch: subscription.epoch,
+  origin: originOf(subscription),
+  attemptsBeforeQueue: attemptCount,
+  maxAttempts: maxAttemptsOf(type, subscription),
 });
 
 /** What a disabled subscription misses: in its log, and never sent unless somebody asks for it. */

@@ -1,17 +1,19 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import { type Delivery, maxAttemptsOf, originOf, queued } from '../domain/delivery.ts';
+import { type AttemptRecord, type Delivery, queued, requeueOf } from '../domain/delivery.ts';
 import { ID_BYTES, testEventId } from '../domain/ids.ts';
-import { type Subscription, type SubscriptionQuota, withTest } from '../domain/subscription.ts';
-import type { Access, DeliveryPage, DeliveryStore, EventStore, Requeue, SubscriptionStore } from '../ports.ts';
-import { type Owner, requirePaidAccess } from './subscriptions.ts';
+import { attemptOfKey, type Subscription, type SubscriptionQuota, withTest } from '../domain/subscription.ts';
+import type { Access, DeliveryPage, DeliveryStore, EventStore, Readability, SubscriptionStore } from '../ports.ts';
+import { type PostPorts, requestHeaders } from './post.ts';
+import { type Owner, ownSubscription, requireEnabled, requirePaidAccess } from './subscriptions.ts';
 
-interface Ports {
+interface Ports extends Pick<PostPorts, 'headerName' | 'userAgent'> {
   readonly subscriptions: SubscriptionStore;
   readonly events: EventStore;
   readonly deliveries: DeliveryStore;
   readonly access: Access;
+  readonly readability: Readability;
   readonly quota: SubscriptionQuota;
   readonly clock: Clock;
   readonly wake: () => void;
@@ -23,36 +25,10 @@ const missing = (what: string): never => {
   throw new DomainError('not_found', `No such ${what}.`);
 };
 
-export const ownSubscription = (ports: Pick<Ports, 'subscriptions' | 'access'>) => {
-  const paid = requirePaidAccess(ports);
-  return async (owner: Owner, id: string) => {
-    await paid(owner);
-    return (await ports.subscriptions.ownedBy(owner.userId, id)) ?? missing('webhook subscription');
-  };
-};
-
-export const requireEnabled = ({ status }: Subscription): void => {
-  if (status === 'disabled')
-    throw new DomainError('out_of_order', 'The subscription is disabled: enable it first, with PATCH {"status": "active"}.');
-};
-
-/** A schedule of its own for a delivery as it is now. */
-export const requeueOf = (
-  { attemptCount, type }: Delivery,
-  subscription: Subscription,
-  request: Pick<Requeue, 'at' | 'requeuedBy'>,
-): Requeue => ({
-  ...request,
-  epoch: subscription.epoch,
-  origin: originOf(subscription),
-  attemptsBeforeQueue: attemptCount,
-  maxAttempts: maxAttemptsOf(type, subscription),
-});
-
-/** Goes the way of every delivery, also to a disabled subscription: once then. */
+/** Queues a test like every other delivery, also for a disabled subscription: one attempt then. */
 export const testSubscription = (ports: Ports) => {
   const paid = requirePaidAccess(ports);
-  /** In the subscription itself, so that the bound holds for tests that are asked for at once. */
+  /** Counted in the subscription itself, so that the limit holds for tests that are asked for at the same time. */
   const counted = async (owner: Owner, id: string, now: Date) => {
     const change = (before: Subscription) => {
       const { testedAt, waitMs } = withTest(before, now, ports.quota);
@@ -96,22 +72,80 @@ export const listDeliveries = (ports: Ports) => {
   };
 };
 
-export interface Redelivery {
+interface Redelivery {
   readonly subscriptionId: string;
   readonly id: string;
   /** Those of the request: one that comes again queues nothing more. */
   readonly ids: Ids;
 }
 
-/** Sends a delivery again, under the same id and with a schedule of its own. One that is pending is on its way already, if the subscription has not been enabled anew since. */
+/**
+ * Sends a delivery again, under the same id and with a schedule of its own. One that is pending is left as it is, unless its subscription has been enabled
+ * again since it was queued.
+ */
 export const redeliver = (ports: Ports) => {
   const own = ownSubscription(ports);
   return async (owner: Owner, { subscriptionId, id, ids }: Redelivery): Promise<Delivery> => {
     const subscription = await own(owner, subscriptionId);
     const delivery = (await ports.deliveries.ofSubscription(subscription.id, id)) ?? missing('delivery');
     if (delivery.type !== 'webhook.test') requireEnabled(subscription);
-    const again = await ports.deliveries.requeue(id, requeueOf(delivery, subscription, { at: ports.clock.now(), requeuedBy: ids.uuid() }));
+    const queue = { ...requeueOf(delivery, subscription), at: ports.clock.now(), requeuedBy: ids.uuid() };
+    const again = await ports.deliveries.requeue(id, queue);
     if (again !== null) ports.wake();
     return again ?? delivery;
+  };
+};
+
+interface SentRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null when it is gone, or its owner may no longer read the bubble. */
+  readonly body: string | null;
+}
+
+/** One delivery with what its last attempt sent. */
+export const readDelivery = (ports: Ports) => {
+  const own = ownSubscription(ports);
+
+  const mayRead = async ({ ownerId, bubble }: Delivery): Promise<boolean> => {
+    if (bubble === null) return true;
+    const [reading] = await ports.readability.ask([{ userId: ownerId, bubbleId: bubble.id }]);
+    return reading?.participates === true && reading.bubble !== null;
+  };
+  const bodyOf = async (delivery: Delivery): Promise<string | null> => {
+    if (!(await mayRead(delivery))) return null;
+    const body = (await ports.events.bodies([delivery.eventId])).get(delivery.eventId) ?? null;
+    return body && new TextDecoder().decode(body);
+  };
+
+  return async (
+    owner: Owner,
+    { subscriptionId, id }: Pick<Delivery, 'subscriptionId' | 'id'>,
+  ): Promise<{ readonly delivery: Delivery; readonly request: SentRequest | null }> => {
+    const subscription = await own(owner, subscriptionId);
+    const delivery = (await ports.deliveries.ofSubscription(subscription.id, id)) ?? missing('delivery');
+    const last = delivery.log.at(-1);
+    if (last === undefined) return { delivery, request: null };
+    const signed = `t=${Math.floor(last.startedAt.getTime() / 1000)},v1=…`;
+    return { delivery, request: { headers: requestHeaders(ports, delivery, signed), body: await bodyOf(delivery) } };
+  };
+};
+
+interface Failure extends AttemptRecord {
+  readonly deliveryId: string;
+}
+
+/** The failed attempts in a row of a subscription, newest first: why it is disabled, or what brings it there. */
+export const listFailures = (ports: Ports) => {
+  const own = ownSubscription(ports);
+  return async (owner: Owner, id: string): Promise<{ readonly subscription: Subscription; readonly failures: readonly Failure[] }> => {
+    const subscription = await own(owner, id);
+    const keys = subscription.countedFailureKeys.map(attemptOfKey);
+    const wanted = [...new Set(keys.map(({ deliveryId }) => deliveryId))];
+    const found = await Promise.all(wanted.map((deliveryId) => ports.deliveries.ofSubscription(subscription.id, deliveryId)));
+    const logOf = new Map(found.flatMap((delivery) => (delivery === null ? [] : [[delivery.id, delivery.log] as const])));
+    const failures = keys.flatMap(({ deliveryId, attempt }) =>
+      (logOf.get(deliveryId) ?? []).filter(({ number }) => number === attempt).map((record) => ({ ...record, deliveryId })),
+    );
+    return { subscription, failures: failures.reverse() };
   };
 };

@@ -6,7 +6,6 @@ import { type ReceiverPolicy, receiverUrl } from '../domain/receiver-url.ts';
 import { signature } from '../domain/signature.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Receiver } from '../ports.ts';
-import { signingSecrets } from './secrets.ts';
 
 export interface PostPorts {
   readonly receiver: Receiver;
@@ -35,6 +34,14 @@ function target(url: string, policy: ReceiverPolicy): URL | null {
     throw error;
   }
 }
+
+type Secrets = Pick<Subscription, 'id' | 'secretSealed' | 'previousSecret'>;
+
+/** What signs at that time: the secret, and the one before it while receivers change over. */
+const signingSecrets = ({ id, secretSealed, previousSecret }: Secrets, seal: Seal, now: Date): readonly string[] => {
+  const sealed = previousSecret !== null && previousSecret.until > now ? [secretSealed, previousSecret.sealed] : [secretSealed];
+  return sealed.map((one) => seal.open(one, id).toString());
+};
 
 interface Addressed {
   readonly to: URL;

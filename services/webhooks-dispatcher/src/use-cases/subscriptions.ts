@@ -29,7 +29,7 @@ export interface Owner {
   readonly userId: string;
 }
 type Scope = Pick<Subscription, 'teamId' | 'spaceId'>;
-export interface NewSubscription extends Scope, Pick<Subscription, 'url' | 'events' | 'filters'> {
+interface NewSubscription extends Scope, Pick<Subscription, 'url' | 'events' | 'filters'> {
   /** Those of the request: one that comes again finds the subscription that it made. */
   readonly ids: Ids;
 }
@@ -48,6 +48,19 @@ export const requirePaidAccess =
     if (owner.life > FIRST_LIFE) await subscriptions.deleteOfEarlierLives(userId, owner.life);
     return owner;
   };
+
+export const ownSubscription = (ports: Pick<Ports, 'access' | 'subscriptions'>) => {
+  const paid = requirePaidAccess(ports);
+  return async (owner: Owner, id: string): Promise<Subscription> => {
+    await paid(owner);
+    return (await ports.subscriptions.ownedBy(owner.userId, id)) ?? missing();
+  };
+};
+
+export const requireEnabled = ({ status }: Pick<Subscription, 'status'>): void => {
+  if (status === 'disabled')
+    throw new DomainError('out_of_order', 'The subscription is disabled: enable it first, with PATCH {"status": "active"}.');
+};
 
 const forbidden = (field: 'team_id' | 'space_id', what: 'team' | 'space') =>
   new DomainError('forbidden', `${field}: not a ${what} you can access.`);
@@ -118,15 +131,9 @@ export const listSubscriptions = (ports: Ports) => {
   };
 };
 
-export const getSubscription = (ports: Ports) => {
-  const paid = requirePaidAccess(ports);
-  return async (owner: Owner, id: string): Promise<Subscription> => {
-    await paid(owner);
-    return (await ports.subscriptions.ownedBy(owner.userId, id)) ?? missing();
-  };
-};
+export const getSubscription = (ports: Ports) => ownSubscription(ports);
 
-export interface SubscriptionPatch {
+interface SubscriptionPatch {
   readonly url?: string;
   readonly events?: readonly EventType[];
   readonly filters?: Filters;
@@ -165,5 +172,32 @@ export const deleteSubscription = (ports: Ports) => {
   return async (owner: Owner, id: string): Promise<void> => {
     await paid(owner);
     if (!(await ports.subscriptions.delete(owner.userId, id))) missing();
+  };
+};
+
+interface Rotation {
+  readonly id: string;
+  /** How long the old secret signs beside the new one; of those before it none does any more. */
+  readonly overlapSeconds: number;
+  /** Those of the request: one that comes again finds the secret that it made. */
+  readonly ids: Ids;
+}
+
+export const rotateSecret = (ports: Ports) => {
+  const paid = requirePaidAccess(ports);
+  return async (
+    owner: Owner,
+    { id, overlapSeconds, ids }: Rotation,
+  ): Promise<{ readonly secret: string; readonly subscription: Subscription }> => {
+    await paid(owner);
+    const secret = secretOf(ids.bytes(SECRET_BYTES));
+    const until = new Date(ports.clock.now().getTime() + overlapSeconds * 1000);
+    const rotated = ({ secretSealed }: Subscription): SubscriptionChange => {
+      if (ports.seal.open(secretSealed, id).toString() === secret) return {};
+      const previousSecret = overlapSeconds === 0 ? null : { sealed: secretSealed, until };
+      return { secretSealed: ports.seal.close(Buffer.from(secret), id), previousSecret };
+    };
+    const subscription = (await ports.subscriptions.update(owner.userId, id, rotated)) ?? missing();
+    return { secret, subscription };
   };
 };
