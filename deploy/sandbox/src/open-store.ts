@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
-import { StartRefused } from '@bubbles/kernel/run-process.ts';
+import { StartupError } from '@bubbles/kernel/run-process.ts';
 import { DataFileRefused } from '@bubbles/store-embedded/data-file-faults.ts';
 import { type EmbeddedStore, openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
 import { setAsideDataFile } from '@bubbles/store-embedded/set-aside.ts';
@@ -15,10 +15,10 @@ export interface OpenedStore {
 
 const DATA_FILE = 'sandbox.sqlite';
 
-const refusal = (error: unknown): StartRefused => {
+const refusal = (error: unknown): StartupError => {
   const text = Error.isError(error) ? error.message : String(error);
   const isReplaceable = error instanceof DataFileRefused && error.reason === 'unreadable';
-  return new StartRefused(
+  return new StartupError(
     isReplaceable ? `${text} To start fresh: npm start -- --fresh, which keeps the old files in a folder beside.` : text,
     error,
   );

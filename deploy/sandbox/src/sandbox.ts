@@ -4,7 +4,7 @@ import { createGateway, type Gateway } from '@bubbles/gateway/gateway.ts';
 import { type Address, type HeldPort, holdPort } from '@bubbles/http/wire/listen.ts';
 import { errorCode } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
-import { isAddressFault, StartRefused } from '@bubbles/kernel/run-process.ts';
+import { isAddressFault, StartupError } from '@bubbles/kernel/run-process.ts';
 import type { EmbeddedStore } from '@bubbles/store-embedded/open-embedded.ts';
 import { type SteppingClock, steppingClock } from './clock/stepping-clock.ts';
 import type { SandboxConfig } from './config.ts';
@@ -38,9 +38,9 @@ const ANY_ADDRESS = ['0.0.0.0', '::', ''];
 function refusedPlace(error: unknown, { host, port }: Pick<SandboxConfig, 'host' | 'port'>): unknown {
   const code = errorCode(error);
   if (code === 'EADDRINUSE')
-    return new StartRefused(`Port ${port} is in use already. PORT chooses another one, PORT=0 any that is free.`, error);
-  if (code === 'EACCES') return new StartRefused(`Port ${port} may not be used. PORT chooses another one.`, error);
-  return isAddressFault(error) ? new StartRefused(`HOST: ${host} is not a local address.`, error) : error;
+    return new StartupError(`Port ${port} is in use already. PORT chooses another one, PORT=0 any that is free.`, error);
+  if (code === 'EACCES') return new StartupError(`Port ${port} may not be used. PORT chooses another one.`, error);
+  return isAddressFault(error) ? new StartupError(`HOST: ${host} is not a local address.`, error) : error;
 }
 
 /** The services must know where they are reached before the gateway listens there; a port that is taken is told before anything is touched. */
@@ -190,7 +190,7 @@ async function startAt(place: Place, config: SandboxConfig, logOf: LogOf): Promi
   } catch (error) {
     const fault = (await faultOf(store.close())) ?? error;
     const reason = fileFault(fault);
-    throw reason === null ? fault : new StartRefused(`The data folder ${config.data} cannot be written: ${reason}.`, fault);
+    throw reason === null ? fault : new StartupError(`The data folder ${config.data} cannot be written: ${reason}.`, fault);
   }
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Environment } from '@bubbles/kernel/config.ts';
-import { StartRefused } from '@bubbles/kernel/run-process.ts';
+import { StartupError } from '@bubbles/kernel/run-process.ts';
 import type { StackConfig } from './config.ts';
 import { enginesDown, enginesRun, enginesUp } from './engines.ts';
 import { USUAL_REPLICAS } from './layout.ts';
@@ -36,18 +36,18 @@ const up: Command = (options) =>
     const known = readState(options.home);
     const isUp = known !== null && runningOf(openStack({ ...options, ...known })).length > 0;
     if (isUp && known.layout.port !== options.port)
-      throw new StartRefused(`a stack is up on port ${known.layout.port} already; \`npm run stack -- down\` ends it`);
+      throw new StartupError(`a stack is up on port ${known.layout.port} already; \`npm run stack -- down\` ends it`);
     const changed = isUp
       ? Object.entries(webhooksOf(options.environment)).filter(([name, value]) => known.layout.webhooks[name] !== value)
       : [];
     if (changed.length > 0)
-      throw new StartRefused(`a stack is up with another ${changed.map(([name]) => name).join(', ')}; \`npm run stack -- down\` ends it`);
+      throw new StartupError(`a stack is up with another ${changed.map(([name]) => name).join(', ')}; \`npm run stack -- down\` ends it`);
     const state = isUp ? known : await prepare(options, known);
     keepState(options.home, state);
     const stack = openStack({ ...options, ...state });
     await stack.up().catch((error: unknown) => {
       if (!state.ownEngines || !Error.isError(error)) throw error;
-      throw new StartRefused(`${error.message}\nThe engines run on; \`npm run stack -- down\` ends them.`, error);
+      throw new StartupError(`${error.message}\nThe engines run on; \`npm run stack -- down\` ends them.`, error);
     });
     return welcome(options.home, state, stack);
   });
@@ -74,7 +74,7 @@ const down: Command = (options) =>
 
 const status: Command = async (options) => {
   const state = existsSync(options.home) ? readState(options.home) : null;
-  if (state === null) throw new StartRefused('no stack is up');
+  if (state === null) throw new StartupError('no stack is up');
   const stack = openStack({ ...options, ...state });
   const lines = await Promise.all(
     stack.plans.map(async (plan) => {
@@ -83,7 +83,7 @@ const status: Command = async (options) => {
     }),
   );
   const report = lines.map(({ text }) => text).join('');
-  if (!lines.every(({ ready }) => ready)) throw new StartRefused(`not everything is ready\n${report}`);
+  if (!lines.every(({ ready }) => ready)) throw new StartupError(`not everything is ready\n${report}`);
   return report;
 };
 

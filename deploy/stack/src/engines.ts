@@ -1,5 +1,5 @@
 import type { Environment } from '@bubbles/kernel/config.ts';
-import { StartRefused } from '@bubbles/kernel/run-process.ts';
+import { StartupError } from '@bubbles/kernel/run-process.ts';
 import { runScript } from './run-script.ts';
 
 export interface Engines {
@@ -15,7 +15,7 @@ export const enginesUp = async (environment: Environment, { terminal = false } =
   const lines = (await engines('up', environment, terminal)).split('\n').map((line) => /^(\w+)=(.+)$/.exec(line));
   const urlNamed = (name: string): string => {
     const value = lines.find((match) => match?.[1] === name)?.[2];
-    if (value === undefined) throw new StartRefused(`the engines do not say their ${name}`);
+    if (value === undefined) throw new StartupError(`the engines do not say their ${name}`);
     return value;
   };
   return { amqpUrl: urlNamed('AMQP_URL'), mongoUrl: urlNamed('MONGODB_URL') };

@@ -14,7 +14,7 @@ afterEach(() => rmSync(home, { recursive: true }));
 describe('the lock of a folder', () => {
   it('keeps a second command away while the first is at work', async () => {
     const second = withLock(home, () => withLock(home, () => Promise.resolve('inside')));
-    await expect(second).rejects.toMatchObject({ name: 'StartRefused' });
+    await expect(second).rejects.toMatchObject({ name: 'StartupError' });
   });
 
   it('is free again afterwards, also after a failure', async () => {

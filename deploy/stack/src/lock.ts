@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '@bubbles/kernel/errors.ts';
-import { StartRefused } from '@bubbles/kernel/run-process.ts';
+import { StartupError } from '@bubbles/kernel/run-process.ts';
 import { isAlive } from './processes.ts';
 
 /** One command at a time works on a folder; what a command that was killed left is taken over. */
@@ -10,9 +10,9 @@ export const withLock = async <T>(home: string, work: () => Promise<T>): Promise
   const path = join(home, 'lock');
   if (!tryToTake(path)) {
     const holder = Number(readFileSync(path, 'utf8'));
-    if (isAlive(holder)) throw new StartRefused(`another command (process ${holder}) is at work on ${home}`);
+    if (isAlive(holder)) throw new StartupError(`another command (process ${holder}) is at work on ${home}`);
     rmSync(path);
-    if (!tryToTake(path)) throw new StartRefused(`another command is at work on ${home}`);
+    if (!tryToTake(path)) throw new StartupError(`another command is at work on ${home}`);
   }
   try {
     return await work();

@@ -1,4 +1,4 @@
-import { runJobProcess, StartRefused } from '@bubbles/kernel/run-process.ts';
+import { runJobProcess, StartupError } from '@bubbles/kernel/run-process.ts';
 import { stackCommand } from './commands.ts';
 import { readStackConfig } from './config.ts';
 
@@ -9,7 +9,7 @@ await runJobProcess({
   work: async () => {
     const [word = '', ...rest] = process.argv.slice(2);
     const command = rest.length === 0 ? stackCommand(word) : null;
-    if (command === null) throw new StartRefused('usage: npm run stack -- up | down | status');
+    if (command === null) throw new StartupError('usage: npm run stack -- up | down | status');
     const said = await command({ ...readStackConfig(process.env), environment: process.env });
     process.stdout.write(said);
   },

@@ -27,7 +27,7 @@ describe('a process of the stack that does not become ready', () => {
     const processes = openProcesses(home);
     processes.start(plan);
     await expect(awaitReady(plan, processes)).rejects.toMatchObject({
-      name: 'StartRefused',
+      name: 'StartupError',
       message: expect.stringMatching(/^gateway-1 ended: gateway: bad configuration: .* \(all of it is in .*gateway-1\.log\)$/),
     });
   });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { errorCode } from '@bubbles/kernel/errors.ts';
-import { StartRefused } from '@bubbles/kernel/run-process.ts';
+import { StartupError } from '@bubbles/kernel/run-process.ts';
 import { z } from 'zod';
 import type { ProcessPlan } from './plan.ts';
 import type { Processes } from './processes.ts';
@@ -29,9 +29,9 @@ export const awaitReady = async (plan: ProcessPlan, processes: Processes): Promi
   const deadline = performance.now() + READY_LIMIT_MS;
   for (let why = await whyNotReady(plan); why !== null; why = await whyNotReady(plan)) {
     const file = processes.logFile(plan);
-    if (!processes.isRunning(plan)) throw new StartRefused(`${plan.name} ended: ${lastWords(file, plan)} (all of it is in ${file})`);
+    if (!processes.isRunning(plan)) throw new StartupError(`${plan.name} ended: ${lastWords(file, plan)} (all of it is in ${file})`);
     if (performance.now() > deadline)
-      throw new StartRefused(`${plan.name} is not ready after a minute (${why}): ${lastWords(file, plan)} (all of it is in ${file})`);
+      throw new StartupError(`${plan.name} is not ready after a minute (${why}): ${lastWords(file, plan)} (all of it is in ${file})`);
     await pause(LOOK_EVERY_MS);
   }
 };
@@ -76,7 +76,7 @@ export const checkPorts = async ({ name, url, opsUrl }: ProcessPlan): Promise<vo
       await listening.promise;
     } catch (error) {
       if (errorCode(error) !== 'EADDRINUSE') throw error;
-      throw new StartRefused(`port ${port}, which ${name} needs, is taken; STACK_PORT moves the whole stack`);
+      throw new StartupError(`port ${port}, which ${name} needs, is taken; STACK_PORT moves the whole stack`);
     }
     await new Promise((resolve) => server.close(resolve));
   }

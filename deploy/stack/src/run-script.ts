@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { StartRefused } from '@bubbles/kernel/run-process.ts';
+import { StartupError } from '@bubbles/kernel/run-process.ts';
 
 export interface Script {
   readonly command: string;
@@ -22,7 +22,7 @@ export const runScript = async ({ command, args, environment, terminal = false }
   const ended = Promise.withResolvers<number | null>();
   child.once('error', ended.reject).once('close', ended.resolve);
   const code = await ended.promise;
-  if (code !== 0) throw new StartRefused(`${args.join(' ')} ended with ${code}${terminal ? '' : `: ${complaints.join('').trim()}`}`);
+  if (code !== 0) throw new StartupError(`${args.join(' ')} ended with ${code}${terminal ? '' : `: ${complaints.join('').trim()}`}`);
   return printed.join('');
 };
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { StartRefused } from '@bubbles/kernel/run-process.ts';
+import { StartupError } from '@bubbles/kernel/run-process.ts';
 import { z } from 'zod';
 import { StackLayout } from './layout.ts';
 
@@ -20,7 +20,7 @@ export const readState = (home: string): StackState | null => {
   try {
     return State.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (error) {
-    throw new StartRefused(`${path} is of another version: end the processes that ${join(home, 'pids')} names, and delete it`, error);
+    throw new StartupError(`${path} is of another version: end the processes that ${join(home, 'pids')} names, and delete it`, error);
   }
 };
 

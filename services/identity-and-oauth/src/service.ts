@@ -4,7 +4,7 @@ import type { Infra, Service } from '@bubbles/host/service.ts';
 import type { Authenticator } from '@bubbles/http/routes/authenticator.ts';
 import type { IdempotencyStore } from '@bubbles/http/routes/idempotency.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
-import { masterKeySeal } from '@bubbles/kernel/seal.ts';
+import { createSeal } from '@bubbles/kernel/seal.ts';
 import { outboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import { createAssertionIssuer } from './adapters/assertions/assertion-issuer.ts';
@@ -38,7 +38,7 @@ export function createIdentity({ publicBaseUrl, sealKeys, releaseLeasesAtStart }
   const { clock, ids } = infra;
   let loops: ReturnType<typeof startLoops> | null = null;
   const stores = openStores({ ...infra, source: NAME, onCommit: () => loops?.relay.poke() });
-  const seal = masterKeySeal(sealKeys, ids.bytes);
+  const seal = createSeal(sealKeys, ids.bytes);
   const ring = createKeyRing({ keys: stores.assertionKeys, seal, clock, ids });
   const app = createApp({
     ...stores,

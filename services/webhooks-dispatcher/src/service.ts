@@ -4,7 +4,7 @@ import type { Infra, Service } from '@bubbles/host/service.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { cursorsWith } from '@bubbles/kernel/cursors.ts';
 import { type Loop, startLoop } from '@bubbles/kernel/loop.ts';
-import { masterKeySeal } from '@bubbles/kernel/seal.ts';
+import { createSeal } from '@bubbles/kernel/seal.ts';
 import type { Registry } from 'prom-client';
 import { CONSUMER, eventHandlers } from './adapters/bus/event-handlers.ts';
 import { cursors } from './adapters/http/cursors.ts';
@@ -84,7 +84,7 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
   const { clock, ids, log } = infra;
   const kept = stores(infra.database);
   const receivers = receiverPolicy(config);
-  const seal = masterKeySeal(config.sealKeys, ids.bytes);
+  const seal = createSeal(config.sealKeys, ids.bytes);
   const posts = posting(config, receivers);
   const app = createApp({
     ...config,
@@ -124,7 +124,7 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
       await kept.ensureIndexes();
       // With other keys no delivery could be signed: that is said now, not at each of them.
       const known = await kept.subscriptions.any();
-      if (known !== null) seal.open(known.secretSealed, known.id);
+      if (known !== null) seal.unseal(known.secretSealed, known.id);
       if (config.releaseLeasesAtStart) await kept.deliveries.releaseLeases(clock.now());
       loops = startLoops(app, config, infra);
     },

@@ -59,7 +59,7 @@ it('[DLV-04] while our name servers refuse to be asked deliveries wait, and nobo
     readability: { ask: (pairs) => Promise.resolve(pairs.map(() => ({ participates: true, bubble: aReadyBubble() }))) },
     receiver: posts,
     receivers: policy,
-    seal: { close: () => '', open: () => Buffer.from('secret') },
+    seal: { seal: () => '', unseal: () => Buffer.from('secret') },
     metrics: dispatchMetrics({ registry: new Registry() }),
     clock,
     log: memoryLog(),

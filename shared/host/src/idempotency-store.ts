@@ -39,14 +39,14 @@ export function idempotencyStore({ database, seal, clock, ids }: IdempotencyStor
   const lease = () => ({ leaseToken: ids.uuid(), leaseUntil: new Date(clock.now().getTime() + LEASE_MS) });
   const runOf = ({ _id, seedSealed, leaseToken, runs }: IdempotencyDoc): ActedRequest => ({
     id: _id,
-    seed: seal.open(seedSealed, _id),
+    seed: seal.unseal(seedSealed, _id),
     leaseToken,
     isFirstRun: runs === 1,
   });
   const unused = (id: string, fingerprint: string): IdempotencyDoc => ({
     _id: id,
     fingerprint,
-    seedSealed: seal.close(ids.bytes(SEED_BYTES), id),
+    seedSealed: seal.seal(ids.bytes(SEED_BYTES), id),
     runs: 1,
     ...lease(),
     answer: null,
@@ -60,7 +60,7 @@ export function idempotencyStore({ database, seal, clock, ids }: IdempotencyStor
     if (found.createdAt <= keptSince()) return (await collection.replaceOne({ _id, leaseToken }, next)) ? mine(next) : null;
     if (found.fingerprint !== next.fingerprint) return { kind: 'another request' };
     if (answer !== null)
-      return { kind: 'answered', answer: { status: answer.status, body: answer.body && seal.open(answer.body, _id).toString() } };
+      return { kind: 'answered', answer: { status: answer.status, body: answer.body && seal.unseal(answer.body, _id).toString() } };
     if (found.leaseUntil > clock.now()) return { kind: 'in progress' };
     const taken = await collection.findOneAndUpdate({ _id, leaseToken, answer: null }, { $set: lease(), $inc: { runs: 1 } });
     return taken && mine(taken);
@@ -78,7 +78,7 @@ export function idempotencyStore({ database, seal, clock, ids }: IdempotencyStor
     },
     async keep({ id }, { status, body }) {
       // Whoever ran beside this one has the same seed, and so the same answer.
-      const answer = { status, body: body && seal.close(Buffer.from(body), id) };
+      const answer = { status, body: body && seal.seal(Buffer.from(body), id) };
       await collection.updateOne({ _id: id, answer: null }, { $set: { answer } });
     },
     async forget({ id, leaseToken }) {

@@ -13,22 +13,22 @@ export interface ProcessOptions {
   readonly main: (stopping: AbortSignal) => Promise<Running>;
 }
 
-/** What keeps a process from starting and a person must mend: its message is the one line that is shown. */
-export class StartRefused extends Error {
+/** Keeps a process from starting until an operator has fixed the cause. Its message is the one line that is shown. */
+export class StartupError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
-    this.name = 'StartRefused';
+    this.name = 'StartupError';
   }
 }
 
-const TO_BE_MENDED = ['ConfigError', 'StartRefused', 'BusUnavailable'];
+const CONFIGURATION_ERRORS = ['ConfigError', 'StartupError', 'BusUnavailable'];
 const EXIT = { clean: 0, fault: 1, misconfigured: 2 } as const;
 /** Below the grace period that Kubernetes gives after SIGTERM. */
 const HARD_STOP_MS = 35_000;
 /** Ctrl-C reaches the process from the terminal and again from npm and the launcher: that is one request to stop, not two. */
 const SAME_SIGNAL_MS = 1_000;
 
-/** The life of a process: boot, SIGTERM or SIGINT at any moment, one line on stderr for what a person must mend, an exit code that says which. */
+/** The life of a process: boot, SIGTERM or SIGINT at any moment, one line on stderr for what an operator must fix, an exit code that says which. */
 export const runProcess = async ({ name, main }: ProcessOptions): Promise<void> => {
   const stopping = new AbortController();
   const told = Promise.withResolvers<void>();
@@ -76,7 +76,8 @@ export const isAddressFault = (error: unknown): boolean =>
   ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL'].includes(String(errorCode(error))) ||
   (Error.isError(error) && 'syscall' in error && (error.syscall === 'listen' || error.syscall === 'getaddrinfo'));
 
-const isMisconfigured = (error: unknown): boolean => (Error.isError(error) && TO_BE_MENDED.includes(error.name)) || isAddressFault(error);
+const isMisconfigured = (error: unknown): boolean =>
+  (Error.isError(error) && CONFIGURATION_ERRORS.includes(error.name)) || isAddressFault(error);
 
 const exitCodeOf = (error: unknown): number => (isMisconfigured(error) ? EXIT.misconfigured : EXIT.fault);
 

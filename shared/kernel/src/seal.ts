@@ -12,25 +12,25 @@ export interface SealKey {
   readonly key: Buffer;
 }
 
-/** Secrets at rest, AES-256-GCM; what is sealed for one name opens under that name only. */
+/** Secrets at rest, AES-256-GCM. What is sealed under a name is unsealed under that name only. */
 export interface Seal {
-  close(secret: Buffer, name: string): string;
-  /** Throws `ConfigError` when there is no such master key, or the key, the name or a byte differs: a process that cannot start without it says so in a line. */
-  open(sealed: string, name: string): Buffer;
+  seal(secret: Buffer, name: string): string;
+  /** Throws `ConfigError` when the master key is missing, or the key, the name or a byte differs: a process that needs it to start says so in one line. */
+  unseal(sealed: string, name: string): Buffer;
 }
 
-/** Seals with the first key and opens with any: a new key goes in front, the old one leaves when nothing is sealed with it any more. */
-export function masterKeySeal(keys: readonly SealKey[], randomBytes: (length: number) => Buffer): Seal {
+/** Seals with the first key and unseals with any: a new key goes in front, the old one is removed when nothing is sealed with it any more. */
+export function createSeal(keys: readonly SealKey[], randomBytes: (length: number) => Buffer): Seal {
   const [current] = keys;
   if (current === undefined) throw new Error('there is no key to seal with');
   return {
-    close: (secret, name) => {
+    seal: (secret, name) => {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv(ALGORITHM, current.key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(name));
       const text = Buffer.concat([cipher.update(secret), cipher.final()]);
       return `${current.id}.${Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64url')}`;
     },
-    open: (sealed, name) => {
+    unseal: (sealed, name) => {
       const [id = '', encoded = ''] = sealed.split('.');
       const key = keys.find((candidate) => candidate.id === id);
       if (key === undefined) throw new ConfigError([`SEAL_KEYS: what is stored was sealed with the key ${id}, which is not among them`]);

@@ -54,7 +54,7 @@ export interface Collection<T extends Doc> {
   deleteMany(filter: Filter<T>): Promise<number>;
   count(filter: Filter<T>, options?: { readonly limit?: number }): Promise<number>;
   /**
-   * Drops the indexes of these names and makes those that are missing. Rejects with `StartRefused` when one stands against another that is there:
+   * Drops the indexes of these names and makes those that are missing. Rejects with `StartupError` when one stands against another that is there:
    * under its name with another definition, or under another name with its keys.
    */
   ensureIndexes(indexes: readonly IndexSpec[], dropped?: readonly string[]): Promise<void>;

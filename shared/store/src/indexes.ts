@@ -1,4 +1,4 @@
-import { StartRefused } from '@bubbles/kernel/run-process.ts';
+import { StartupError } from '@bubbles/kernel/run-process.ts';
 import type { IndexSpec } from './collection.ts';
 
 /** An index as the store has it, with the options that no `IndexSpec` can have. */
@@ -39,7 +39,7 @@ interface IndexWork {
   readonly going: readonly string[];
   readonly missing: readonly IndexSpec[];
   /** What stands against it, in one line that names index, collection and remedy. */
-  readonly conflict: StartRefused | null;
+  readonly conflict: StartupError | null;
 }
 
 /**
@@ -63,12 +63,12 @@ export const indexWork = (space: string, { wanted, dropped }: IndexPlan, present
   return {
     going,
     missing: wanted.filter(({ name }) => !named.has(name) && predecessors.get(name) === undefined),
-    conflict: conflicts.length > 0 ? new StartRefused(conflicts.join(' ')) : null,
+    conflict: conflicts.length > 0 ? new StartupError(conflicts.join(' ')) : null,
   };
 };
 
-export const repeatedKey = (space: string, name: string, cause?: unknown): StartRefused =>
-  new StartRefused(
+export const repeatedKey = (space: string, name: string, cause?: unknown): StartupError =>
+  new StartupError(
     `The index ${name} of ${space} is unique and documents that are there repeat its key. Remove those, then start again.`,
     cause,
   );

@@ -87,14 +87,14 @@ describe('makeIndexes', () => {
   it.each([85, 86])('one that another process made otherwise in the meantime is named (code %d)', async (code) => {
     const raced = server({ listings: [[ID], [ID, OTHER_DUE]], created: code });
     expect(await make(raced)).toMatchObject({
-      name: 'StartRefused',
+      name: 'StartupError',
       message: `The index due of db/things is {"keys":{"status":1}} and this version needs {"keys":{"status":1,"at":1}}. Drop that one (db.getCollection('things').dropIndex('due')), then start again.`,
     });
   });
 
   it.each([85, 86])('a conflict that only the server sees names what it refused (code %d)', async (code) => {
     expect(await make(server({ listings: [[ID]], created: code }))).toMatchObject({
-      name: 'StartRefused',
+      name: 'StartupError',
       message: expect.stringMatching(/^The server refuses the index due of db\/things .* Drop that one .*, then start again\.$/),
     });
   });

@@ -1,5 +1,5 @@
 import { errorCode } from '@bubbles/kernel/errors.ts';
-import { StartRefused } from '@bubbles/kernel/run-process.ts';
+import { StartupError } from '@bubbles/kernel/run-process.ts';
 import type { Abortable, Document, Collection as DriverCollection, IndexDescriptionInfo, OperationOptions } from 'mongodb';
 import type { IndexSpec } from './collection.ts';
 import { type IndexPlan, indexWork, type PresentIndex, repeatedKey } from './indexes.ts';
@@ -39,11 +39,11 @@ const presentIndexes = async (collection: Indexed, deadline: Deadline): Promise<
   return listed.map(toPresent).filter(({ name }) => name !== ID_INDEX);
 };
 
-const refusalOf = (space: string, missing: readonly IndexSpec[], error: unknown): StartRefused | null => {
+const refusalOf = (space: string, missing: readonly IndexSpec[], error: unknown): StartupError | null => {
   const names = missing.map(({ name }) => name).join(' or ');
   if (isDuplicateKey(error)) return repeatedKey(space, names, error);
   if (!CONFLICTS.includes(errorCode(error))) return null;
-  return new StartRefused(
+  return new StartupError(
     `The server refuses the index ${names} of ${space} beside one that is there. Drop that one (getIndexes() shows it), then start again.`,
     error,
   );
@@ -53,7 +53,7 @@ const refusalOf = (space: string, missing: readonly IndexSpec[], error: unknown)
  * Drops what is to go and makes what is missing. What stands in the way is found by comparison, since not every engine that speaks MongoDB's
  * protocol refuses it; null when nothing does.
  */
-export const makeIndexes = async (collection: Indexed, plan: IndexPlan, deadline: Deadline): Promise<StartRefused | null> => {
+export const makeIndexes = async (collection: Indexed, plan: IndexPlan, deadline: Deadline): Promise<StartupError | null> => {
   const space = `${collection.dbName}/${collection.collectionName}`;
   const { going, missing, conflict } = indexWork(space, plan, await presentIndexes(collection, deadline));
   if (conflict) return conflict;

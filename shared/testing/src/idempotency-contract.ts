@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { idempotencyStore } from '@bubbles/host/idempotency-store.ts';
 import type { ActedRequest, IdempotencyStore } from '@bubbles/http/routes/idempotency.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
-import { masterKeySeal } from '@bubbles/kernel/seal.ts';
+import { createSeal } from '@bubbles/kernel/seal.ts';
 import type { Database } from '@bubbles/store/collection.ts';
 import { describe, expect, it } from '@jest/globals';
 import { type FakeClock, fakeClock } from './fake-clock.ts';
@@ -22,7 +22,7 @@ export const describeIdempotencyStore = (engine: string, make: () => Database): 
   describe(`IdempotencyStore on ${engine}`, () => {
     const opened = async (): Promise<Kept> => {
       const clock = fakeClock();
-      const seal = masterKeySeal([{ id: 'k1', key: randomBytes(32) }], randomBytes);
+      const seal = createSeal([{ id: 'k1', key: randomBytes(32) }], randomBytes);
       const store = idempotencyStore({ database: make(), seal, clock, ids: systemIds() });
       await store.ensureIndexes();
       return { store, clock, id: randomUUID() };

@@ -3,7 +3,7 @@ import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import type { Service } from '@bubbles/host/service.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
-import { masterKeySeal } from '@bubbles/kernel/seal.ts';
+import { createSeal } from '@bubbles/kernel/seal.ts';
 import type { Database } from '@bubbles/store/collection.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
 import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
@@ -69,7 +69,7 @@ const database: Database =
     : openMongo({ ...store, log: SILENT_LOG, clock });
 const kept = stores(database);
 await kept.ensureIndexes();
-const seal = masterKeySeal(SEAL_KEYS, systemIds().bytes);
+const seal = createSeal(SEAL_KEYS, systemIds().bytes);
 const peers = fakePeers();
 peers.team('team');
 const bus = amqpUrl === null ? recordingBus() : amqpBus({ url: amqpUrl, service: 'bench-dispatcher', clock, log: SILENT_LOG });
@@ -100,7 +100,7 @@ const next = (): number => {
 const subscriptionFor = (owner: string, url: string) => {
   peers.user(owner);
   const id = `wh_${next()}`;
-  return aSubscription({ id, ownerId: owner, url, secretSealed: seal.close(Buffer.from(secret), id) });
+  return aSubscription({ id, ownerId: owner, url, secretSealed: seal.seal(Buffer.from(secret), id) });
 };
 const bodyOf = (id: string) =>
   Buffer.from(JSON.stringify({ id, type: 'bubble.ready', created_at: clock.now(), data: { bubble: aBubble({ id, summary: SUMMARY }) } }));

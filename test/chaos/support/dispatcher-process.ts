@@ -10,7 +10,7 @@ import { isDomainError } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { createLog } from '@bubbles/kernel/log.ts';
 import { logOutput } from '@bubbles/kernel/log-output.ts';
-import { masterKeySeal } from '@bubbles/kernel/seal.ts';
+import { createSeal } from '@bubbles/kernel/seal.ts';
 import type { Database } from '@bubbles/store/collection.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
 import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
@@ -72,11 +72,11 @@ const service: Service = createWebhooksDispatcher(
 const isRefusal = (error: unknown): boolean => error instanceof BusUnavailable || (isDomainError(error) && error.kind === 'unavailable');
 
 const subscribe = async (): Promise<void> => {
-  const seal = masterKeySeal(SEAL_KEYS, ids.bytes);
+  const seal = createSeal(SEAL_KEYS, ids.bytes);
   const there = new Set((await kept.subscriptions.listOf(OWNER, ALL)).map(({ id }) => id));
   for (let n = 0; n < settings.subscriptions; n += 1) {
     const id = `wh_${n}`;
-    const secretSealed = seal.close(Buffer.from(settings.secret), id);
+    const secretSealed = seal.seal(Buffer.from(settings.secret), id);
     const url = `${settings.receiverUrl}/${id}`;
     if (!there.has(id)) await kept.subscriptions.insert(aSubscription({ id, ownerId: OWNER, url, secretSealed }), DEFAULT_QUOTA);
   }

@@ -40,7 +40,7 @@ type Secrets = Pick<Subscription, 'id' | 'secretSealed' | 'previousSecret'>;
 /** What signs at that time: the secret, and the one before it while receivers change over. */
 const signingSecrets = ({ id, secretSealed, previousSecret }: Secrets, seal: Seal, now: Date): readonly string[] => {
   const sealed = previousSecret !== null && previousSecret.until > now ? [secretSealed, previousSecret.sealed] : [secretSealed];
-  return sealed.map((one) => seal.open(one, id).toString());
+  return sealed.map((one) => seal.unseal(one, id).toString());
 };
 
 interface Addressed {

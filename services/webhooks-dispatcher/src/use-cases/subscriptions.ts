@@ -102,7 +102,7 @@ export const createSubscription = (ports: Ports) => {
       ownerLife: access.life,
       filters: request.filters && emptyToNull(request.filters),
       status: 'active',
-      secretSealed: ports.seal.close(Buffer.from(secret), id),
+      secretSealed: ports.seal.seal(Buffer.from(secret), id),
       previousSecret: null,
       createdAt: ports.clock.now(),
       lastSuccessAt: null,
@@ -193,9 +193,9 @@ export const rotateSecret = (ports: Ports) => {
     const secret = secretOf(ids.bytes(SECRET_BYTES));
     const until = new Date(ports.clock.now().getTime() + overlapSeconds * 1000);
     const rotated = ({ secretSealed }: Subscription): SubscriptionChange => {
-      if (ports.seal.open(secretSealed, id).toString() === secret) return {};
+      if (ports.seal.unseal(secretSealed, id).toString() === secret) return {};
       const previousSecret = overlapSeconds === 0 ? null : { sealed: secretSealed, until };
-      return { secretSealed: ports.seal.close(Buffer.from(secret), id), previousSecret };
+      return { secretSealed: ports.seal.seal(Buffer.from(secret), id), previousSecret };
     };
     const subscription = (await ports.subscriptions.update(owner.userId, id, rotated)) ?? missing();
     return { secret, subscription };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { idempotencyStore } from '@bubbles/host/idempotency-store.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
-import { masterKeySeal } from '@bubbles/kernel/seal.ts';
+import { createSeal } from '@bubbles/kernel/seal.ts';
 import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
@@ -56,7 +56,7 @@ afterEach(async () => {
 const replicas = async (onOpen: (drawer: string) => Promise<void> = () => Promise.resolve()) => {
   const clock = fakeClock();
   const database = openEmbedded({ path: ':memory:', log: memoryLog() }).database('things');
-  const seal = masterKeySeal([{ id: 'k1', key: randomBytes(32) }], randomBytes);
+  const seal = createSeal([{ id: 'k1', key: randomBytes(32) }], randomBytes);
   const opened: string[] = [];
   const start = async () => {
     const idempotency = idempotencyStore({ database, seal, clock, ids: systemIds() });

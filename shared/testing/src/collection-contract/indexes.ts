@@ -85,7 +85,7 @@ export const describeIndexes = (make: MakeDatabase): void =>
       ];
       for (const other of others) {
         await expect(things.ensureIndexes([MAIL, other], ['mail'])).rejects.toMatchObject({
-          name: 'StartRefused',
+          name: 'StartupError',
           message: expect.stringMatching(/^The index due of \S+\/contract_\S+ is .* Drop that one \(.*'due'.*\), then start again\.$/),
         });
       }
@@ -96,9 +96,9 @@ export const describeIndexes = (make: MakeDatabase): void =>
       const things = await fresh(make);
       await things.ensureIndexes([MAIL]);
       const twin = expect.stringMatching(/^The index mail_v2 of .* index mail that is there\. Drop that one/);
-      await expect(things.ensureIndexes([{ ...MAIL, name: 'mail_v2' }])).rejects.toMatchObject({ name: 'StartRefused', message: twin });
+      await expect(things.ensureIndexes([{ ...MAIL, name: 'mail_v2' }])).rejects.toMatchObject({ name: 'StartupError', message: twin });
       const both = [{ ...MAIL, name: 'a', keys: { a: 1 } } as const, { name: 'b', keys: { a: 1 } } as const];
-      await expect((await fresh(make)).ensureIndexes(both)).rejects.toMatchObject({ name: 'StartRefused' });
+      await expect((await fresh(make)).ensureIndexes(both)).rejects.toMatchObject({ name: 'StartupError' });
     });
 
     it('an index of an earlier version goes before its successor is made, and one that never was is gone already', async () => {
@@ -133,7 +133,7 @@ export const describeIndexes = (make: MakeDatabase): void =>
         { _id: 'b', mail: 'x' },
       ]);
       await expect(things.ensureIndexes([MAIL])).rejects.toMatchObject({
-        name: 'StartRefused',
+        name: 'StartupError',
         message: expect.stringMatching(/^The index mail of .* is unique and documents that are there repeat its key/),
       });
       await things.deleteOne({ _id: 'b' });

@@ -1,6 +1,6 @@
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { systemIds } from '@bubbles/kernel/ids.ts';
-import { masterKeySeal } from '@bubbles/kernel/seal.ts';
+import { createSeal } from '@bubbles/kernel/seal.ts';
 import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
@@ -16,7 +16,7 @@ describe('assertion issuer', () => {
     clock = fakeClock();
     ring = createKeyRing({
       keys: fakeAssertionKeyStore(),
-      seal: masterKeySeal([{ id: 'k1', key: randomBytes(32) }], randomBytes),
+      seal: createSeal([{ id: 'k1', key: randomBytes(32) }], randomBytes),
       clock,
       ids: systemIds(),
     });

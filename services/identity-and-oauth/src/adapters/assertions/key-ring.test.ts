@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { systemIds } from '@bubbles/kernel/ids.ts';
-import { masterKeySeal } from '@bubbles/kernel/seal.ts';
+import { createSeal } from '@bubbles/kernel/seal.ts';
 import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { fakeAssertionKeyStore } from '../../../test/fakes.ts';
@@ -18,7 +18,7 @@ describe('key ring', () => {
     keys = fakeAssertionKeyStore();
     clock = fakeClock();
   });
-  const replica = () => createKeyRing({ keys, seal: masterKeySeal([masterKey], randomBytes), clock, ids: systemIds() });
+  const replica = () => createKeyRing({ keys, seal: createSeal([masterKey], randomBytes), clock, ids: systemIds() });
   const kids = async () => (await replica().published()).map(({ kid }) => kid);
 
   it('replicas that begin on an empty store at the same time sign with one key', async () => {
@@ -31,7 +31,7 @@ describe('key ring', () => {
     let reads = 0;
     const running = { ...clock, now: () => new Date(clock.now().getTime() + reads++) };
     const ids = systemIds();
-    const seal = masterKeySeal([masterKey], randomBytes);
+    const seal = createSeal([masterKey], randomBytes);
     const first = await createKeyRing({ keys, seal, ids, clock: running }).current();
     const behind = { ...clock, now: () => new Date(clock.now().getTime() - 5000) };
     expect((await createKeyRing({ keys, seal, ids, clock: behind }).current()).kid).toBe(first.kid);
@@ -104,7 +104,7 @@ describe('key ring', () => {
   it('signs on while the store is away', async () => {
     let away = false;
     const faltering: AssertionKeyStore = { ...keys, all: () => (away ? Promise.reject(new Error('away')) : keys.all()) };
-    const ring = createKeyRing({ keys: faltering, seal: masterKeySeal([masterKey], randomBytes), clock, ids: systemIds() });
+    const ring = createKeyRing({ keys: faltering, seal: createSeal([masterKey], randomBytes), clock, ids: systemIds() });
     const { kid } = await ring.current();
     away = true;
     await clock.advance(60_000);

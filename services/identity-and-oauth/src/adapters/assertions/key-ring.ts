@@ -49,7 +49,7 @@ export const createKeyRing = ({ keys, seal, clock, ids }: RingOptions): KeyRing 
     try {
       const due = signingKeyOf(await makeDue(await readStored()), clock.now());
       if (!due) throw new Error('no assertion key signs now, though one was made');
-      if (signing?.kid !== due.kid) signing = { ...due, key: ed25519(seal.open(due.sealed, due.kid)) };
+      if (signing?.kid !== due.kid) signing = { ...due, key: ed25519(seal.unseal(due.sealed, due.kid)) };
       confirmedUntilMs = clock.monotonic() + CONFIRMED_FOR_MS;
       return signing;
     } catch (error) {
@@ -80,5 +80,5 @@ const sealedKey = async (lifecycle: KeyLifecycle, seed: Buffer, seal: Seal): Pro
   const { x = '' } = createPublicKey(ed25519(seed)).export({ format: 'jwk' });
   const publicKey: PublicKey = { kty: 'OKP', crv: 'Ed25519', x };
   const kid = await calculateJwkThumbprint(publicKey);
-  return { ...lifecycle, kid, publicKey, sealed: seal.close(seed, kid) };
+  return { ...lifecycle, kid, publicKey, sealed: seal.seal(seed, kid) };
 };
