@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Channel } from 'amqplib';
 import { z } from 'zod';
 import { type AmqpEngine, startAmqpEngine } from '../../test/amqp-engine.ts';
+import { describeAmqplibFaults } from '../../test/amqplib-faults.ts';
 import { describeBrokerFaults } from '../../test/broker-faults.ts';
 import { anEvent, consumerOf, publishUntilTaken, thingHappened } from '../../test/bus-events.ts';
 import { describeFrozenAnswers } from '../../test/frozen-answers.ts';
@@ -252,6 +253,7 @@ const describeRabbit = (url: string) =>
 const url = process.env['AMQP_URL'];
 if (url) describeRabbit(url);
 if (url) describeFrozenAnswers(url);
+if (url) describeAmqplibFaults(url);
 
 const control = process.env['RABBITMQ_CONTROL'];
 if (url && control) describeBrokerFaults(url, control);

@@ -89,8 +89,8 @@ export const openConnection = ({ url, name, log, jitter }: ConnectionOptions): A
 };
 
 /**
- * Recovery of amqplib listens to a new connection only after `setup`: until then an error event without this listener ends the process, and a connection
- * that closes still counts as open, which the round trip prevents (https://github.com/amqp-node/amqplib/issues/738; `amqplib-faults.test.ts`).
+ * Recovery listens to a new connection only after `setup`: until then an error without this listener would end the process, and a connection that closes
+ * would count as open, which the round trip prevents. https://github.com/amqp-node/amqplib/issues/738
  */
 const proveAlive = async (model: ChannelModel, log: Log): Promise<void> => {
   model.on('error', (error) => log.debug('new connection failed', { error }));
@@ -98,7 +98,7 @@ const proveAlive = async (model: ChannelModel, log: Log): Promise<void> => {
   await channel.close();
 };
 
-/** A channel that the broker closes emits an error event, which ends the process when nobody listens. */
+/** A channel that the broker closes takes its connection with it when nobody listens. https://github.com/amqp-node/amqplib/issues/649 */
 export const listenTo = <C extends Channel>(channel: C, log: Log): C => {
   channel.on('error', (error) => log.warn('broker closed a channel', { error }));
   channel.on('handler-error', (error, event) => log.error('channel listener failed', { event, error }));

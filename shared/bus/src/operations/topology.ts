@@ -79,7 +79,7 @@ export const withChannel = async <T>(url: string, work: (channel: ConfirmChannel
     const channel = await connection.createConfirmChannel();
     channel.on('error', () => undefined);
     const result = await work(channel);
-    // The close of the connection would overtake the last acknowledgements.
+    // The close of the connection would drop the last acknowledgements: https://github.com/amqp-node/amqplib/issues/637
     await channel.close();
     return result;
   } finally {
