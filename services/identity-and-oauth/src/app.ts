@@ -20,7 +20,7 @@ import { createKey, grantKey, listKeys, revokeKey, sweepRevokedKeys } from './us
 import { endSession, startSession, sweepSessions } from './use-cases/sessions.ts';
 import { addChannel, changeTeam, createTeam, endMembership, getTeam, listTeams, setMembership, teamsOfCaller } from './use-cases/teams.ts';
 
-export interface AppPorts {
+interface AppPorts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly accounts: AccountStore;

@@ -32,12 +32,12 @@ export interface Account extends Profile {
   readonly createdAt: Date;
   readonly memberships: readonly Membership[];
   readonly keys: readonly ActiveKey[];
-  /** Rises when it is opened again after it was deleted: nothing of an earlier life counts. Absent in accounts from before it was kept. */
+  /** Rises when a deleted account is opened again: nothing of an earlier life counts. Absent in accounts of an older release. */
   readonly life?: number;
 }
 
 const FIRST_LIFE = 1;
-/** Of an account, or of what belongs to one. */
+/** The life of an account, or the one in which something of it was made. */
 export const lifeOf = ({ life = FIRST_LIFE }: { readonly life?: number }): number => life;
 
 export interface VersionedAccount {
@@ -46,7 +46,7 @@ export interface VersionedAccount {
   readonly accountVersion: number;
 }
 
-export interface NewAccount {
+interface NewAccount {
   readonly id: string;
   readonly profile: Profile;
   readonly keys: readonly ActiveKey[];
@@ -80,7 +80,6 @@ export const withProfile = (account: Account, profile: Partial<Profile>): Accoun
   return revised(account, profile);
 };
 
-/** Does this state bring a deleted account back? */
 const reopens = (account: Account, state: AccountState): boolean => account.state === 'deleted' && state !== 'deleted';
 
 /** The keys that end with the change to this state. */
@@ -95,7 +94,7 @@ export const inState = (account: Account, state: AccountState): Account | null =
   return revised(account, state === 'deleted' ? { state, ...ANONYMOUS } : { state });
 };
 
-/** In place when there is one already, so that the order of joining stays. Null when nothing differs. */
+/** An existing membership keeps its place, so that the order of joining stays. Null when nothing differs. */
 export const withMembership = (account: Account, membership: Membership): Account | null => {
   const current = membershipIn(account, membership.teamId);
   if (current?.role === membership.role && current.hidden === membership.hidden) return null;
@@ -109,5 +108,5 @@ export const withMembership = (account: Account, membership: Membership): Accoun
 export const withoutMembership = (account: Account, teamId: string): Account | null =>
   membershipIn(account, teamId) ? { ...account, memberships: account.memberships.filter((one) => one.teamId !== teamId) } : null;
 
-export const membershipIn = (account: Pick<Account, 'memberships'>, teamId: string): Membership | null =>
+const membershipIn = (account: Pick<Account, 'memberships'>, teamId: string): Membership | null =>
   account.memberships.find((one) => one.teamId === teamId) ?? null;

@@ -4,7 +4,7 @@ import type { Membership } from './account.ts';
 export interface Channel {
   readonly id: string;
   readonly name: string | null;
-  /** Who sees it; null: every admin and member of the team. */
+  /** The users who see it; null: every admin and member of the team. */
   readonly memberIds: readonly string[] | null;
 }
 
@@ -21,7 +21,7 @@ export interface Team {
   readonly channels: readonly Channel[];
 }
 
-export interface Viewer {
+interface Viewer {
   readonly userId: string;
   readonly role: Role;
 }

@@ -13,8 +13,8 @@ export const MAX_ACTIVE_KEYS = 10;
 /** The only form in which a token is stored or looked up. */
 export const hashToken = (token: string): string => hash('sha256', token, 'hex');
 
-/** What is chosen outside for a new token: its id, its randomness and the time. */
-export interface TokenSeed {
+/** What the rules for a new token cannot draw themselves. */
+interface TokenSeed {
   readonly id: string;
   readonly random: Buffer;
   readonly at: Date;
@@ -41,7 +41,7 @@ export interface Session {
   readonly expiresAt: Date;
   /** Set by signing out. */
   readonly endedAt: Date | null;
-  /** That of the account when it was made; absent in sessions from before it was kept. */
+  /** Of the account when the session was made; absent in sessions of an older release. */
   readonly life?: number;
 }
 
@@ -60,6 +60,6 @@ export const issueSession = (account: Account, { id, random, at }: TokenSeed): I
   };
 };
 
-/** One that was made in an earlier life of its account has ended with that. */
+/** A session of an earlier life of its account has ended with that life. */
 export const sessionIsLive = (session: Pick<Session, 'endedAt' | 'expiresAt' | 'life'>, owner: Account, now: Date): boolean =>
   session.endedAt === null && session.expiresAt > now && lifeOf(session) === lifeOf(owner);

@@ -2,7 +2,7 @@ import type { Account, Membership } from '../domain/account.ts';
 import { hasPaidFeatures, type Team, type TeamsById, visibleChannels } from '../domain/team.ts';
 import type { AccountStore, TeamStore } from '../ports.ts';
 
-export interface MembershipAccess extends Membership {
+interface MembershipAccess extends Membership {
   readonly visibleChannelIds: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export interface TeamAccess {
   readonly team: Team | null;
 }
 
-export interface Access {
+interface Access {
   readonly accounts: readonly AccountAccess[];
   readonly teams: readonly TeamAccess[];
 }

@@ -7,7 +7,7 @@ import { type Account, type ActiveKey, inState, keysEndedBy, newAccount, type Pr
 import { type IssuedKey, type IssuedSession, issueKey, issueSession, TOKEN_BYTES } from '../domain/token.ts';
 import type { AccountChanged, AccountStore, Page, RevokedKeyStore, SessionStore } from '../ports.ts';
 
-export interface AccountToCreate {
+interface AccountToCreate {
   readonly profile: Profile;
   /** Null: without a key. */
   readonly keyName: string | null;

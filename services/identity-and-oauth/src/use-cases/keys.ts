@@ -7,18 +7,18 @@ import { hasPaidFeatures } from '../domain/team.ts';
 import { type IssuedKey, issueKey, MAX_ACTIVE_KEYS, TOKEN_BYTES } from '../domain/token.ts';
 import type { AccountStore, KeyUses, RevokedKeyStore, TeamStore } from '../ports.ts';
 
-interface Making {
+interface KeyPorts {
   readonly accounts: AccountStore;
   readonly clock: Clock;
 }
 interface NewKey {
   readonly accountId: string;
   readonly name: string;
-  /** Those of the request: one that comes again finds the key that it made. */
+  /** Drawn from the request, so that a request which comes again finds the key that it made. */
   readonly ids: Ids;
 }
 
-const makeKey = async ({ accounts, clock }: Making, { accountId, name, ids }: NewKey): Promise<IssuedKey> => {
+const makeKey = async ({ accounts, clock }: KeyPorts, { accountId, name, ids }: NewKey): Promise<IssuedKey> => {
   const issued = issueKey(name, { id: ids.uuid(), random: ids.bytes(TOKEN_BYTES), at: clock.now() });
   if (await accounts.addKey(accountId, issued.key)) return issued;
   const made = (await accounts.get(accountId))?.keys.find(({ id }) => id === issued.key.id);
@@ -27,19 +27,19 @@ const makeKey = async ({ accounts, clock }: Making, { accountId, name, ids }: Ne
 };
 
 export const createKey =
-  ({ teams, ...making }: Making & { teams: TeamStore }) =>
+  ({ teams, ...ports }: KeyPorts & { teams: TeamStore }) =>
   async ({ owner, ...key }: Omit<NewKey, 'accountId'> & { owner: Account }): Promise<IssuedKey> => {
     const joined = await teams.byIds(owner.memberships.map(({ teamId }) => teamId));
     if (!hasPaidFeatures(owner.memberships, joined)) throw refusal(PLAN_REFUSALS.apiKeys);
-    return makeKey(making, { ...key, accountId: owner.id });
+    return makeKey(ports, { ...key, accountId: owner.id });
   };
 
 /** For an operator: whatever the plan. */
 export const grantKey =
-  (making: Making) =>
+  (ports: KeyPorts) =>
   async (key: NewKey): Promise<IssuedKey> => {
-    if (!(await making.accounts.get(key.accountId))) throw new DomainError('not_found', 'No such account.');
-    return makeKey(making, key);
+    if (!(await ports.accounts.get(key.accountId))) throw new DomainError('not_found', 'No such account.');
+    return makeKey(ports, key);
   };
 
 export interface ListedKey extends ActiveKey {
@@ -63,16 +63,16 @@ export const revokeKey =
     if (!(await accounts.removeKey(owner.id, keyId))) throw noSuchKey();
   };
 
-/** How long a revoked key is told from an unknown token: as long as somebody may wonder why it stopped working. */
+/** How long the use of a revoked key is refused as revoked, before it is refused as unknown. */
 const REVOKED_KNOWN_MS = 365 * 24 * 60 * 60 * 1000;
-const SWEPT_AT_ONCE = 500;
+const KEYS_PER_SWEEP = 500;
 
 export const sweepRevokedKeys =
   ({ revokedKeys, keyUses, clock }: { revokedKeys: RevokedKeyStore; keyUses: KeyUses; clock: Clock }) =>
   async (): Promise<void> => {
     const before = new Date(clock.now().getTime() - REVOKED_KNOWN_MS);
     for (;;) {
-      const swept = await revokedKeys.revokedBefore(before, SWEPT_AT_ONCE);
+      const swept = await revokedKeys.revokedBefore(before, KEYS_PER_SWEEP);
       if (swept.length === 0) return;
       await keyUses.forget(swept.map(({ keyId }) => keyId));
       await revokedKeys.forget(swept.map(({ hash }) => hash));

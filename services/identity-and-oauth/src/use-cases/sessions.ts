@@ -4,7 +4,7 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import { type IssuedSession, issueSession, TOKEN_BYTES } from '../domain/token.ts';
 import type { AccountStore, SessionStore } from '../ports.ts';
 
-/** How long an expired session is still known, so that its use after the account closed is told as that. */
+/** How long an expired session is kept, so that its use after the account was closed is refused as `account_deleted`. */
 const KEPT_AFTER_EXPIRY_MS = 14 * 24 * 60 * 60 * 1000;
 
 export const startSession =

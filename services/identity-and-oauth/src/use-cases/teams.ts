@@ -7,7 +7,7 @@ import { type Account, type Membership, withMembership, withoutMembership } from
 import { type Channel, type Team, visibleChannels } from '../domain/team.ts';
 import type { AccountStore, Page, TeamStore } from '../ports.ts';
 
-export type TeamFields = Pick<Team, 'name' | 'plan' | 'archived' | 'domain' | 'discoverable'>;
+type TeamFields = Pick<Team, 'name' | 'plan' | 'archived' | 'domain' | 'discoverable'>;
 
 interface TeamPorts {
   readonly teams: TeamStore;

@@ -11,7 +11,7 @@ const SEED_BYTES = 32;
 /** How long a key signs without a look at the store: one that was restored from a backup may not have it. */
 const CONFIRMED_FOR_MS = 10_000;
 
-export interface SigningKey {
+interface SigningKey {
   readonly kid: string;
   readonly key: KeyObject;
 }

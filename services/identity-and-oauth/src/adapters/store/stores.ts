@@ -7,7 +7,7 @@ import { createKeyUses, createRevokedKeyStore, type KeyUseDoc, REVOKED_KEY_INDEX
 import { ASSERTION_KEY_INDEXES, type AssertionKeyDoc, createAssertionKeyStore } from './assertion-keys.ts';
 import { createCredentialStore, createSessionStore, SESSION_INDEXES, type SessionDoc } from './credentials.ts';
 
-export interface StoreOptions extends Pick<Infra, 'database' | 'clock' | 'ids'> {
+interface StoreOptions extends Pick<Infra, 'database' | 'clock' | 'ids'> {
   /** The name under which events are published. */
   readonly source: string;
   /** There may be events to relay. */
