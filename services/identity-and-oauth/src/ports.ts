@@ -1,7 +1,7 @@
 import type { OutgoingEvent } from '@bubbles/bus/outgoing.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
 import type { Account, ActiveKey, VersionedAccount } from './domain/account.ts';
-import type { Credential, CredentialStatus, RateDecision } from './domain/credential.ts';
+import type { Credential, RateDecision } from './domain/credential.ts';
 import type { KeyLifecycle } from './domain/key-lifecycle.ts';
 import type { Team, TeamsById } from './domain/team.ts';
 import type { Session } from './domain/token.ts';
@@ -81,11 +81,8 @@ export interface CredentialStore {
 }
 
 /** An access token that our issuer signed for this API. */
-export interface AccessToken {
-  readonly grantId: string;
+export interface AccessToken extends Pick<Credential, 'id' | 'kind' | 'scopes' | 'status'> {
   readonly accountId: string;
-  readonly scopes: readonly string[];
-  readonly status: CredentialStatus;
 }
 
 export interface AccessTokenVerifier {

@@ -102,14 +102,14 @@ describe('the check of credentials', () => {
 
   it('[RATE-04] an access token is its grant, with the scopes it was granted', async () => {
     give('a', aCredential());
-    accessTokens.set(aJwt, { grantId: 'grant-1', accountId: 'user-1', scopes: ['bubbles:read'], status: 'live' });
+    accessTokens.set(aJwt, { id: 'grant-1', kind: 'oauth', accountId: 'user-1', scopes: ['bubbles:read'], status: 'live' });
     const [admission] = await checkCredentials(ports())([jwtCheck]);
     expect(admission).toMatchObject({ outcome: 'allowed', credential: { id: 'grant-1', kind: 'oauth', scopes: ['bubbles:read'] } });
   });
 
   it('[AUTH-05] the account of an access token is told before its expiry', async () => {
     give('a', aCredential({ account: anAccount({ state: 'disabled' }) }));
-    accessTokens.set(aJwt, { grantId: 'grant-1', accountId: 'user-1', scopes: [], status: 'ended' });
+    accessTokens.set(aJwt, { id: 'grant-1', kind: 'oauth', accountId: 'user-1', scopes: [], status: 'ended' });
     expect(await checkCredentials(ports())([jwtCheck])).toEqual([{ outcome: 'refused', refusal: 'account_deleted' }]);
   });
 });

@@ -66,6 +66,7 @@ const findCredentials = async (ports: CheckPorts, checks: readonly CredentialChe
 const findByJwt = async ({ accessTokens, credentials }: CheckPorts, jwt: string): Promise<Credential | null> => {
   const token = await accessTokens.verify(jwt);
   if (!token) return null;
-  const owner = (await credentials.owners([token.accountId])).get(token.accountId);
-  return owner ? { ...owner, id: token.grantId, kind: 'oauth', scopes: token.scopes, status: token.status } : null;
+  const { accountId, ...credential } = token;
+  const owner = (await credentials.owners([accountId])).get(accountId);
+  return owner ? { ...owner, ...credential } : null;
 };
