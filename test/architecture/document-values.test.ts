@@ -2,7 +2,7 @@ import { readFragment } from '@bubbles/gateway/documents/fragment.ts';
 import { mergeFragments } from '@bubbles/gateway/documents/merge.ts';
 import { OWNED_PREFIXES } from '@bubbles/gateway/documents/ownership.ts';
 import { DOCUMENT_HEAD } from '@bubbles/gateway/pages/document-head.ts';
-import { ownFragment } from '@bubbles/gateway/pages/own-fragment.ts';
+import { ownFragment } from '@bubbles/gateway/pages/pages.ts';
 import { describe, expect, it } from '@jest/globals';
 import { schemaFaultsIn } from '../fuzz/json-schema.ts';
 import { everyService, fragmentOf } from '../support/services.ts';

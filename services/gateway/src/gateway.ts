@@ -1,30 +1,28 @@
 import { serviceTokens } from '@bubbles/auth/service-token.ts';
+import { GATEWAY } from '@bubbles/contracts/services.ts';
 import { hostHttp } from '@bubbles/http/ops/http-host.ts';
 import { createMetrics, type Metrics } from '@bubbles/http/ops/metrics.ts';
+import type { ServiceTokens } from '@bubbles/http/routes/internal-auth.ts';
 import { loadShedder, NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
-import { admission, handingOver } from './admission/admit.ts';
-import { type IdentityChecks, identityChecks } from './admission/identity-checks.ts';
+import type { Counter } from 'prom-client';
+import { createAdmission } from './admission/admission.ts';
+import { createIdentityChecks } from './admission/identity-checks.ts';
 import { memoryShares } from './balancing/memory-shares.ts';
 import type { GatewayConfig } from './config.ts';
-import { type SlowReaders, slowReaders } from './exchange/slow-readers.ts';
-import { readBakedFragments } from './fragments/baked.ts';
-import { fragmentClient } from './fragments/fetch-fragment.ts';
-import { type FragmentPoll, fragmentPoll } from './fragments/fragment-poll.ts';
-import { type FragmentRegistry, type FragmentReport, fragmentRegistry } from './fragments/registry.ts';
-import { type GatewayMetrics, gatewayMetrics } from './gateway-metrics.ts';
-import { type PublicDocument, publicDocument } from './pages/document.ts';
-import { ownFragment } from './pages/own-fragment.ts';
-import { ownPages } from './pages/pages.ts';
-import { forwarding } from './pipeline/forward.ts';
-import { type Before, requestHandler } from './pipeline/handler.ts';
-import { requestRouting } from './pipeline/route-request.ts';
-import { countTraffic, type Traffic } from './pipeline/traffic.ts';
+import { createSlowReaders } from './exchange/slow-readers.ts';
+import { createFragmentClient, createFragmentPoll, readBakedFragments } from './fragments/fragment-poll.ts';
+import { createFragmentRegistry, type FragmentReport } from './fragments/registry.ts';
+import { gatewayMetrics, measureBreakers } from './gateway-metrics.ts';
+import { createPublicDocument } from './pages/document.ts';
+import { ownFragment, ownPages } from './pages/pages.ts';
+import { forwarder } from './pipeline/forward.ts';
+import { type Before, requestHandler, Traffic } from './pipeline/handler.ts';
 import { POOL_LIMITS } from './upstream/address.ts';
-import { openUpstreams, type Upstreams } from './upstream/upstreams.ts';
+import { createUpstreams, type Upstreams } from './upstream/upstreams.ts';
 
 export interface GatewayInfra {
   readonly clock: Clock;
@@ -83,39 +81,12 @@ export const createGateway = (config: GatewayConfig, infra: GatewayInfra): Gatew
 
 type Infra = GatewayInfra & { readonly metrics: Metrics };
 
-interface Parts {
-  readonly upstreams: Upstreams;
-  readonly registry: FragmentRegistry;
-  readonly poll: FragmentPoll;
-  readonly document: PublicDocument;
-  readonly checks: IdentityChecks;
-  readonly traffic: Traffic;
-  readonly readers: SlowReaders;
-  readonly metrics: GatewayMetrics;
-  readonly close: () => Promise<void>;
-}
-
 const startGateway = async (config: GatewayConfig, infra: Infra): Promise<RunningGateway> => {
   const { clock, ids, log, metrics } = infra;
-  const parts = assemble(config, infra);
-  const { poll, registry, traffic } = parts;
-  const shedder = config.shedding ? loadShedder() : NO_SHEDDING;
+  const { upstreams, registry, poll, traffic, shedder, handler, close } = assemble(config, infra);
   const fragments = () => registry.report().map((report) => ({ ...report, lastError: poll.lastError(report.service) }));
   const host = await hostHttp({
-    handler: requestHandler({
-      ...infra,
-      ...parts,
-      shedder,
-      metrics: metrics.http,
-      before: infra.before ?? null,
-      proxies: config.trustedProxies,
-      origins: config,
-      maxInFlight: config.limits.maxInFlight,
-      isKnown: (hash) => parts.checks.isKnown(hash),
-      route: requestRouting({ registry, poll, prefixes: config.prefixes }),
-      forward: forwarderOf(config, infra, parts),
-      showPage: ownPages({ document: parts.document, varyBy: variesBy(config) }),
-    }),
+    handler,
     listen: config.listen,
     ops: config.ops,
     limits: { ...SERVER_LIMITS, headersTimeoutMs: config.limits.headersTimeoutMs, requestTimeoutMs: config.limits.requestTimeoutMs },
@@ -126,28 +97,23 @@ const startGateway = async (config: GatewayConfig, infra: Infra): Promise<Runnin
     notReady: () => Promise.resolve(null),
     documents: { '/internal/fragments': fragments },
   });
-  await parts.upstreams.start();
+  await upstreams.start();
   await poll.refresh();
-  const polling = startLoop({
-    name: 'fragments',
-    clock,
-    log,
-    run: () => poll.refresh().then(() => null),
-    pollMs: config.limits.fragmentPollMs,
-  });
+  const run = () => poll.refresh().then(() => null);
+  const polling = startLoop({ name: 'fragments', clock, log, run, pollMs: config.limits.fragmentPollMs });
   await host.open();
   return {
     url: host.url,
     opsUrl: host.opsUrl,
     refresh: () => poll.refresh(),
     fragments,
-    inFlight: () => traffic.inFlight(),
+    inFlight: () => traffic.inFlight,
     idle: () => traffic.idle(),
     stop: async () => {
       const drained = await host.drain();
       await polling.stop();
       shedder.stop();
-      await parts.close();
+      await close();
       await host.close();
       return drained;
     },
@@ -166,52 +132,67 @@ const SERVER_LIMITS = {
 const variesBy = ({ publicBaseUrl }: GatewayConfig): readonly string[] =>
   publicBaseUrl === null ? ['Host', 'X-Forwarded-Host', 'X-Forwarded-Proto'] : [];
 
-const assemble = (config: GatewayConfig, { clock, ids, log, metrics }: Infra): Parts => {
+const assemble = (config: GatewayConfig, infra: Infra) => {
   const { limits, prefixes } = config;
-  const measured = gatewayMetrics(metrics);
-  const tokens = serviceTokens({ caller: 'gateway', key: config.serviceKey, clock });
-  const pools = {
-    ...POOL_LIMITS,
-    connections: limits.connectionsPerAddress,
-    placeWaitMs: limits.placeWaitMs,
-    connectTimeoutMs: limits.connectTimeoutMs,
-  };
-  const upstreams = openUpstreams({ urls: config.upstreams, clock, log, ids, limits: pools });
-  const own = ownFragment();
-  const onRejected = (service: string, code: string) => measured.fragmentRejected(service, code);
-  const document = publicDocument({ own, prefixes, log, onRejected });
-  const baked = readBakedFragments(config.bakedFragments, upstreams.services);
-  const registry = fragmentRegistry({ own, baked, prefixes, clock, log, onRejected, onChange: (fragments) => document.update(fragments) });
-  const client = fragmentClient(tokens);
-  const checks = identityChecks({ tokens, clock, deadlineMs: limits.checkTimeoutMs, onBatch: (size) => measured.checksSent(size) });
-  measured.watchBreakers(upstreams);
-  return {
-    upstreams,
+  const { clock, ids, log, metrics } = infra;
+  const own = gatewayMetrics(metrics);
+  const tokens = serviceTokens({ caller: GATEWAY, key: config.serviceKey, clock });
+  const { connectionsPerAddress: connections, placeWaitMs, connectTimeoutMs } = limits;
+  const pools = { ...POOL_LIMITS, connections, placeWaitMs, connectTimeoutMs };
+  const upstreams = createUpstreams({ urls: config.upstreams, clock, log, ids, limits: pools });
+  measureBreakers(metrics, upstreams);
+  const { registry, poll, document, closeClient } = fragmentsOf(config, infra, { upstreams, tokens, rejected: own.rejectedFragments });
+  const checks = createIdentityChecks({ tokens, clock, deadlineMs: limits.checkTimeoutMs, perCall: own.checksPerCall });
+  const readers = createSlowReaders({ unread: memoryShares(limits.unreadMemory), stallMs: limits.readerStallMs });
+  const traffic = new Traffic();
+  const shedder = config.shedding ? loadShedder() : NO_SHEDDING;
+  const handler = requestHandler({
+    ...infra,
     registry,
-    poll: fragmentPoll({ registry, upstreams, client, clock }),
-    document,
-    checks,
-    traffic: countTraffic(),
-    readers: slowReaders({ unread: memoryShares(limits.unreadMemory), stallMs: limits.readerStallMs }),
-    metrics: measured,
-    close: async () => {
-      await Promise.all([upstreams.stop(), checks.close(), client.close()]);
-    },
+    poll,
+    prefixes,
+    traffic,
+    readers,
+    shedder,
+    metrics: metrics.http,
+    before: infra.before ?? null,
+    proxies: config.trustedProxies,
+    origins: config,
+    maxInFlight: limits.maxInFlight,
+    isKnown: checks.isKnown,
+    forward: forwarder({
+      admission: createAdmission({ checks, upstreams }),
+      checks,
+      upstreams,
+      bodies: memoryShares(limits.bodyMemory),
+      readers,
+      limits,
+      clock,
+      ids,
+      upstreamSeconds: own.upstreamSeconds,
+    }),
+    showPage: ownPages({ document, varyBy: variesBy(config) }),
+  });
+  const close = async () => {
+    await Promise.all([upstreams.stop(), checks.close(), closeClient()]);
   };
+  return { upstreams, registry, poll, traffic, shedder, handler, close };
 };
 
-const forwarderOf = ({ limits }: GatewayConfig, { clock, ids }: Infra, { checks, upstreams, readers, metrics }: Parts) =>
-  forwarding({
-    admit: admission({ checks, upstreams }),
-    handOver: handingOver({ checks }),
-    onIdentityAnswer: ({ credential }, head) => {
-      if (credential !== null) checks.relayed(credential.hash, head);
-    },
-    upstreams,
-    bodies: memoryShares(limits.bodyMemory),
-    readers,
-    limits,
-    clock,
-    ids,
-    onServed: (service, seconds) => metrics.upstreamServed(service, seconds),
-  });
+interface FragmentParts {
+  readonly upstreams: Upstreams;
+  readonly tokens: ServiceTokens;
+  readonly rejected: Counter<'upstream' | 'code'>;
+}
+
+const fragmentsOf = (config: GatewayConfig, { clock, log }: Infra, { upstreams, tokens, rejected }: FragmentParts) => {
+  const { prefixes } = config;
+  const own = ownFragment();
+  const onRejected = (upstream: string, code: string) => rejected.inc({ upstream, code });
+  const document = createPublicDocument({ own, prefixes, log, onRejected });
+  const baked = readBakedFragments(config.bakedFragments, upstreams.services);
+  const onChange = document.update;
+  const registry = createFragmentRegistry({ own, baked, prefixes, clock, log, onRejected, onChange });
+  const client = createFragmentClient(tokens);
+  return { registry, poll: createFragmentPoll({ registry, upstreams, client, clock }), document, closeClient: client.close };
+};

@@ -2,10 +2,10 @@ import { COMMITTED_FRAGMENTS } from './config.ts';
 import { readFragment } from './documents/fragment.ts';
 import { mergeFragments } from './documents/merge.ts';
 import { OWNED_PREFIXES } from './documents/ownership.ts';
-import { readBakedFragments } from './fragments/baked.ts';
+import { readBakedFragments } from './fragments/fragment-poll.ts';
 import { parsedJson } from './messages/json.ts';
 import { DOCUMENT_HEAD } from './pages/document-head.ts';
-import { ownFragment } from './pages/own-fragment.ts';
+import { ownFragment } from './pages/pages.ts';
 
 /** Prints the public document of the committed fragments; any conflict is a failure. */
 const read = [...readBakedFragments(COMMITTED_FRAGMENTS, Object.keys(OWNED_PREFIXES))].map(([service, text]) => ({

@@ -1,8 +1,8 @@
 import { serviceTokens } from '@bubbles/auth/service-token.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type IdentityChecks, identityChecks } from '../src/admission/identity-checks.ts';
-import { type Address, openAddress, POOL_LIMITS } from '../src/upstream/address.ts';
+import { createIdentityChecks, type IdentityChecks } from '../src/admission/identity-checks.ts';
+import { Address, POOL_LIMITS } from '../src/upstream/address.ts';
 import { allowed, type FakeIdentity, IDENTITY_FRAGMENT, serviceKey, startFakeIdentity } from './fake-services.ts';
 import { startWorld, type World } from './start.ts';
 
@@ -18,7 +18,7 @@ describe('an address of identity that is gone', () => {
   let checks: IdentityChecks;
   const opened: Address[] = [];
   const anAddress = (): Address => {
-    const address = openAddress(identity.url, clock, POOL_LIMITS);
+    const address = new Address(identity.url, clock, POOL_LIMITS);
     opened.push(address);
     return address;
   };
@@ -26,11 +26,11 @@ describe('an address of identity that is gone', () => {
 
   beforeEach(async () => {
     identity = await startFakeIdentity(IDENTITY_FRAGMENT);
-    checks = identityChecks({
+    checks = createIdentityChecks({
       tokens: serviceTokens({ caller: 'gateway', key: serviceKey(), clock }),
       clock,
       deadlineMs: 1000,
-      onBatch: () => undefined,
+      perCall: { observe: () => undefined },
     });
   });
   afterEach(async () => {

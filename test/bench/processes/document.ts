@@ -2,11 +2,11 @@ import { COMMITTED_FRAGMENTS } from '@bubbles/gateway/config.ts';
 import { readFragment } from '@bubbles/gateway/documents/fragment.ts';
 import { mergeFragments } from '@bubbles/gateway/documents/merge.ts';
 import { OWNED_PREFIXES } from '@bubbles/gateway/documents/ownership.ts';
-import { readBakedFragments } from '@bubbles/gateway/fragments/baked.ts';
+import { readBakedFragments } from '@bubbles/gateway/fragments/fragment-poll.ts';
 import { parsedJson } from '@bubbles/gateway/messages/json.ts';
+import { renderDocument } from '@bubbles/gateway/pages/document.ts';
 import { DOCUMENT_HEAD } from '@bubbles/gateway/pages/document-head.ts';
-import { ownFragment } from '@bubbles/gateway/pages/own-fragment.ts';
-import { renderDocument } from '@bubbles/gateway/pages/rendering.ts';
+import { ownFragment } from '@bubbles/gateway/pages/pages.ts';
 import { serveParent, tellParent } from '../harness/in-child.ts';
 import { median } from '../harness/statistics.ts';
 

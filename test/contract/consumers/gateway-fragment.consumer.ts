@@ -1,6 +1,6 @@
 import { readFragment } from '@bubbles/gateway/documents/fragment.ts';
-import { fragmentClient } from '@bubbles/gateway/fragments/fetch-fragment.ts';
-import { openAddress, POOL_LIMITS } from '@bubbles/gateway/upstream/address.ts';
+import { createFragmentClient } from '@bubbles/gateway/fragments/fragment-poll.ts';
+import { Address, POOL_LIMITS } from '@bubbles/gateway/upstream/address.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { describe, expect, it } from '@jest/globals';
 import { Matchers } from '@pact-foundation/pact';
@@ -32,8 +32,8 @@ describe('the gateway reads what a service offers', () => {
         });
       })
       .executeTest(async ({ url }) => {
-        const client = fragmentClient(tokensOf('gateway'));
-        const address = openAddress(url, systemClock(), POOL_LIMITS);
+        const client = createFragmentClient(tokensOf('gateway'));
+        const address = new Address(url, systemClock(), POOL_LIMITS);
         const fetched = await client.fetch('bubbles-query', address, null);
         await Promise.all([client.close(), address.close()]);
         expect(fetched.etag).toBe(ETAG);

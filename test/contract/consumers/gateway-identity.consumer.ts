@@ -1,6 +1,6 @@
 import { type CheckAnswer, ChecksResponse, type CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
-import { type IdentityChecks, identityChecks } from '@bubbles/gateway/admission/identity-checks.ts';
-import { type Address, openAddress, POOL_LIMITS } from '@bubbles/gateway/upstream/address.ts';
+import { createIdentityChecks, type IdentityChecks } from '@bubbles/gateway/admission/identity-checks.ts';
+import { Address, POOL_LIMITS } from '@bubbles/gateway/upstream/address.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Matchers } from '@pact-foundation/pact';
@@ -97,8 +97,13 @@ describe('the gateway asks identity about credentials', () => {
         response.jsonBody(body).matchingRules({ body: [...answered, ...exactRefusal(answer)] });
       })
       .executeTest(async ({ url }) => {
-        const checks = identityChecks({ tokens: tokensOf('gateway'), clock: systemClock(), deadlineMs: 5000, onBatch: () => undefined });
-        const address = openAddress(url, systemClock(), POOL_LIMITS);
+        const checks = createIdentityChecks({
+          tokens: tokensOf('gateway'),
+          clock: systemClock(),
+          deadlineMs: 5000,
+          perCall: { observe: () => undefined },
+        });
+        const address = new Address(url, systemClock(), POOL_LIMITS);
         open.push(checks, address);
         expect(await checks.check({ h: HASH, jwt: null, aud: 'bubbles-query', accepts, ...counting }, 'somebody', [address])).toEqual(
           answer,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { API_ERRORS } from '@bubbles/contracts/access.ts';
 import { isWithin } from '@bubbles/gateway/documents/fragment.ts';
-import { standaloneReference } from '@bubbles/gateway/pages/standalone-reference.ts';
+import { standaloneReference } from '@bubbles/gateway/pages/reference-page.ts';
 import { answerOf } from '@bubbles/http/routes/http-errors.ts';
 import { createHttpApp } from '@bubbles/http/routes/mount.ts';
 import { NO_SHEDDING } from '@bubbles/http/wire/overload.ts';

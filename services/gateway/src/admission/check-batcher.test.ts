@@ -2,7 +2,7 @@ import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/c
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { checkBatcher } from './check-batcher.ts';
+import { CheckBatcher } from './check-batcher.ts';
 
 const aCheck = (h: string): CredentialCheck => ({ h, jwt: null, aud: 'bubbles-query', accepts: ['pat'] });
 const answerTo = ({ h }: CredentialCheck): CheckAnswer => ({
@@ -25,13 +25,13 @@ const heldIdentity = (atEndOfTurn = (act: () => void): void => act()) => {
   const calls: Call[] = [];
   const sizes: number[] = [];
   const clock = fakeClock();
-  const batcher = checkBatcher({
+  const batcher = new CheckBatcher({
     send: (checks) => {
       const { promise, resolve, reject } = Promise.withResolvers<readonly CheckAnswer[]>();
       calls.push({ checks, answer: (answers = checks.map(answerTo)) => resolve(answers), fail: () => reject(new Error('down')) });
       return { answers: promise, isSilent: () => true };
     },
-    onBatch: (size) => sizes.push(size),
+    perCall: { observe: (size) => void sizes.push(size) },
     now: () => clock.monotonic(),
     atEndOfTurn,
   });

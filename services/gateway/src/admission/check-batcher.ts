@@ -1,6 +1,6 @@
 import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import { createFairQueue } from '../balancing/fair-queue.ts';
+import { FairQueue } from '../balancing/fair-queue.ts';
 
 const MAX_BATCH = 256;
 const MAX_CALLS = 2;
@@ -11,7 +11,7 @@ const MAX_WAIT_MS = 2000;
 /** A call that is unanswered for so long is asked of another replica too, if this one answers nobody. */
 const PATIENCE_MS = 300;
 
-/** Who asks, and how a check waits among others. */
+/** How a check waits among others. */
 export interface CheckTurn {
   /** The name under which it takes turns. */
   readonly caller: string;
@@ -19,24 +19,18 @@ export interface CheckTurn {
   readonly known: boolean;
 }
 
-/** Asks one identity address about credentials, many in one call. */
-export interface CheckBatcher {
-  /** Rejects when the call that carried it failed; the other calls are not touched. `onSilence` is called when it may have to wait in vain. */
-  submit(check: CredentialCheck, turn: CheckTurn, onSilence: () => void): Promise<CheckAnswer>;
-}
-
-/** A call on its way. */
-export interface SentChecks {
+/** A call in flight. */
+interface SentChecks {
   /** In the order of the checks. */
   readonly answers: Promise<readonly CheckAnswer[]>;
   /** The address has answered nobody since. */
   isSilent(): boolean;
 }
 
-export interface CheckBatcherOptions {
+interface CheckBatcherOptions {
   /** Makes one call; throws when none may be made. */
   readonly send: (checks: readonly CredentialCheck[]) => SentChecks;
-  readonly onBatch: (size: number) => void;
+  readonly perCall: { observe(size: number): void };
   /** Monotonic milliseconds. */
   readonly now: () => number;
   /** Calls back when all that has come is there: what comes in one turn of the event loop goes together. */
@@ -51,89 +45,89 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Sends at the end of the turn when no call is under way; else what comes meanwhile goes together with the next, or on a second call when it fills one. */
-export const checkBatcher = ({ send, onBatch, now, atEndOfTurn }: CheckBatcherOptions): CheckBatcher => {
-  const line = checkLine(now);
-  let calls = 0;
-  let isFlushDue = false;
-  const flushSoon = () => {
-    if (isFlushDue) return;
-    isFlushDue = true;
-    atEndOfTurn(flush);
-  };
-  const flush = () => {
-    isFlushDue = false;
-    while (line.size() > 0 && (calls === 0 || (calls < MAX_CALLS && line.size() >= MAX_BATCH))) {
-      const batch = line.next();
+export class CheckWaitedTooLong extends DomainError {
+  constructor() {
+    super('unavailable', 'Too many credentials wait to be checked.');
+  }
+}
+
+/**
+ * Asks one address of identity about credentials, many in one call. It sends at the end of the turn when no call is in flight; else what comes meanwhile
+ * goes with the next call, or on a second one when it fills one. Callers take turns, and known credentials go first, up to what is kept for the others.
+ */
+export class CheckBatcher {
+  readonly #options: CheckBatcherOptions;
+  readonly #known = new FairQueue<Waiting>();
+  readonly #unknown = new FairQueue<Waiting>();
+  readonly #flush: () => void;
+  #calls = 0;
+  #isFlushDue = false;
+
+  constructor(options: CheckBatcherOptions) {
+    this.#options = options;
+    this.#flush = () => this.#sendWaiting();
+  }
+
+  /** Rejects when the call that carried it failed; the other calls are not touched. `onSilence` is called when it may have to wait in vain. */
+  submit(check: CredentialCheck, { caller, known }: CheckTurn, onSilence: () => void): Promise<CheckAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<CheckAnswer>();
+    (known ? this.#known : this.#unknown).push(caller, { check, since: this.#options.now(), onSilence, resolve, reject });
+    this.#flushSoon();
+    return promise;
+  }
+
+  #flushSoon(): void {
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    this.#options.atEndOfTurn(this.#flush);
+  }
+
+  #sendWaiting(): void {
+    this.#isFlushDue = false;
+    for (let size = this.#known.size + this.#unknown.size; size > 0; size = this.#known.size + this.#unknown.size) {
+      if (this.#calls > 0 && (this.#calls >= MAX_CALLS || size < MAX_BATCH)) return;
+      const batch: Waiting[] = [];
+      this.#take(batch, this.#known, MAX_BATCH - Math.min(KEPT_FOR_UNKNOWN, this.#unknown.size));
+      this.#take(batch, this.#unknown, MAX_BATCH);
+      this.#take(batch, this.#known, MAX_BATCH);
       if (batch.length === 0) return;
-      calls += 1;
-      onBatch(batch.length);
-      void carry(batch);
+      this.#calls += 1;
+      this.#options.perCall.observe(batch.length);
+      void this.#carry(batch);
     }
-  };
-  const carry = async (batch: readonly Waiting[]) => {
+  }
+
+  #take(batch: Waiting[], from: FairQueue<Waiting>, most: number): void {
+    while (batch.length < most) {
+      const next = from.shift();
+      if (next === null) return;
+      if (this.#options.now() - next.since > MAX_WAIT_MS) next.reject(new CheckWaitedTooLong());
+      else batch.push(next);
+    }
+  }
+
+  async #carry(batch: readonly Waiting[]): Promise<void> {
     let patience: NodeJS.Timeout | undefined;
     try {
-      const { answers, isSilent } = send(batch.map(({ check }) => check));
-      patience = setTimeout(lookForSilence, PATIENCE_MS, batch, isSilent);
+      const { answers, isSilent } = this.#options.send(batch.map(({ check }) => check));
+      patience = setTimeout(() => this.#lookForSilence(batch, isSilent), PATIENCE_MS);
       deliver(batch, await answers);
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {
       clearTimeout(patience);
-      calls -= 1;
-      flushSoon();
+      this.#calls -= 1;
+      this.#flushSoon();
     }
-  };
+  }
+
   /** Answers that lie in the socket already are read first: an event loop that is late makes nobody silent. */
-  const lookForSilence = (batch: readonly Waiting[], isSilent: () => boolean) => {
+  #lookForSilence(batch: readonly Waiting[], isSilent: () => boolean): void {
     setImmediate(() => {
       if (!isSilent()) return;
       for (const { onSilence } of batch) onSilence();
-      line.each(({ onSilence }) => onSilence());
+      for (const queue of [this.#known, this.#unknown]) queue.each(({ onSilence }) => onSilence());
     });
-  };
-  return {
-    submit: (check, turn, onSilence) => {
-      const { promise, resolve, reject } = Promise.withResolvers<CheckAnswer>();
-      line.add({ check, since: now(), onSilence, resolve, reject }, turn);
-      flushSoon();
-      return promise;
-    },
-  };
-};
-
-/** Those that wait to be sent: callers take turns, and credentials that are known go first, up to what is kept for the others. */
-const checkLine = (now: () => number) => {
-  const [known, unknown] = [createFairQueue<Waiting>(), createFairQueue<Waiting>()];
-  const take = (batch: Waiting[], from: typeof known, most: number) => {
-    while (batch.length < most) {
-      const next = from.shift();
-      if (next === null) return;
-      if (now() - next.since > MAX_WAIT_MS) next.reject(new CheckWaitedTooLong());
-      else batch.push(next);
-    }
-  };
-  return {
-    size: () => known.size() + unknown.size(),
-    add: (waiting: Waiting, turn: CheckTurn) => (turn.known ? known : unknown).push(turn.caller, waiting),
-    next: (): readonly Waiting[] => {
-      const batch: Waiting[] = [];
-      take(batch, known, MAX_BATCH - Math.min(KEPT_FOR_UNKNOWN, unknown.size()));
-      take(batch, unknown, MAX_BATCH);
-      take(batch, known, MAX_BATCH);
-      return batch;
-    },
-    each: (act: (waiting: Waiting) => void) => {
-      known.each(act);
-      unknown.each(act);
-    },
-  };
-};
-
-export class CheckWaitedTooLong extends DomainError {
-  constructor() {
-    super('unavailable', 'Too many credentials wait to be checked.');
   }
 }
 

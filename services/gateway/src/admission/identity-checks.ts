@@ -4,10 +4,10 @@ import type { ServiceTokens } from '@bubbles/http/routes/internal-auth.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { GatewayReason } from '../exchange/exchange.ts';
-import { type Address, breakerBypass, type Call, failureOf } from '../upstream/address.ts';
+import { type Address, bypassesBreaker, type Call, failureOf } from '../upstream/address.ts';
 import type { AnswerHead } from '../upstream/relay.ts';
-import { type CheckBatcher, CheckWaitedTooLong, checkBatcher } from './check-batcher.ts';
-import { knownCredentials } from './known-credentials.ts';
+import { CheckBatcher, CheckWaitedTooLong } from './check-batcher.ts';
+import { KnownCredentials } from './known-credentials.ts';
 
 export const IDENTITY = 'identity-and-oauth';
 
@@ -19,9 +19,9 @@ export interface Unanswered {
 }
 
 export interface IdentityChecks {
-  /** Was this credential good a short time ago, by its hash? It gets no further by that, but its turn is its own. */
+  /** Was this credential good a short time ago, by its hash? It gets no further by that, but takes turns under its own name. */
   isKnown(hash: string): boolean;
-  /** Need nothing be asked before a request goes to identity itself? */
+  /** May a request go to identity itself without a check? */
   mayRelay(hash: string, candidates: readonly Address[]): boolean;
   /** What identity answered a request of its own routes. */
   relayed(hash: string, answer: AnswerHead): void;
@@ -34,47 +34,49 @@ interface IdentityChecksOptions {
   readonly tokens: ServiceTokens;
   readonly deadlineMs: number;
   readonly clock: Clock;
-  readonly onBatch: (size: number) => void;
+  /** Told the credentials of each call. */
+  readonly perCall: { observe(size: number): void };
 }
 
+/** The way to one address. */
 interface Line {
   readonly client: InternalClient;
   readonly batcher: CheckBatcher;
-  /** For those that bypass an open breaker. */
+  /** For checks that bypass an open breaker. */
   readonly bypassing: CheckBatcher;
 }
 
-export const identityChecks = ({ tokens, deadlineMs, clock, onBatch }: IdentityChecksOptions): IdentityChecks => {
+export const createIdentityChecks = (options: IdentityChecksOptions): IdentityChecks => {
+  const { clock } = options;
   const lines = new Map<Address, Line>();
-  const known = knownCredentials(() => clock.monotonic());
-  const lineTo = (address: Address): Line => {
-    const open = lines.get(address);
-    if (open !== undefined) return open;
-    const client = internalClient({ callee: IDENTITY, baseUrls: [address.origin], tokens, deadlineMs });
-    const shared = { onBatch, now: () => clock.monotonic(), atEndOfTurn: setImmediate };
-    const batcher = (insists: boolean) => checkBatcher({ send: sending(address, client, insists), ...shared });
-    const line = { client, batcher: batcher(false), bypassing: batcher(true) };
+  const known = new KnownCredentials(clock);
+  const openLine = (address: Address): Line => {
+    const line = lineTo(address, options);
     lines.set(address, line);
     address.whenClosed(() => {
-      if (lines.delete(address)) void client.close();
+      if (lines.delete(address)) void line.client.close();
     });
     return line;
   };
   return {
-    isKnown: known.has,
+    isKnown: (hash) => known.has(hash),
     mayRelay: (hash, [first]) => known.has(hash) && (first === undefined || known.countedElsewhere(hash, first.origin) === null),
-    relayed: known.relayed,
+    relayed: (hash, answer) => known.relayed(hash, answer),
     check: (check, caller, candidates) => {
-      const bypasses = breakerBypass(candidates);
       const turn = { caller, known: known.has(check.h) };
-      const ask = (address: Address, left: boolean, onSilence: () => void) => {
-        const { batcher, bypassing } = lineTo(address);
-        const chosen = !address.isReady() && bypasses(address, left) ? bypassing : batcher;
+      return firstAnswer(candidates, async (address, failedElsewhere, onSilence) => {
+        const { batcher, bypassing } = lines.get(address) ?? openLine(address);
+        const bypasses = !address.isReady() && (failedElsewhere || bypassesBreaker(candidates, address));
         const elsewhere = known.countedElsewhere(check.h, address.origin);
-        const asked = chosen.submit(elsewhere === null ? check : { ...check, counted_elsewhere: elsewhere }, turn, onSilence);
-        return asked.then((answer) => known.answered(address.origin, answer), unanswered);
-      };
-      return firstAnswer(candidates, ask);
+        const asked = elsewhere === null ? check : { ...check, counted_elsewhere: elsewhere };
+        try {
+          const answer = await (bypasses ? bypassing : batcher).submit(asked, turn, onSilence);
+          known.checked(address.origin, answer);
+          return answer;
+        } catch (error) {
+          return { outcome: 'unanswered', reason: reasonOf(error), error };
+        }
+      });
     },
     close: async () => {
       const open = [...lines.values()];
@@ -84,7 +86,7 @@ export const identityChecks = ({ tokens, deadlineMs, clock, onBatch }: IdentityC
   };
 };
 
-type Ask = (address: Address, left: boolean, onSilence: () => void) => Promise<CheckAnswer | Unanswered>;
+type Ask = (address: Address, failedElsewhere: boolean, onSilence: () => void) => Promise<CheckAnswer | Unanswered>;
 
 /** A check that was asked twice counts twice at most, and lets nobody in: the next replica may be asked while the first one is silent. */
 const firstAnswer = (candidates: readonly Address[], ask: Ask): Promise<CheckAnswer | Unanswered> => {
@@ -95,8 +97,13 @@ const firstAnswer = (candidates: readonly Address[], ask: Ask): Promise<CheckAns
   const askNext = async (): Promise<void> => {
     const address = untried.shift();
     if (address !== undefined) {
+      let toldSilent = false;
+      const onSilence = () => {
+        if (!toldSilent) void askNext();
+        toldSilent = true;
+      };
       pending += 1;
-      const answer = await ask(address, hasGone(last), once(askNext));
+      const answer = await ask(address, wasUnreachable(last), onSilence);
       pending -= 1;
       if (answer.outcome !== 'unanswered') return resolve(answer);
       last = answer;
@@ -108,27 +115,29 @@ const firstAnswer = (candidates: readonly Address[], ask: Ask): Promise<CheckAns
   return promise;
 };
 
-const once = (act: () => Promise<void>): (() => void) => {
-  let done = false;
-  return () => {
-    if (!done) void act();
-    done = true;
-  };
+const lineTo = (address: Address, { tokens, deadlineMs, clock, perCall }: IdentityChecksOptions): Line => {
+  const client = internalClient({ callee: IDENTITY, baseUrls: [address.origin], tokens, deadlineMs });
+  const batcher = (bypasses: boolean) =>
+    new CheckBatcher({
+      send: (checks) => {
+        const call = address.begin(bypasses);
+        if (call === null) throw new BreakerOpen();
+        return { isSilent: () => call.isSilent(), answers: answersOf(client, checks, call) };
+      },
+      perCall,
+      now: () => clock.monotonic(),
+      atEndOfTurn: setImmediate,
+    });
+  return { client, batcher: batcher(false), bypassing: batcher(true) };
 };
 
 class BreakerOpen extends DomainError {
   constructor() {
-    super('unavailable', 'Identity is given a pause.');
+    super('unavailable', 'The circuit breaker of identity is open.');
   }
 }
 
-/** One call, one outcome for the breaker, however many checks it carries. */
-const sending = (address: Address, client: InternalClient, insists: boolean) => (checks: readonly CredentialCheck[]) => {
-  if (!address.admits(insists)) throw new BreakerOpen();
-  const call = address.begin();
-  return { isSilent: call.isSilent, answers: answersOf(client, checks, call) };
-};
-
+/** One call, one result for the breaker, however many checks it carries. */
 const answersOf = async (client: InternalClient, checks: readonly CredentialCheck[], call: Call): Promise<readonly CheckAnswer[]> => {
   try {
     const { answers } = await client.post('/internal/v1/checks', { schema: ChecksResponse, body: { checks } });
@@ -144,11 +153,10 @@ const answersOf = async (client: InternalClient, checks: readonly CredentialChec
 const causeOf = (error: unknown): unknown => (isDomainError(error) ? error.cause : error);
 const isTimeout = (cause: unknown): boolean => Error.isError(cause) && cause.name === 'TimeoutError';
 
-const unanswered = (error: unknown): Unanswered => ({ outcome: 'unanswered', reason: reasonOf(error), error });
+const wasUnreachable = ({ error }: Unanswered): boolean => isDomainError(error) && failureOf(error.cause) !== 'failed';
 
-const hasGone = ({ error }: Unanswered): boolean => isDomainError(error) && failureOf(error.cause) !== 'failed';
-
-const mayAskAnother = (last: Unanswered): boolean => last.reason === 'breaker' || last.reason === 'upstream-timeout' || hasGone(last);
+const mayAskAnother = (last: Unanswered): boolean =>
+  last.reason === 'breaker' || last.reason === 'upstream-timeout' || wasUnreachable(last);
 
 const reasonOf = (error: unknown): GatewayReason => {
   if (error instanceof CheckWaitedTooLong) return 'overload';

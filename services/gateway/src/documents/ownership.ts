@@ -45,3 +45,61 @@ const overlapFault = (candidate: Fragment, accepted: readonly Fragment[]): Fault
   }
   return null;
 };
+
+/** A fragment that a replica has shown, or that came with the image. Times are monotonic milliseconds. */
+export interface SeenFragment {
+  readonly hash: string;
+  readonly fragment: Fragment;
+  readonly source: 'baked' | 'live';
+  readonly firstSeen: number;
+  readonly lastSeen: number;
+}
+
+/** How long a fragment still counts that no replica shows any more: during a rollout a service has two at once. */
+const FRAGMENT_TTL_MS = 60_000;
+
+/** The fragments of one service that count: all that were shown lately; when none was, the one shown last, for as long as it takes. */
+export const effective = (fragments: readonly SeenFragment[], now: number): readonly SeenFragment[] => {
+  const live = fragments.filter(({ source }) => source === 'live');
+  const known = live.length > 0 ? live : fragments;
+  const recent = known.filter(({ lastSeen }) => now - lastSeen <= FRAGMENT_TTL_MS);
+  return recent.length > 0 ? recent : known.toSorted((a, b) => b.lastSeen - a.lastSeen).slice(0, 1);
+};
+
+interface Accepted {
+  /** In the order in which they were first seen. */
+  readonly accepted: readonly SeenFragment[];
+  readonly refused: readonly { readonly seen: SeenFragment; readonly fault: Fault }[];
+}
+
+interface Claims {
+  /** The gateway's own, which nobody can claim. */
+  readonly own: Fragment;
+  readonly candidates: readonly SeenFragment[];
+  /** Accepted before: who was there first stays, and is what remains of a service whose newer fragments are refused. */
+  readonly before: readonly SeenFragment[];
+  readonly prefixes: OwnedPrefixes;
+}
+
+export const acceptFragments = ({ own, candidates, before, prefixes }: Claims): Accepted => {
+  const accepted: SeenFragment[] = [];
+  const refused: { seen: SeenFragment; fault: Fault }[] = [];
+  const consider = (seen: SeenFragment) => {
+    const fault = claimFault(seen.fragment, [own, ...accepted.map(({ fragment }) => fragment)], prefixes);
+    if (fault === null) accepted.push(seen);
+    else refused.push({ seen, fault });
+  };
+  const wasAccepted = new Set(before.map(keyOf));
+  const [known, unknown] = [true, false].map((wanted) => candidates.filter((seen) => wasAccepted.has(keyOf(seen)) === wanted));
+  for (const seen of [...(known ?? []), ...(unknown ?? []).toSorted(byFirstSeen)]) consider(seen);
+  for (const last of before.toReversed()) if (!accepted.some(({ fragment }) => fragment.service === last.fragment.service)) consider(last);
+  return { accepted: accepted.toSorted(byFirstSeen), refused };
+};
+
+const keyOf = ({ hash, fragment }: SeenFragment): string => `${fragment.service} ${hash}`;
+const byFirstSeen = (a: SeenFragment, b: SeenFragment): number => a.firstSeen - b.firstSeen;
+
+/** The newest fragment of each service: what the document shows. */
+export const newestOf = (accepted: readonly SeenFragment[]): readonly SeenFragment[] => [
+  ...new Map(accepted.map((seen) => [seen.fragment.service, seen])).values(),
+];

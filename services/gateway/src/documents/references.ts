@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, membersOf } from '../messages/json.ts';
 
 /** Everything in a document that names another part of it. */
-export interface Mentions {
+interface Mentions {
   /** `$ref`s, discriminator mappings and link targets, as JSON pointers with their `#`. */
   readonly pointers: ReadonlySet<string>;
   readonly linkedOperations: ReadonlySet<string>;

@@ -25,7 +25,9 @@ const newNode = (): Node => ({ literals: new Map(), parameter: null, resource: n
 export const routingTable = (operations: readonly Operation[]): RoutingTable => {
   const root = newNode();
   for (const operation of operations) insert(root, operation);
-  return { match: (path) => find(root, path, 1) };
+  // A template without parameters is the path itself.
+  const literal = new Map(operations.map(({ template }) => [template, find(root, template, 1)]));
+  return { match: (path) => literal.get(path) ?? find(root, path, 1) };
 };
 
 const insert = (root: Node, operation: Operation): void => {

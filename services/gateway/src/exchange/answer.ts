@@ -1,9 +1,8 @@
+import { RATE_LIMIT_HEADERS } from '@bubbles/contracts/access.ts';
 import { answerOf, type ErrorAnswer, INTERNAL_ERROR_MESSAGE } from '@bubbles/http/routes/http-errors.ts';
 import { linger } from '@bubbles/http/wire/read-body.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { isWithin } from '../documents/fragment.ts';
-import { announcesBody } from '../messages/message-rules.ts';
-import { CROSS_ORIGIN_HEADERS, isOpen } from './cross-origin.ts';
 import type { Exchange, GatewayReason } from './exchange.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -15,6 +14,46 @@ export interface Answer {
   readonly body: string | Buffer;
 }
 
+/** Where scripts of any origin may call: bearer tokens only, no cookies. The pages of /oauth/authorize are not among them. */
+const OPEN_PATH = /^\/(?:\.well-known\/|(?:v1|oauth\/(?:token|register|revoke|jwks))(?:\/|$))/;
+
+const EXPOSED = ['X-Request-Id', 'Retry-After', ...RATE_LIMIT_HEADERS, 'WWW-Authenticate', 'Idempotency-Replayed'].join(', ');
+const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, MCP-Protocol-Version';
+const PREFLIGHT_MAX_AGE_SECONDS = '600';
+
+const CROSS_ORIGIN_HEADERS: readonly string[] = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', EXPOSED];
+
+/** Names that only the gateway writes where it answers for all origins. */
+const CROSS_ORIGIN_NAMES = [
+  'access-control-allow-origin',
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-expose-headers',
+  'access-control-max-age',
+];
+
+const NOT_CROSS_ORIGIN: ReadonlySet<string> = new Set(['x-content-type-options']);
+const CROSS_ORIGIN: ReadonlySet<string> = new Set([...NOT_CROSS_ORIGIN, ...CROSS_ORIGIN_NAMES]);
+
+/** Lower-case names of a service's answer that `commonHeaders` writes instead. */
+export const replacedHeaders = ({ path }: Exchange): ReadonlySet<string> => (OPEN_PATH.test(path) ? CROSS_ORIGIN : NOT_CROSS_ORIGIN);
+
+const preflightHeaders = (allow: string): readonly string[] => [
+  'Access-Control-Allow-Methods',
+  allow,
+  'Access-Control-Allow-Headers',
+  REQUEST_HEADERS,
+  'Access-Control-Max-Age',
+  PREFLIGHT_MAX_AGE_SECONDS,
+];
+
+/** The answer to OPTIONS. */
+export const answerOptions = (exchange: Exchange, allow: string): void => {
+  const headers = ['Allow', allow, ...(OPEN_PATH.test(exchange.path) ? preflightHeaders(allow) : [])];
+  answer(exchange, { status: 204, headers, body: '' });
+};
+
 /** What stands on every answer, whoever made it. */
 export const commonHeaders = ({ requestId, path, origin }: Exchange): string[] => [
   'X-Request-Id',
@@ -22,7 +61,7 @@ export const commonHeaders = ({ requestId, path, origin }: Exchange): string[] =
   'X-Content-Type-Options',
   'nosniff',
   ...(origin?.startsWith('https:') ? ['Strict-Transport-Security', 'max-age=63072000; includeSubDomains'] : []),
-  ...(isOpen(path) ? CROSS_ORIGIN_HEADERS : []),
+  ...(OPEN_PATH.test(path) ? CROSS_ORIGIN_HEADERS : []),
 ];
 
 /** Answers with a document or a refusal of the gateway's own. */
@@ -31,7 +70,7 @@ export const answer = (exchange: Exchange, { status, headers, body }: Answer): v
   if (res.headersSent || res.destroyed) return;
   const lines = [...headers, ...commonHeaders(exchange)];
   if (status !== 204 && status !== 304) lines.push('Content-Length', String(Buffer.byteLength(body)));
-  const unread = announcesBody(head) && !req.complete;
+  const unread = head.hasBody && !req.complete;
   if (unread) lines.push('Connection', 'close');
   res.writeHead(status, lines);
   if (!unread) {
@@ -43,7 +82,7 @@ export const answer = (exchange: Exchange, { status, headers, body }: Answer): v
   void linger(req, res, method === 'HEAD' ? '' : body.toString());
 };
 
-export interface Refusal {
+interface Refusal {
   readonly error: DomainError;
   readonly headers?: readonly string[];
   /** The connection cannot be trusted to be in step any more. */

@@ -1,26 +1,22 @@
-import { networkOf } from '@bubbles/http/wire/connections.ts';
 import { readBody } from '@bubbles/http/wire/read-body.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { MemoryShares } from '../balancing/memory-shares.ts';
 import { fail, refuse } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
-export interface BodyTimes {
-  readonly bodyTimeoutMs: number;
-}
-
-export interface BodyReceiverOptions {
+interface BodyReceiverOptions {
   readonly bodies: MemoryShares;
-  readonly limits: BodyTimes;
+  /** From when the body is asked for. */
+  readonly timeoutMs: number;
 }
 
 const LATE = new DomainError('invalid', 'body: not received in time');
 /** Its sender holds more than its share of unfinished bodies, this one longest. */
 const EVICTED = new DomainError('unavailable', 'Too many unfinished bodies.');
 
-/** Reads a body whole before a connection to a service is taken, so that a slow sender holds up nobody but itself. Answers refusals itself and gives null then. */
+/** Reads a body whole before a connection to a service is taken, so that a slow sender delays nobody else. Answers refusals itself and gives null then. */
 export const bodyReceiver =
-  ({ bodies, limits }: BodyReceiverOptions) =>
+  ({ bodies, timeoutMs }: BodyReceiverOptions) =>
   async (exchange: Exchange, limitBytes: number): Promise<Buffer | null> => {
     const { req, res } = exchange;
     try {
@@ -28,9 +24,8 @@ export const bodyReceiver =
       if (req.complete) return await readBody(req, res, { limitBytes });
       const controller = new AbortController();
       const { signal } = controller;
-      const timer = setTimeout(() => controller.abort(LATE), limits.bodyTimeoutMs);
-      const sender = networkOf(exchange.client);
-      const hold = bodies.hold(sender, () => controller.abort(EVICTED));
+      const timer = setTimeout(() => controller.abort(LATE), timeoutMs);
+      const hold = bodies.hold(exchange.network, () => controller.abort(EVICTED));
       try {
         return await readBody(req, res, { limitBytes, received: hold.grow, signal });
       } finally {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { memoryShares } from '../balancing/memory-shares.ts';
-import { slowReaders } from './slow-readers.ts';
+import { createSlowReaders } from './slow-readers.ts';
 
 const KB = 1024;
 
@@ -20,7 +20,7 @@ const aClient = (address = '192.0.2.1') => {
   const closed = new Promise<void>((resolve) => void res.once('close', resolve));
   return {
     // What the queue uses of an answer is what every stream has.
-    client: { res: res as unknown as ServerResponse, client: address },
+    client: { res: res as unknown as ServerResponse, network: address },
     res,
     closed,
     taken: () => Buffer.concat(taken).toString(),
@@ -32,7 +32,7 @@ const aClient = (address = '192.0.2.1') => {
 };
 
 const readersWith = ({ stallMs = 60_000, shareBytes = 100 * 1024 * KB } = {}) =>
-  slowReaders({ unread: memoryShares({ totalBytes: 2 * shareBytes, shareBytes }), stallMs });
+  createSlowReaders({ unread: memoryShares({ totalBytes: 2 * shareBytes, shareBytes }), stallMs });
 
 afterEach(() => void jest.useRealTimers());
 

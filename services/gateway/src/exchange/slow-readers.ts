@@ -1,16 +1,15 @@
 import type { ServerResponse } from 'node:http';
-import { networkOf } from '@bubbles/http/wire/connections.ts';
 import type { MemoryHold, MemoryShares } from '../balancing/memory-shares.ts';
 import type { Exchange } from './exchange.ts';
 
-export interface SlowReadersOptions {
+interface SlowReadersOptions {
   /** Of what clients have not read. */
   readonly unread: MemoryShares;
   /** So long a client may take for 64 KiB. */
   readonly stallMs: number;
 }
 
-type Client = Pick<Exchange, 'res' | 'client'>;
+type Client = Pick<Exchange, 'res' | 'network'>;
 
 /** The rest of an answer, for a client that reads it more slowly than it comes. */
 export interface SlowAnswer {
@@ -32,11 +31,11 @@ const READ_AHEAD_BYTES = 1024 * 1024;
 /** What a client has `stallMs` for: that much, or one part of it. */
 const STALL_BYTES = 64 * 1024;
 
-export const slowReaders = ({ unread, stallMs }: SlowReadersOptions): SlowReaders => {
+export const createSlowReaders = ({ unread, stallMs }: SlowReadersOptions): SlowReaders => {
   const known = new WeakSet<ServerResponse>();
-  const queue = ({ res, client }: Client, onRoom: () => void): SlowAnswer => {
+  const queue = ({ res, network }: Client, onRoom: () => void): SlowAnswer => {
     known.add(res);
-    const hold = unread.hold(networkOf(client), () => res.destroy());
+    const hold = unread.hold(network, () => res.destroy());
     return new SlowQueue(res, { hold, stallMs, onRoom });
   };
   return {

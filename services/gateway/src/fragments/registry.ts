@@ -1,23 +1,22 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
-import type { Fault, Fragment } from '../documents/fragment.ts';
-import type { OwnedPrefixes } from '../documents/ownership.ts';
+import { type Fault, type Fragment, readFragment } from '../documents/fragment.ts';
+import { acceptFragments, effective, newestOf, type OwnedPrefixes, type SeenFragment } from '../documents/ownership.ts';
 import { type RoutingTable, routingTable } from '../documents/routing-table.ts';
-import { acceptFragments, newestOf, type Sighting } from '../documents/sightings.ts';
-import { sightingBook } from './sighting-book.ts';
+import { parsedJson } from '../messages/json.ts';
 
 export interface FragmentReport {
   readonly service: string;
   readonly hash: string;
-  readonly source: Sighting['source'];
+  readonly source: SeenFragment['source'];
   readonly accepted: boolean;
   readonly ageSeconds: number;
 }
 
 /** What the services serve, as far as it is accepted. */
 export interface FragmentRegistry {
-  /** One reference, swapped whole: a request keeps the one that it began with. */
-  table(): RoutingTable;
+  /** Swapped whole: a request keeps the one that it began with. */
+  readonly table: RoutingTable;
   /** Does anything tell what the service serves? */
   knows(service: string): boolean;
   /** A replica has shown this fragment; `text` is null when it is the one that it had shown before. */
@@ -27,7 +26,7 @@ export interface FragmentRegistry {
   report(): readonly FragmentReport[];
 }
 
-export interface RegistryOptions {
+interface RegistryOptions {
   readonly own: Fragment;
   /** Text of the fragments that came with the image, by service. */
   readonly baked: ReadonlyMap<string, string>;
@@ -39,25 +38,26 @@ export interface RegistryOptions {
   readonly onRejected: (service: string, code: string) => void;
 }
 
-export const fragmentRegistry = (options: RegistryOptions): FragmentRegistry => {
+export const createFragmentRegistry = (options: RegistryOptions): FragmentRegistry => {
   const { own, baked, prefixes, clock, onChange } = options;
-  const book = sightingBook(clock);
-  const complain = complaints(options);
-  let accepted: readonly Sighting[] = [];
+  const seen = fragmentLog(clock);
+  const reportFault = reportOnce(options);
+  let accepted: readonly SeenFragment[] = [];
   let table = routingTable(own.operations);
   let newest = '';
 
-  const shown = (service: string, { hash, text, source }: { hash: string; text: string | null; source: Sighting['source'] }) => {
-    if (book.saw(service, hash) || text === null) return;
-    const fault = book.add(service, { hash, text, source });
-    if (fault !== null) complain(service, hash, fault);
+  const shown = (service: string, { hash, text, source }: { hash: string; text: string | null; source: SeenFragment['source'] }) => {
+    if (seen.recordSeen(service, hash) || text === null) return;
+    const fragment = readFragment(service, parsedJson(text));
+    if ('code' in fragment) reportFault(service, hash, fragment);
+    else seen.add({ hash, fragment, source });
   };
   const rebuild = () => {
-    const result = acceptFragments({ own, candidates: book.candidates(), before: accepted, prefixes });
-    for (const { sighting, fault } of result.refused) complain(sighting.fragment.service, sighting.hash, fault);
+    const result = acceptFragments({ own, candidates: seen.effective(), before: accepted, prefixes });
+    for (const { seen: refused, fault } of result.refused) reportFault(refused.fragment.service, refused.hash, fault);
     accepted = result.accepted;
     table = routingTable([...accepted.flatMap(({ fragment }) => fragment.operations), ...own.operations]);
-    book.prune(accepted);
+    seen.prune(accepted);
     const current = newestOf(accepted);
     const key = current.map(keyOf).toSorted().join();
     if (key !== newest) onChange([own, ...current.map(({ fragment }) => fragment)]);
@@ -67,34 +67,69 @@ export const fragmentRegistry = (options: RegistryOptions): FragmentRegistry => 
   for (const [service, text] of baked) shown(service, { hash: 'baked', text, source: 'baked' });
   rebuild();
   return {
-    table: () => table,
+    get table() {
+      return table;
+    },
     knows: (service) => accepted.some(({ fragment }) => fragment.service === service),
     shown: (service, hash, text) => shown(service, { hash, text, source: 'live' }),
     rebuild,
     report: () => {
       const keys = new Set(accepted.map(keyOf));
-      return book.all().map((sighting) => describeSighting(sighting, keys.has(keyOf(sighting)), clock.monotonic()));
+      const now = clock.monotonic();
+      return seen.all().map((one) => ({
+        service: one.fragment.service,
+        hash: one.hash,
+        source: one.source,
+        accepted: keys.has(keyOf(one)),
+        ageSeconds: Math.round((now - one.lastSeen) / 1000),
+      }));
     },
   };
 };
 
-const keyOf = ({ hash, fragment }: Sighting): string => `${fragment.service} ${hash}`;
+const keyOf = ({ hash, fragment }: Pick<SeenFragment, 'hash' | 'fragment'>): string => `${fragment.service} ${hash}`;
 
-const describeSighting = ({ fragment, hash, source, lastSeen }: Sighting, accepted: boolean, now: number): FragmentReport => ({
-  service: fragment.service,
-  hash,
-  source,
-  accepted,
-  ageSeconds: Math.round((now - lastSeen) / 1000),
-});
+/** Which fragments were seen, and when. */
+const fragmentLog = (clock: Clock) => {
+  const byService = new Map<string, readonly SeenFragment[]>();
+  const effectiveNow = () => [...byService.values()].flatMap((seen) => effective(seen, clock.monotonic()));
+  return {
+    /** True when this fragment is known already; its time is noted. */
+    recordSeen: (service: string, hash: string): boolean => {
+      const seen = byService.get(service) ?? [];
+      const lastSeen = clock.monotonic();
+      byService.set(
+        service,
+        seen.map((one) => (one.hash === hash ? { ...one, lastSeen } : one)),
+      );
+      return seen.some((one) => one.hash === hash);
+    },
+    add: (added: Pick<SeenFragment, 'hash' | 'fragment' | 'source'>): void => {
+      const { service } = added.fragment;
+      const now = clock.monotonic();
+      byService.set(service, [...(byService.get(service) ?? []), { ...added, firstSeen: now, lastSeen: now }]);
+    },
+    effective: effectiveNow,
+    /** Forgets what counts no more. */
+    prune: (accepted: readonly SeenFragment[]): void => {
+      const kept = new Set([...effectiveNow(), ...accepted].map(keyOf));
+      for (const [service, seen] of byService)
+        byService.set(
+          service,
+          seen.filter((one) => one.source === 'baked' || kept.has(keyOf(one))),
+        );
+    },
+    all: (): readonly SeenFragment[] => [...byService.values()].flat(),
+  };
+};
 
-/** A fragment that is refused is refused again with every poll; it is told once. */
-const complaints = ({ log, onRejected }: Pick<RegistryOptions, 'log' | 'onRejected'>) => {
-  const told = new Set<string>();
+/** A fragment that is refused is refused again with every poll; it is reported once. */
+const reportOnce = ({ log, onRejected }: Pick<RegistryOptions, 'log' | 'onRejected'>) => {
+  const reported = new Set<string>();
   return (service: string, hash: string, { code, detail }: Fault): void => {
     const key = `${service} ${hash} ${code}`;
-    if (told.has(key)) return;
-    told.add(key);
+    if (reported.has(key)) return;
+    reported.add(key);
     onRejected(service, code);
     log.error('fragment refused', { fragment_of: service, code, detail });
   };

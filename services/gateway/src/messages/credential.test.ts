@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { affinityOf, credentialOf } from './credential.ts';
+import { affinityOf, credentialOf } from './sender.ts';
 
 const jwtWith = (payload: string) => `eyJhbGciOiJFUzI1NiJ9.${Buffer.from(payload).toString('base64url')}.c2ln`;
 const affinityOfToken = (token: string) => {

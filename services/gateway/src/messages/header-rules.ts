@@ -1,5 +1,4 @@
-import type { RawHeaders, RequestHead } from './request-head.ts';
-import { nominatedBy } from './request-head.ts';
+import { nominatedBy, type RawHeaders, type RequestHead } from './request-head.ts';
 
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
@@ -10,7 +9,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
   'http2-settings',
 ]);
-/** Hop by hop, written anew by the gateway or by its client, or never meant for a service. */
+/** Hop by hop, written by the gateway or its HTTP client, or never meant for a service. */
 const WITHHELD_OF_CLIENTS: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
   'expect',
@@ -28,7 +27,7 @@ const RESERVED = /^(?:proxy-|x-internal-|x-forwarded-)/;
 /** A name with an underscore can pass for one with a hyphen where headers become variables. */
 const isWithheld = (name: string): boolean => WITHHELD_OF_CLIENTS.has(name) || RESERVED.test(name) || name.includes('_');
 
-export interface RequestRules {
+interface RequestRules {
   readonly head: RequestHead;
   /** Only identity reads credentials; everybody else gets an assertion. */
   readonly keepAuthorization: boolean;
@@ -59,12 +58,7 @@ const WITHHELD_OF_SERVICES: ReadonlySet<string> = new Set([
   'strict-transport-security',
 ]);
 
-const listOf = (value: string | readonly string[] | undefined): readonly string[] => {
-  if (value === undefined) return [];
-  return typeof value === 'string' ? [value] : value;
-};
-
-export interface ResponseRules {
+interface ResponseRules {
   readonly status: number;
   /** Lower-case names that the gateway writes itself on this answer. */
   readonly replaced: ReadonlySet<string>;
@@ -72,13 +66,15 @@ export interface ResponseRules {
 
 /** The lines of a service's answer that go on to the client. */
 export const forwardedResponseHeaders = (headers: ResponseHeaders, { status, replaced }: ResponseRules): string[] => {
-  const nominated = nominatedBy(listOf(headers['connection']));
+  const { connection = [] } = headers;
+  const nominated = nominatedBy(typeof connection === 'string' ? [connection] : connection);
   const kept: string[] = [];
   for (const [sent, value] of Object.entries(headers)) {
     const name = sent.toLowerCase();
     if (WITHHELD_OF_SERVICES.has(name) || nominated.has(name) || RESERVED.test(name) || replaced.has(name)) continue;
     if (name === 'content-length' && status === 204) continue;
-    for (const line of listOf(value)) kept.push(name, line);
+    if (typeof value === 'string') kept.push(name, value);
+    else for (const line of value ?? []) kept.push(name, line);
   }
   return kept;
 };

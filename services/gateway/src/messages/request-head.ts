@@ -7,6 +7,8 @@ export interface RequestHead {
   readonly authorization: readonly string[];
   readonly transferEncoding: readonly string[];
   readonly contentLength: string | null;
+  /** A body follows. */
+  readonly hasBody: boolean;
   /** Lower-case names of the fields that `Connection` nominates. */
   readonly nominated: ReadonlySet<string>;
   readonly forwarded: ForwardedFields;
@@ -20,8 +22,6 @@ export interface ForwardedFields {
   readonly host: string | null;
   readonly proto: string | null;
 }
-
-const NOTHING_NOMINATED: ReadonlySet<string> = new Set();
 
 export const readHead = (raw: RawHeaders): RequestHead => {
   const hosts: string[] = [];
@@ -58,11 +58,13 @@ export const readHead = (raw: RawHeaders): RequestHead => {
         break;
     }
   }
+  const contentLength = single['content-length'] ?? null;
   return {
     hosts,
     authorization,
     transferEncoding,
-    contentLength: single['content-length'] ?? null,
+    contentLength,
+    hasBody: transferEncoding.length > 0 || (contentLength !== null && contentLength !== '0'),
     nominated: nominatedBy(connection),
     forwarded: { for: forwardedFor, host: firstOf(single['x-forwarded-host']), proto: firstOf(single['x-forwarded-proto']) },
     requestId: single['x-request-id'] ?? null,
@@ -73,8 +75,67 @@ export const readHead = (raw: RawHeaders): RequestHead => {
 const splitList = (value: string): string[] => value.split(',').map((item) => item.trim());
 const firstOf = (value: string | undefined): string | null => (value === undefined ? null : (splitList(value)[0] ?? null));
 
+const NOTHING_NOMINATED: ReadonlySet<string> = new Set();
+/** They nominate no field; nearly every message says one of them or nothing. */
+const CONNECTION_OPTIONS: ReadonlySet<string> = new Set(['keep-alive', 'close']);
+
 /** The fields that a `Connection` header makes hop-by-hop. */
 export const nominatedBy = (connection: readonly string[]): ReadonlySet<string> => {
-  if (connection.length === 0) return NOTHING_NOMINATED;
+  const [only = 'close'] = connection;
+  if (connection.length < 2 && CONNECTION_OPTIONS.has(only.toLowerCase())) return NOTHING_NOMINATED;
   return new Set(connection.flatMap((value) => splitList(value.toLowerCase())));
 };
+
+const MAX_HEADERS = 100;
+const SPOKEN_VERSIONS: ReadonlySet<string> = new Set(['1.0', '1.1']);
+
+interface Message {
+  readonly httpVersion: string;
+  readonly rawHeaders: RawHeaders;
+}
+
+/** Why the framing of a request cannot be trusted, or null. Stricter than the parser, which lets some of these through. */
+export const messageFault = ({ httpVersion, rawHeaders }: Message, head: RequestHead): string | null => {
+  if (!SPOKEN_VERSIONS.has(httpVersion)) return 'The HTTP version is not supported.';
+  if (rawHeaders.length > 2 * MAX_HEADERS) return `The request may have at most ${MAX_HEADERS} headers.`;
+  if (head.hosts.length !== 1) return 'The request must have exactly one Host header.';
+  return head.transferEncoding.length === 0 ? null : transferEncodingFault(httpVersion, head);
+};
+
+const transferEncodingFault = (httpVersion: string, head: RequestHead): string | null => {
+  const [coding, ...more] = head.transferEncoding;
+  if (more.length > 0 || coding?.trim().toLowerCase() !== 'chunked') return 'The only transfer coding that is supported is chunked.';
+  if (head.contentLength !== null) return 'A request cannot have both Content-Length and Transfer-Encoding.';
+  return httpVersion === '1.0' ? 'HTTP/1.0 has no transfer codings.' : null;
+};
+
+const OUTSIDE_VISIBLE_ASCII = /[^\x21-\x7e]/;
+const MALFORMED_PERCENT = /%(?![0-9A-Fa-f]{2})/;
+const REFUSED_OCTET = /%00|%5c/i;
+const SEGMENT_BORDER = /\/|%2f/i;
+const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
+
+/** The path of a request target, without its query; the bytes as sent. */
+export const pathOf = (target: string): string => {
+  const query = target.indexOf('?');
+  return query === -1 ? target : target.slice(0, query);
+};
+
+/** Why a request target is refused, or null. Nothing is decoded or normalised: what passes goes on byte for byte. */
+export const targetFault = (target: string): string | null => {
+  if (!target.startsWith('/')) return 'The request target must be a path.';
+  if (OUTSIDE_VISIBLE_ASCII.test(target)) return 'The request target holds characters that must be percent-encoded.';
+  const path = pathOf(target);
+  if (path.includes('//')) return 'The path holds an empty segment.';
+  if (path.includes('\\') || path.includes('#')) return 'The path holds a character that must be percent-encoded.';
+  if (path.includes('%')) return escapeFault(path) ?? dotSegmentFault(path);
+  return path.includes('/.') ? dotSegmentFault(path) : null;
+};
+
+const escapeFault = (path: string): string | null => {
+  if (MALFORMED_PERCENT.test(path)) return 'The path holds a malformed percent-encoding.';
+  return REFUSED_OCTET.test(path) ? 'The path holds an encoded character that is not allowed.' : null;
+};
+
+const dotSegmentFault = (path: string): string | null =>
+  path.split(SEGMENT_BORDER).some((segment) => DOT_SEGMENT.test(segment)) ? 'The path holds a dot segment.' : null;

@@ -3,12 +3,12 @@ import type { Answer } from '../exchange/answer.ts';
 
 type Encoding = 'gzip' | 'identity';
 
-export interface Encoded {
+interface Encoded {
   readonly type: string;
   /** Strong, of the bytes as they are. */
   readonly etag: string;
   /** In which encoding is asked only when the client does not have it already. */
-  readonly body: (encoding: Encoding) => Buffer;
+  readonly body: (encoding: Encoding) => Buffer | Promise<Buffer>;
   /** Of any status; name, value, name, value. */
   readonly headers: readonly string[];
   /** What else than the encoding the bytes depend on. */
@@ -16,14 +16,17 @@ export interface Encoded {
 }
 
 /** The answer that carries it, or says that the client has it. A strong ETag names the very bytes, so that each encoding has its own. */
-export const encodedAnswer = ({ headers: sent }: IncomingMessage, { type, etag, body, headers, varyBy = [] }: Encoded): Answer => {
+export const encodedAnswer = async (
+  { headers: sent }: IncomingMessage,
+  { type, etag, body, headers, varyBy = [] }: Encoded,
+): Promise<Answer> => {
   const encoding = preferredEncoding(sent['accept-encoding'] ?? '');
   const own = encoding === 'gzip' ? etag.replace(/"$/, '-gzip"') : etag;
   const lines = [...headers, 'Vary', [...varyBy, 'Accept-Encoding'].join(', '), 'ETag', own];
   if (isKnown(sent['if-none-match'] ?? '', own)) return { status: 304, headers: lines, body: '' };
   lines.push('Content-Type', type);
   if (encoding === 'gzip') lines.push('Content-Encoding', 'gzip');
-  return { status: 200, headers: lines, body: body(encoding) };
+  return { status: 200, headers: lines, body: await body(encoding) };
 };
 
 const WEIGHT = /^q=([\d.]+)$/;

@@ -1,3 +1,9 @@
+import { API_ERRORS } from '@bubbles/contracts/access.ts';
+import { GATEWAY } from '@bubbles/contracts/services.ts';
+import { openApiFragment } from '@bubbles/http/document/openapi.ts';
+import { defineRoute, route } from '@bubbles/http/routes/define-route.ts';
+import { z } from 'zod';
+import { type Fragment, type Operation, readFragment, USUAL_BODY_LIMIT_BYTES } from '../documents/fragment.ts';
 import { answer } from '../exchange/answer.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { PublicDocument } from './document.ts';
@@ -7,6 +13,41 @@ import { apiReference } from './reference-page.ts';
 const DOCUMENT_PATH = '/v1/openapi.json';
 const DOCUMENT_TYPE = 'application/json; charset=utf-8';
 const MAX_AGE_SECONDS = 60;
+
+const openApiDocument = defineRoute({
+  method: 'GET',
+  path: DOCUMENT_PATH,
+  operationId: 'getOpenApiDocument',
+  summary: 'Read this document',
+  description: 'OpenAPI 3.1 of the whole API; `servers` names the host that the request was sent to.',
+  tag: 'Discovery',
+  auth: { kind: 'none' },
+  success: { status: 200, schema: z.looseObject({ openapi: z.string() }), description: 'The document.' },
+  errors: ['invalid'],
+  publicMaxAgeSeconds: MAX_AGE_SECONDS,
+});
+
+/** What the gateway serves itself, described as the services describe theirs; the pages of the reference are no API and stay out of the document. */
+export const ownFragment = (): Fragment => {
+  const document = openApiFragment({
+    name: GATEWAY,
+    errors: API_ERRORS,
+    routes: [route(openApiDocument, () => Promise.reject(new TypeError('The page serves the document.')))],
+  });
+  const fragment = readFragment(GATEWAY, document);
+  if ('code' in fragment) throw new TypeError(`The gateway's own fragment is faulty: ${fragment.code} ${fragment.detail}`);
+  return { ...fragment, operations: [...fragment.operations, ...apiReference().paths.map(pageOperation)] };
+};
+
+const pageOperation = (template: string): Operation => ({
+  service: GATEWAY,
+  method: 'GET',
+  template,
+  operationId: `page ${template}`,
+  auth: 'none',
+  timeoutMs: null,
+  bodyLimitBytes: USUAL_BODY_LIMIT_BYTES,
+});
 
 interface PagesOptions {
   readonly document: PublicDocument;
@@ -24,6 +65,6 @@ export const ownPages = ({ document, varyBy }: PagesOptions): ((exchange: Exchan
     if (path !== DOCUMENT_PATH) return answer(exchange, await reference.answer(req, path, origin));
     const rendered = document.current();
     const body = (encoding: 'gzip' | 'identity') => rendered[encoding](origin);
-    answer(exchange, encodedAnswer(req, { type: DOCUMENT_TYPE, etag: rendered.etag(origin), body, headers, varyBy }));
+    answer(exchange, await encodedAnswer(req, { type: DOCUMENT_TYPE, etag: rendered.etag(origin), body, headers, varyBy }));
   };
 };

@@ -1,61 +1,43 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { GATEWAY } from '@bubbles/contracts/services.ts';
 import type { HttpMetrics } from '@bubbles/http/routes/http-metrics.ts';
-import { networkOf } from '@bubbles/http/wire/connections.ts';
 import type { LoadShedder } from '@bubbles/http/wire/overload.ts';
-import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Operation } from '../documents/fragment.ts';
-import { fail, refuse } from '../exchange/answer.ts';
-import type { Exchange, Peer } from '../exchange/exchange.ts';
+import { type OwnedPrefixes, ownerOf } from '../documents/ownership.ts';
+import { answerOptions, fail, refuse } from '../exchange/answer.ts';
+import { type Exchange, type ExchangeOptions, exchangeOpener } from '../exchange/exchange.ts';
 import type { SlowReaders } from '../exchange/slow-readers.ts';
-import { credentialOf } from '../messages/credential.ts';
-import { messageFault } from '../messages/message-rules.ts';
-import { type OriginRules, requestOrigin } from '../messages/origin.ts';
-import { acceptedRequestId, clientAddress, type TrustedProxies } from '../messages/peer.ts';
-import { readHead } from '../messages/request-head.ts';
-import { pathOf, targetFault } from '../messages/target.ts';
-import type { RouteRequest } from './route-request.ts';
-import type { Traffic } from './traffic.ts';
+import type { FragmentPoll } from '../fragments/fragment-poll.ts';
+import type { FragmentRegistry } from '../fragments/registry.ts';
+import { messageFault, targetFault } from '../messages/request-head.ts';
+import type { Forward } from './forward.ts';
 
-/** May take a request before it is routed; true when it has. At once: who has left meanwhile would never be counted as gone. */
+/** May take a request before it is routed; true when it has. At once: one whose client has left meanwhile would be counted for ever. */
 export type Before = (req: IncomingMessage, res: ServerResponse) => boolean;
 
-export interface HandlerOptions {
-  readonly route: RouteRequest;
-  readonly forward: (exchange: Exchange, operation: Operation) => Promise<void>;
+interface HandlerOptions extends ExchangeOptions {
+  readonly registry: FragmentRegistry;
+  readonly poll: FragmentPoll;
+  /** Of the services that are configured. */
+  readonly prefixes: OwnedPrefixes;
+  readonly forward: Forward;
   readonly showPage: (exchange: Exchange) => Promise<void>;
   readonly before: Before | null;
-  /** Was this credential good a short time ago, by its hash? */
-  readonly isKnown: (hash: string) => boolean;
-  readonly proxies: TrustedProxies;
-  readonly origins: OriginRules;
   readonly traffic: Traffic;
   readonly readers: SlowReaders;
   readonly shedder: LoadShedder;
   readonly maxInFlight: number;
   readonly metrics: HttpMetrics;
-  readonly clock: Clock;
-  readonly ids: Ids;
   readonly log: Log;
 }
 
 /** One request from its first byte to the last of its answer. */
 export const requestHandler = (options: HandlerOptions): RequestListener => {
-  const peers = new WeakMap<Socket, Peer>();
-  const peerOf = (socket: Socket): Peer => {
-    const known = peers.get(socket);
-    if (known !== undefined) return known;
-    const address = socket.remoteAddress ?? '';
-    const peer = { address, trusted: options.proxies.has(address) };
-    peers.set(socket, peer);
-    return peer;
-  };
+  const open = exchangeOpener(options);
   return (req, res) => {
-    const exchange = openExchange(req, res, { peer: peerOf(req.socket), options });
+    const exchange = open(req, res);
     serve(exchange, options).catch((error: unknown) => {
       options.log.error('request failed', { request_id: exchange.requestId, error });
       refuse(exchange, { error: new DomainError('internal', 'The gateway failed.', { cause: error }), close: true });
@@ -63,49 +45,50 @@ export const requestHandler = (options: HandlerOptions): RequestListener => {
   };
 };
 
-const openExchange = (req: IncomingMessage, res: ServerResponse, { peer, options }: { peer: Peer; options: HandlerOptions }): Exchange => {
-  const head = readHead(req.rawHeaders);
-  const target = req.url ?? '';
-  const credential = credentialOf(head.authorization);
-  const client = clientAddress({ peer: peer.address, forwarded: head.forwarded, proxies: options.proxies });
-  return {
-    req,
-    res,
-    head,
-    peer,
-    client,
-    credential,
-    caller: credential !== null && options.isKnown(credential.hash) ? credential.hash : networkOf(client),
-    requestId: (peer.trusted ? acceptedRequestId(head.requestId) : null) ?? options.ids.uuid(),
-    method: req.method ?? '',
-    target,
-    path: pathOf(target),
-    startedAt: options.clock.monotonic(),
-    origin: requestOrigin(head, peer.trusted, options.origins),
-    operation: null,
-    reason: null,
-    cause: null,
-  };
-};
-
 const serve = async (exchange: Exchange, options: HandlerOptions): Promise<void> => {
-  const { req, res } = exchange;
-  const framing = messageFault({ httpVersion: req.httpVersion, headerCount: req.rawHeaders.length / 2, head: exchange.head });
+  const { req, res, caller } = exchange;
+  const framing = messageFault(req, exchange.head);
   const fault = framing ?? targetFault(exchange.target) ?? (exchange.origin === null ? 'The Host header is not valid.' : null);
   if (fault === null && options.before?.(req, res)) return;
-  const { caller } = exchange;
-  const leave = options.traffic.enter(caller);
+  options.traffic.enter(caller);
   res.once('close', () => {
-    leave();
+    options.traffic.leave(caller);
     record(exchange, options);
   });
   if (fault !== null) return refuse(exchange, { error: new DomainError('invalid', fault), close: framing !== null });
   if (!options.shedder.admit() || options.traffic.exceeds(caller, options.maxInFlight)) return fail(exchange, 'overload');
-  const operation = await options.route(exchange);
+  const routed = route(exchange, options);
+  const operation = routed === 'unknown' ? await discover(exchange, options) : routed;
   if (operation === null) return;
   exchange.operation = operation;
   await (operation.service === GATEWAY ? options.showPage(exchange) : options.forward(exchange, operation));
   if (res.writableEnded && res.writableLength > 0) options.readers.watch(exchange);
+};
+
+/** The operation that is asked for, whatever the credential. Answers OPTIONS itself and gives null then. */
+const route = (exchange: Exchange, { registry }: HandlerOptions): Operation | 'unknown' | null => {
+  const { method, path } = exchange;
+  const resource = registry.table.match(path);
+  if (resource === null) return 'unknown';
+  if (method !== 'OPTIONS') return resource.operations.get(method === 'HEAD' ? 'GET' : method) ?? 'unknown';
+  answerOptions(exchange, resource.allow);
+  return null;
+};
+
+const NOT_FOUND = new DomainError('not_found', 'Not found.');
+
+/** A service may have begun to offer more since it was asked last. */
+const discover = async (exchange: Exchange, options: HandlerOptions): Promise<Operation | null> => {
+  const { registry, poll, prefixes } = options;
+  const owner = ownerOf(exchange.path, prefixes);
+  const service = owner === GATEWAY ? null : owner;
+  if (service !== null) await poll.discover(service);
+  const operation = route(exchange, options);
+  if (operation !== 'unknown') return operation;
+  const resource = registry.table.match(exchange.path);
+  if (resource === null && service !== null && !registry.knows(service)) fail(exchange, 'upstream-down');
+  else refuse(exchange, { error: NOT_FOUND, headers: resource === null ? [] : ['Allow', resource.allow] });
+  return null;
 };
 
 const UNMATCHED = 'unmatched';
@@ -120,3 +103,37 @@ const record = (exchange: Exchange, { metrics, clock, log }: HandlerOptions): vo
   if (reason === null) log.info('request', fields);
   else log.warn('request could not be served', { ...fields, upstream: operation?.service ?? null, reason, error: cause });
 };
+
+/** The requests in flight, by caller. */
+export class Traffic {
+  inFlight = 0;
+  readonly #held = new Map<string, number>();
+  #idle: PromiseWithResolvers<void> | null = null;
+
+  enter(caller: string): void {
+    this.inFlight += 1;
+    this.#held.set(caller, (this.#held.get(caller) ?? 0) + 1);
+  }
+
+  leave(caller: string): void {
+    this.inFlight -= 1;
+    const rest = (this.#held.get(caller) ?? 0) - 1;
+    if (rest > 0) this.#held.set(caller, rest);
+    else this.#held.delete(caller);
+    if (this.inFlight > 0) return;
+    this.#idle?.resolve();
+    this.#idle = null;
+  }
+
+  /** More is in flight than there should be, and this caller has more than its share of it: a caller with less may always come in. */
+  exceeds(caller: string, limit: number): boolean {
+    return this.inFlight > limit && (this.#held.get(caller) ?? 0) > limit / this.#held.size;
+  }
+
+  /** Resolves when nothing is in flight. */
+  idle(): Promise<void> {
+    if (this.inFlight === 0) return Promise.resolve();
+    this.#idle ??= Promise.withResolvers<void>();
+    return this.#idle.promise;
+  }
+}

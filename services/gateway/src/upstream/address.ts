@@ -1,8 +1,8 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import { type Dispatcher, Pool } from 'undici';
-import { type BreakerState, createBreaker } from '../balancing/circuit-breaker.ts';
-import { createPlaces, type Leaving } from './places.ts';
-import { wasCut, wasRefused } from './transport-errors.ts';
+import { errorCode } from '@bubbles/kernel/errors.ts';
+import { Pool } from 'undici';
+import { CircuitBreaker } from '../balancing/circuit-breaker.ts';
+import { FairQueue } from '../balancing/fair-queue.ts';
 
 export interface PoolLimits {
   readonly connections: number;
@@ -14,101 +14,116 @@ export interface PoolLimits {
 
 export const POOL_LIMITS: PoolLimits = { connections: 64, placeWaitMs: 5000, connectTimeoutMs: 1000, keepAliveTimeoutMs: 20_000 };
 
-/** How a request to an address ended, as its breaker counts it. One that was refused or cut failed at once, since nobody is there any more. */
-export type Outcome = 'answered' | 'failed' | 'timed-out' | 'refused' | 'cut' | 'abandoned';
+/** How a call of an address ended. A refused or cut one failed at once, because nobody is there; an abandoned one was left by its client. */
+export type CallResult = 'answered' | 'failed' | 'timed-out' | 'refused' | 'cut' | 'abandoned';
 
+const REFUSED: ReadonlySet<string | number> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND']);
+const RESET: ReadonlySet<string | number> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** `refused`: nothing was sent, so that any request may go to another replica. `cut`: something may have been sent. */
 export const failureOf = (error: unknown): 'failed' | 'refused' | 'cut' => {
-  if (wasRefused(error)) return 'refused';
-  return wasCut(error) ? 'cut' : 'failed';
+  const code = errorCode(error) ?? '';
+  if (REFUSED.has(code)) return 'refused';
+  if (!RESET.has(code)) return 'failed';
+  // A stopping server resets connections it has not accepted yet, some of them before the client knows that it was connected.
+  return Error.isError(error) && 'syscall' in error && error.syscall === 'connect' ? 'refused' : 'cut';
 };
 
-/** A request's share of a replica. */
-export interface Place {
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
-  /** The replica has answered nobody since the place was taken; from then on others are preferred for a while. */
-  isSilent(): boolean;
-  /** Once. */
-  release(outcome: Outcome): void;
+/** Tells when the client of a waiting request has left. */
+interface Leaving {
+  once(event: 'close', listener: () => void): unknown;
+  off(event: 'close', listener: () => void): unknown;
 }
 
-/** Who asks for a place. */
-export interface Entry {
-  /** Under which name it takes turns. */
+interface Entry {
+  /** The name under which it takes turns. */
   readonly caller: string;
   readonly leaving: Leaving;
-  /** Who insists is not kept away by the breaker. */
-  readonly insists: boolean;
+  readonly bypassesBreaker: boolean;
 }
-
-/** One replica of a service: its connections, its breaker, its bulkhead. */
-export interface Address {
-  readonly origin: string;
-  /** Requests on their way or waiting. */
-  demand(): number;
-  breakerState(): BreakerState;
-  /** Would it take a request now, as far as the breaker knows? */
-  isReady(): boolean;
-  /** It let somebody wait in vain a moment ago. */
-  wasSilent(): boolean;
-  /** How the last request to it ended. */
-  lastOutcome(): Outcome;
-  /** A place, when it is the caller's turn; or why there is none. */
-  enter(entry: Entry): Place | 'breaker' | Promise<Place | 'breaker' | 'overload'>;
-  /** For calls that need no place: may one be made (it may be the breaker's probe)? */
-  admits(insists: boolean): boolean;
-  /** Such a call begins. */
-  begin(): Call;
-  /** What was learnt of it otherwise. */
-  record(outcome: Outcome): void;
-  close(): Promise<void>;
-  /** For what others keep of it: called when it is closed. */
-  whenClosed(leave: () => void): void;
-}
-
-/** A call that is on its way, and how it ends. */
-export type Call = Pick<Place, 'isSilent'> & { end(outcome: Outcome): void };
 
 /** How long a replica that was silent is asked after the others, unless it answers anybody before: the poll of its fragment comes sooner. */
 const AVOIDED_MS = 12_000;
 
-export const openAddress = (origin: string, clock: Clock, limits: PoolLimits): Address => {
-  const now = () => clock.monotonic();
-  const pool = openPool(origin, limits);
-  const health = replicaHealth(now);
-  const places = createPlaces({ places: limits.connections, burstWaitMs: limits.placeWaitMs, now });
-  const leaving: (() => void)[] = [];
-  const take = (caller: string): Place => {
-    const { isSilent, end } = health.begin();
-    return {
-      isSilent,
-      dispatch: (options, handler) => void pool.dispatch(options, handler),
-      release: (outcome) => {
-        end(outcome);
-        places.giveBack(caller);
-      },
-    };
-  };
-  return {
-    ...health,
-    origin,
-    demand: () => places.demand(),
-    enter: ({ caller, leaving, insists }) => {
-      if (!insists && !health.isReady()) return 'breaker';
-      const admitted = () => {
-        if (health.admits(insists)) return take(caller);
-        places.giveBack(caller);
-        return 'breaker';
-      };
-      const taken = places.take(caller, leaving);
-      return taken === true ? admitted() : taken.then((free) => (free ? admitted() : 'overload'));
-    },
-    close: () => {
-      for (const leave of leaving.splice(0)) leave();
-      return pool.destroy();
-    },
-    whenClosed: (leave) => void leaving.push(leave),
-  };
-};
+/** One replica of a service: its connections, its circuit breaker, its bulkhead. */
+export class Address {
+  readonly origin: string;
+  readonly pool: Pool;
+  readonly breaker = new CircuitBreaker();
+  /** How the last call of it ended. */
+  lastResult: CallResult = 'answered';
+  answeredAt = Number.NEGATIVE_INFINITY;
+  readonly #bulkhead: Bulkhead;
+  readonly #clock: Clock;
+  readonly #whenClosed: (() => void)[] = [];
+  #avoidedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(origin: string, clock: Clock, limits: PoolLimits) {
+    this.origin = origin;
+    this.pool = openPool(origin, limits);
+    this.#clock = clock;
+    this.#bulkhead = new Bulkhead(limits.connections, limits.placeWaitMs, clock);
+  }
+
+  /** Requests in flight or waiting. */
+  demand(): number {
+    return this.#bulkhead.demand();
+  }
+
+  /** Would its breaker let a request pass now? */
+  isReady(): boolean {
+    return this.breaker.isReady(this.#clock.monotonic());
+  }
+
+  /** A call of it waited in vain a moment ago. */
+  wasSilent(): boolean {
+    return this.#clock.monotonic() < this.#avoidedUntil;
+  }
+
+  /** A request's call, when it is the caller's turn; or why there is none. */
+  async enter({ caller, leaving, bypassesBreaker }: Entry): Promise<Call | 'breaker' | 'overload'> {
+    if (!bypassesBreaker && !this.isReady()) return 'breaker';
+    const taken = this.#bulkhead.take(caller, leaving);
+    if (taken !== true && !(await taken)) return 'overload';
+    const call = this.begin(bypassesBreaker, () => this.#bulkhead.release(caller));
+    if (call === null) this.#bulkhead.release(caller);
+    return call ?? 'breaker';
+  }
+
+  /** A call outside of the bulkhead, which may be the breaker's probe; null when the breaker is open. */
+  begin(bypassesBreaker: boolean, onEnd?: () => void): Call | null {
+    const now = this.#clock.monotonic();
+    if (!this.breaker.tryPass(now) && !bypassesBreaker) return null;
+    return new Call(this, now, onEnd);
+  }
+
+  /** `silent`: the time limit of a call passed, and nobody else had an answer meanwhile. */
+  record(result: CallResult, silent = false): void {
+    const now = this.#clock.monotonic();
+    if (result !== 'abandoned') this.lastResult = result;
+    if (result === 'answered') {
+      this.answeredAt = now;
+      this.#avoidedUntil = Number.NEGATIVE_INFINITY;
+      this.breaker.succeeded(now);
+    } else if (result === 'abandoned') this.breaker.abandoned(now);
+    else this.breaker.failed(now, silent);
+  }
+
+  /** Others are preferred for a while. */
+  avoid(): void {
+    this.#avoidedUntil = this.#clock.monotonic() + AVOIDED_MS;
+  }
+
+  close(): Promise<void> {
+    for (const leave of this.#whenClosed.splice(0)) leave();
+    return this.pool.destroy();
+  }
+
+  /** For what others keep of it. */
+  whenClosed(leave: () => void): void {
+    this.#whenClosed.push(leave);
+  }
+}
 
 const openPool = (origin: string, limits: PoolLimits): Pool =>
   new Pool(origin, {
@@ -122,46 +137,118 @@ const openPool = (origin: string, limits: PoolLimits): Pool =>
     bodyTimeout: 0,
   });
 
-type Health = Pick<Address, 'breakerState' | 'isReady' | 'wasSilent' | 'lastOutcome' | 'admits' | 'begin' | 'record'>;
+/** A call of an address in flight. */
+export class Call {
+  readonly #address: Address;
+  readonly #startedAt: number;
+  readonly #onEnd: (() => void) | undefined;
 
-const replicaHealth = (now: () => number): Health => {
-  const breaker = createBreaker();
-  let last: Outcome = 'answered';
-  let answeredAt = Number.NEGATIVE_INFINITY;
-  let avoidedUntil = Number.NEGATIVE_INFINITY;
-  const record = (outcome: Outcome, silent = false) => {
-    if (outcome === 'abandoned') return breaker.abandoned(now());
-    last = outcome;
-    if (outcome !== 'answered') return breaker.failed(now(), silent);
-    answeredAt = now();
-    avoidedUntil = Number.NEGATIVE_INFINITY;
-    breaker.succeeded(now());
-  };
-  return {
-    breakerState: () => breaker.state(),
-    isReady: () => breaker.mayAdmit(now()),
-    wasSilent: () => now() < avoidedUntil,
-    lastOutcome: () => last,
-    admits: (insists) => breaker.admits(now()) || insists,
-    record,
-    begin: () => {
-      const begunAt = now();
-      const isSilent = () => {
-        if (answeredAt >= begunAt) return false;
-        avoidedUntil = now() + AVOIDED_MS;
-        return true;
-      };
-      return { isSilent, end: (outcome) => record(outcome, outcome === 'timed-out' && isSilent()) };
-    },
-  };
-};
+  constructor(address: Address, startedAt: number, onEnd: (() => void) | undefined) {
+    this.#address = address;
+    this.#startedAt = startedAt;
+    this.#onEnd = onEnd;
+  }
+
+  /** The replica has answered nobody since the call began; from then on others are preferred for a while. */
+  isSilent(): boolean {
+    if (this.#address.answeredAt >= this.#startedAt) return false;
+    this.#address.avoid();
+    return true;
+  }
+
+  /** Once. */
+  end(result: CallResult): void {
+    this.#address.record(result, result === 'timed-out' && this.isSilent());
+    this.#onEnd?.();
+  }
+}
+
+/** Somebody has waited all this time: this is no burst but more than can be served. */
+const STANDING_MS = 3000;
+/** The longest wait behind such a queue, so that what is served is served soon. */
+const STANDING_WAIT_MS = 200;
+
+interface Waiting {
+  readonly caller: string;
+  admit(): void;
+}
+
+/** The requests in flight to one address. A caller holds at most as many places as are left free: one alone has half of them, and the next finds some. */
+class Bulkhead {
+  readonly #places: number;
+  /** The longest that a request of a burst waits. */
+  readonly #burstWaitMs: number;
+  readonly #clock: Clock;
+  readonly #held = new Map<string, number>();
+  readonly #queue = new FairQueue<Waiting>();
+  #taken = 0;
+  #standingSince = 0;
+
+  constructor(places: number, burstWaitMs: number, clock: Clock) {
+    this.#places = places;
+    this.#burstWaitMs = burstWaitMs;
+    this.#clock = clock;
+  }
+
+  /** Places that are taken or waited for. */
+  demand(): number {
+    return this.#taken + this.#queue.size;
+  }
+
+  /** True with a place taken; false when none came free in time, or the caller left. */
+  take(caller: string, leaving: Leaving): true | Promise<boolean> {
+    const held = this.#held.get(caller) ?? 0;
+    if (held >= this.#places - this.#taken) return this.#wait(caller, leaving);
+    this.#held.set(caller, held + 1);
+    this.#taken += 1;
+    return true;
+  }
+
+  release(caller: string): void {
+    const rest = (this.#held.get(caller) ?? 0) - 1;
+    this.#taken -= 1;
+    if (rest > 0) this.#held.set(caller, rest);
+    else this.#held.delete(caller);
+    if (this.#queue.size > 0) this.#admitWaiting();
+  }
+
+  #admitWaiting(): void {
+    const mayTake = (caller: string): boolean => (this.#held.get(caller) ?? 0) < this.#places - this.#taken;
+    while (this.#taken < this.#places) {
+      const next = this.#queue.shift(mayTake);
+      if (next === null) return;
+      this.#held.set(next.caller, (this.#held.get(next.caller) ?? 0) + 1);
+      this.#taken += 1;
+      next.admit();
+    }
+  }
+
+  #wait(caller: string, leaving: Leaving): Promise<boolean> {
+    const now = this.#clock.monotonic();
+    if (this.#queue.size === 0) this.#standingSince = now;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const end = (admitted: boolean) => {
+      clearTimeout(timer);
+      leaving.off('close', giveUp);
+      resolve(admitted);
+    };
+    const giveUp = () => {
+      this.#queue.remove(caller, waiting);
+      end(false);
+    };
+    const waiting: Waiting = { caller, admit: () => end(true) };
+    const timer = setTimeout(giveUp, now - this.#standingSince > STANDING_MS ? STANDING_WAIT_MS : this.#burstWaitMs);
+    leaving.once('close', giveUp);
+    this.#queue.push(caller, waiting);
+    return promise;
+  }
+}
 
 /**
- * When an open breaker is bypassed: another replica has just refused or cut off this request, so that one which was spared may be back; or no replica
- * takes it, and this one was not there, since it takes no time to be refused again. One that cuts off what it took is spared unless there are others.
+ * Bypass open breakers when no replica is ready, for one that failed by refusing connections, since another refusal takes no time.
+ * One that cuts connections is bypassed only when there are others.
  */
-export const breakerBypass = (candidates: readonly Address[]) => {
-  const spared = !candidates.some((address) => address.isReady());
-  const away: readonly Outcome[] = candidates.length > 1 ? ['refused', 'cut'] : ['refused'];
-  return (address: Address, left: boolean): boolean => left || (spared && away.includes(address.lastOutcome()));
+export const bypassesBreaker = (candidates: readonly Address[], { lastResult }: Address): boolean => {
+  const fastFailures: readonly CallResult[] = candidates.length > 1 ? ['refused', 'cut'] : ['refused'];
+  return fastFailures.includes(lastResult) && !candidates.some((candidate) => candidate.isReady());
 };

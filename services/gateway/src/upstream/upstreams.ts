@@ -5,11 +5,13 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { type Loop, startLoop } from '@bubbles/kernel/loop.ts';
 import { preferenceOf } from '../balancing/rendezvous.ts';
-import { type Address, openAddress, type PoolLimits } from './address.ts';
+import { Address, type PoolLimits } from './address.ts';
 
 /** `dns+http://name:port` stands for every address that the name has at the time (a headless service: the ready replicas). */
 const DNS_SCHEME = 'dns+';
 const RESOLVE_EVERY_MS = 5000;
+/** A replica that left its name still answers the requests in flight. */
+const CLOSE_AFTER_MS = 30_000;
 
 /** Service → URLs. */
 export type UpstreamUrls = Readonly<Record<string, readonly string[]>>;
@@ -18,7 +20,7 @@ export type UpstreamUrls = Readonly<Record<string, readonly string[]>>;
 export interface Upstreams {
   readonly services: readonly string[];
   addresses(service: string): readonly Address[];
-  /** Best first: of a key always the same replica while it is well, else one of those with the least to do. Silent ones come last but for those whose breaker is open. */
+  /** Best first: by rendezvous hashing of a key, else least in flight. Silent ones come after the others, those whose breaker is open last. */
   candidates(service: string, key: string | null): readonly Address[];
   /** Resolves the names; called once before the first request. */
   start(): Promise<void>;
@@ -33,25 +35,25 @@ interface UpstreamOptions {
   readonly limits: PoolLimits;
 }
 
-export const openUpstreams = ({ urls, clock, log, ids, limits }: UpstreamOptions): Upstreams => {
+export const createUpstreams = ({ urls, clock, log, ids, limits }: UpstreamOptions): Upstreams => {
   const serving = new Map<string, readonly Address[]>();
   const names = Object.values(urls)
     .flat()
     .filter((url) => url.startsWith(DNS_SCHEME));
   let loop: Loop | null = null;
-  const place = async (service: string, origins: readonly string[]) => {
+  const setAddresses = (service: string, origins: readonly string[]) => {
     const before = serving.get(service) ?? [];
     const known = new Map(before.map((address) => [address.origin, address]));
     serving.set(
       service,
-      origins.map((origin) => known.get(origin) ?? openAddress(origin, clock, limits)),
+      origins.map((origin) => known.get(origin) ?? new Address(origin, clock, limits)),
     );
-    await Promise.all(before.filter(({ origin }) => !origins.includes(origin)).map((address) => retire(address)));
+    for (const address of before) if (!origins.includes(address.origin)) setTimeout(() => void address.close(), CLOSE_AFTER_MS).unref();
   };
   const resolveAll = async () => {
     for (const [service, configured] of Object.entries(urls)) {
       const origins = await resolveOrigins(service, configured, log);
-      if (origins !== null) await place(service, origins);
+      if (origins !== null) setAddresses(service, origins);
     }
     return null;
   };
@@ -59,7 +61,10 @@ export const openUpstreams = ({ urls, clock, log, ids, limits }: UpstreamOptions
   return {
     services: Object.keys(urls),
     addresses,
-    candidates: (service, key) => ordered(addresses(service), key, ids),
+    candidates: (service, key) => {
+      const all = serving.get(service) ?? [];
+      return all.length < 2 ? all : ordered(all, key, ids);
+    },
     start: async () => {
       await resolveAll();
       if (names.length > 0) loop = startLoop({ name: 'upstream-names', clock, log, run: resolveAll, pollMs: RESOLVE_EVERY_MS });
@@ -72,17 +77,16 @@ export const openUpstreams = ({ urls, clock, log, ids, limits }: UpstreamOptions
 };
 
 const ordered = (addresses: readonly Address[], key: string | null, ids: Ids): readonly Address[] => {
-  if (addresses.length < 2) return addresses;
   const preferred = key === null ? byDemand(addresses, ids) : byPreference(addresses, key);
-  return preferred.toSorted((a, b) => ailment(a) - ailment(b));
+  return preferred.toSorted((a, b) => rank(a) - rank(b));
 };
 
-const ailment = (address: Address): number => {
+const rank = (address: Address): number => {
   if (!address.isReady()) return 2;
   return address.wasSilent() ? 1 : 0;
 };
 
-/** Among equals it begins anywhere: one that always came first would have all of a quiet time's work. */
+/** Equals are rotated: one that always came first would get all requests of a quiet time. */
 const byDemand = (addresses: readonly Address[], ids: Ids): readonly Address[] => {
   const first = (ids.bytes(1)[0] ?? 0) % addresses.length;
   return [...addresses.slice(first), ...addresses.slice(0, first)].toSorted((a, b) => a.demand() - b.demand());
@@ -109,12 +113,4 @@ const originsOf = async (url: string): Promise<readonly string[]> => {
   const { protocol, hostname, port } = new URL(url.slice(DNS_SCHEME.length));
   const found = await lookup(hostname, { all: true });
   return found.map(({ address, family }) => new URL(`${protocol}//${family === 6 ? `[${address}]` : address}:${port || '80'}`).origin);
-};
-
-const RETIRE_AFTER_MS = 30_000;
-
-/** A replica that left its name still answers what it was asked. */
-const retire = (address: Address): Promise<void> => {
-  setTimeout(() => void address.close(), RETIRE_AFTER_MS).unref();
-  return Promise.resolve();
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Fragment, readFragment } from './fragment.ts';
-import { acceptFragments, counting, newestOf, type Sighting } from './sightings.ts';
+import { acceptFragments, effective, newestOf, type SeenFragment } from './ownership.ts';
 
 const fragmentOf = (service: string, paths: readonly string[]): Fragment => {
   const document = {
@@ -11,7 +11,7 @@ const fragmentOf = (service: string, paths: readonly string[]): Fragment => {
   if ('code' in fragment) throw new Error(fragment.code);
   return fragment;
 };
-const aSighting = (service: string, paths: readonly string[], overrides: Partial<Sighting> = {}): Sighting => ({
+const aSeenFragment = (service: string, paths: readonly string[], overrides: Partial<SeenFragment> = {}): SeenFragment => ({
   hash: paths.join(),
   fragment: fragmentOf(service, paths),
   source: 'live',
@@ -22,51 +22,54 @@ const aSighting = (service: string, paths: readonly string[], overrides: Partial
 
 const prefixes = { a: ['/a', '/shared'], b: ['/b', '/shared/b'], own: ['/own'] };
 const own = fragmentOf('own', ['/own']);
-const accept = (candidates: readonly Sighting[], before: readonly Sighting[] = []) =>
+const accept = (candidates: readonly SeenFragment[], before: readonly SeenFragment[] = []) =>
   acceptFragments({ own, candidates, before, prefixes });
 
 describe('which fragments count', () => {
   it('[API-01] all that replicas showed in the last minute: a rollout has two versions', () => {
-    const versions = [aSighting('a', ['/a'], { lastSeen: 100 }), aSighting('a', ['/a/new'], { firstSeen: 50_000, lastSeen: 50_000 })];
-    expect(counting(versions, 60_000)).toEqual(versions);
-    expect(counting(versions, 60_101)).toEqual(versions.slice(1));
+    const versions = [
+      aSeenFragment('a', ['/a'], { lastSeen: 100 }),
+      aSeenFragment('a', ['/a/new'], { firstSeen: 50_000, lastSeen: 50_000 }),
+    ];
+    expect(effective(versions, 60_000)).toEqual(versions);
+    expect(effective(versions, 60_101)).toEqual(versions.slice(1));
   });
 
   it('[API-01] the last one for as long as nobody shows another', () => {
-    const versions = [aSighting('a', ['/a'], { lastSeen: 100 }), aSighting('a', ['/a/old'], { lastSeen: 50 })];
-    expect(counting(versions, 10_000_000)).toEqual(versions.slice(0, 1));
+    const versions = [aSeenFragment('a', ['/a'], { lastSeen: 100 }), aSeenFragment('a', ['/a/old'], { lastSeen: 50 })];
+    expect(effective(versions, 10_000_000)).toEqual(versions.slice(0, 1));
   });
 
   it('[API-01] what came with the image only until a replica has spoken', () => {
-    const baked = aSighting('a', ['/a'], { source: 'baked' });
-    expect(counting([baked], 0)).toEqual([baked]);
-    const live = aSighting('a', ['/a/live']);
-    expect(counting([baked, live], 0)).toEqual([live]);
+    const baked = aSeenFragment('a', ['/a'], { source: 'baked' });
+    expect(effective([baked], 0)).toEqual([baked]);
+    const live = aSeenFragment('a', ['/a/live']);
+    expect(effective([baked, live], 0)).toEqual([live]);
   });
 });
 
 describe('which fragments are accepted', () => {
   it.each([
-    ['foreign_prefix', aSighting('b', ['/a/x'])],
-    ['foreign_prefix', aSighting('b', ['/elsewhere'])],
-    ['foreign_prefix', aSighting('a', ['/shared/b/x'])],
-    ['foreign_prefix', aSighting('a', ['/own'])],
+    ['foreign_prefix', aSeenFragment('b', ['/a/x'])],
+    ['foreign_prefix', aSeenFragment('b', ['/elsewhere'])],
+    ['foreign_prefix', aSeenFragment('a', ['/shared/b/x'])],
+    ['foreign_prefix', aSeenFragment('a', ['/own'])],
   ])('[API-01] one that claims what is not its own is not (%s)', (code, candidate) => {
     expect(accept([candidate])).toMatchObject({ accepted: [], refused: [{ fault: { code } }] });
   });
 
   it('[API-01] a refused one leaves the last good one of its service, and the other services alone', () => {
-    const good = aSighting('a', ['/a']);
-    const other = aSighting('b', ['/b']);
-    const bad = aSighting('a', ['/a/new', '/b/stolen'], { firstSeen: 10 });
+    const good = aSeenFragment('a', ['/a']);
+    const other = aSeenFragment('b', ['/b']);
+    const bad = aSeenFragment('a', ['/a/new', '/b/stolen'], { firstSeen: 10 });
     const { accepted, refused } = accept([bad, other], [good, other]);
     expect(new Set(accepted)).toEqual(new Set([good, other]));
-    expect(refused.map(({ sighting }) => sighting)).toEqual([bad]);
+    expect(refused.map(({ seen }) => seen)).toEqual([bad]);
   });
 
   it('[API-01] the newest of a service is what the document shows', () => {
-    const old = aSighting('a', ['/a']);
-    const young = aSighting('a', ['/a/new'], { firstSeen: 10 });
+    const old = aSeenFragment('a', ['/a']);
+    const young = aSeenFragment('a', ['/a/new'], { firstSeen: 10 });
     expect(newestOf(accept([young, old]).accepted)).toEqual([young]);
   });
 });

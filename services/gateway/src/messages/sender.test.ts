@@ -1,10 +1,9 @@
 import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { describe, expect, it } from '@jest/globals';
-import { acceptedRequestId, acceptedTraceparent, clientAddress, newTraceparents } from './peer.ts';
+import { acceptedRequestId, acceptedTraceparent, clientAddress, newTraceparents } from './sender.ts';
 
 const ours = { has: (address: string) => address.startsWith('10.') || address.startsWith('::ffff:10.') };
-const client = (peer: string, list: readonly string[]) =>
-  clientAddress({ peer, forwarded: { for: list, host: null, proto: null }, proxies: ours });
+const client = (peer: string, list: readonly string[]) => clientAddress({ peer, forwarded: list, proxies: ours });
 
 describe('who calls', () => {
   it.each([
