@@ -7,6 +7,9 @@ const TESTS = '[.]test[.]ts$|^shared/testing/|[.]contract[.]ts$';
 const KERNEL = '^shared/kernel/src/(errors|log|clock|ids|cursors|loop|concurrency)[.]ts$|^contracts/src/access[.]ts$';
 /** Known by their types alone: what is behind them is an adapter's. */
 const TYPES_ALONE = '^shared/(store/src/aggregates|bus/src/outgoing|kernel/src/seal)[.]ts$|^node_modules/zod/';
+/** Judges the addresses that callers name; on its way to a package of its own. Its first stage only computes. */
+const ADDRESS_GUARD = '^services/[^/]+/src/address-guard/';
+const ADDRESS_GUARD_RULES = `${ADDRESS_GUARD}(destination-url|public-address)[.]ts$`;
 /** The part of Node that computes: hashes, addresses, comparison. Its randomness is refused by words.test.ts. */
 const PURE_NODE = '^(node:)?(crypto|net|util|url|buffer)$';
 const CONCURRENCY = '^shared/kernel/src/concurrency[.]ts$';
@@ -93,7 +96,7 @@ const forbidden = [
   {
     name: 'use-cases-know-ports',
     from: { path: '^services/([^/]+)/src/(use-cases/|ports[.]ts$)', pathNot: TESTS },
-    to: { pathNot: ['^services/$1/src/(domain/|use-cases/|ports[.]ts$)', KERNEL, TYPES_ALONE, PURE_NODE] },
+    to: { pathNot: ['^services/$1/src/(domain/|use-cases/|ports[.]ts$)', KERNEL, TYPES_ALONE, ADDRESS_GUARD_RULES, PURE_NODE] },
   },
   {
     name: 'loops-know-ports',
@@ -104,7 +107,19 @@ const forbidden = [
   {
     name: 'app-knows-use-cases',
     from: { path: '^services/([^/]+)/src/app[.]ts$' },
-    to: { pathNot: ['^services/$1/src/(domain/|use-cases/|[^/]+-loop/|ports[.]ts$)', KERNEL, TYPES_ALONE] },
+    to: { pathNot: ['^services/$1/src/(domain/|use-cases/|[^/]+-loop/|ports[.]ts$)', KERNEL, TYPES_ALONE, ADDRESS_GUARD_RULES] },
+  },
+  {
+    name: 'address-guard-stands-alone',
+    from: { path: ADDRESS_GUARD, pathNot: TESTS },
+    to: {
+      pathNot: [
+        ADDRESS_GUARD,
+        '^shared/kernel/src/(errors|concurrency)[.]ts$',
+        '^(node:)?(net|dns|tls|timers/promises)$',
+        '^node_modules/undici/',
+      ],
+    },
   },
   {
     name: 'types-alone',

@@ -34,6 +34,7 @@ const BREACHES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'search-behind-its-port': { 'services/a/src/use-cases/engine.ts': "import '../search/lawful.ts';" },
   'use-cases-know-ports': { 'services/a/src/use-cases/direct.ts': "import '../adapters/http/routes.ts';" },
   'loops-know-ports': { 'services/a/src/work-loop/run.ts': "import '../use-cases/direct.ts';" },
+  'address-guard-stands-alone': { 'services/a/src/address-guard/bound.ts': "import '../domain/thing.ts';" },
   'app-knows-use-cases': { 'services/a/src/app.ts': "import './adapters/http/routes.ts';" },
   'types-alone': { 'services/a/src/use-cases/stored.ts': "import '@bubbles/store/aggregates.ts';" },
   'bus-port-is-alone': { 'shared/bus/src/port.ts': "import './amqp/engine.ts';" },
@@ -63,6 +64,7 @@ const WORLD: Readonly<Record<string, string>> = {
   'services/b/package.json': '{ "name": "@bubbles/b", "type": "module", "exports": { "./*.ts": "./src/*.ts" } }',
   'services/b/src/domain/thing.ts': 'export const thing = 1;',
   'services/a/src/adapters/http/routes.ts': 'export const routes = 1;',
+  'services/a/src/domain/thing.ts': 'export const thing = 1;',
   'services/a/src/main.ts': 'export const main = 1;',
   'services/a/test/builders.ts': 'export const builder = 1;',
   'shared/kernel/package.json': '{ "name": "@bubbles/kernel", "type": "module", "exports": { "./*.ts": "./src/*.ts" } }',
@@ -79,7 +81,8 @@ const WORLD: Readonly<Record<string, string>> = {
 const LAWFUL: Readonly<Record<string, string>> = {
   'services/a/src/domain/lawful.ts': "import '@bubbles/kernel/errors.ts'; import 'node:crypto';",
   'services/a/src/use-cases/lawful.ts':
-    "import type { Log } from '@bubbles/kernel/log.ts'; import type { store } from '@bubbles/store/aggregates.ts'; import '../domain/lawful.ts';",
+    "import type { Log } from '@bubbles/kernel/log.ts'; import type { store } from '@bubbles/store/aggregates.ts'; import '../domain/lawful.ts'; import '../address-guard/destination-url.ts';",
+  'services/a/src/address-guard/destination-url.ts': "import 'node:net'; import '@bubbles/kernel/errors.ts';",
   'services/a/src/work-loop/lawful.ts': "import '../domain/lawful.ts'; import '@bubbles/kernel/errors.ts';",
   'services/gateway/src/pipeline/lawful.ts': "import '../admission/admit.ts'; import '../messages/head.ts';",
   'services/a/src/adapters/bus/lawful.ts': "import '@bubbles/contracts/events/event.ts';",

@@ -4,8 +4,8 @@ import { type Environment, readConfig } from '@bubbles/kernel/config.ts';
 import { base64Key, baseUrl, baseUrls, commaList, flag, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import type { SealKey } from '@bubbles/kernel/seal.ts';
 import { z } from 'zod';
+import { addressList } from './address-guard/public-address.ts';
 import type { DeliveryLoopLimits } from './delivery-loop/delivery-loop.ts';
-import { addressList } from './domain/public-address.ts';
 import type { SubscriptionQuota } from './domain/subscription.ts';
 
 /** What the dispatcher itself has to know. */

@@ -1,4 +1,3 @@
-import { promises as dns } from 'node:dns';
 import { idempotencyStore } from '@bubbles/host/idempotency-store.ts';
 import type { Infra, Service } from '@bubbles/host/service.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
@@ -12,16 +11,15 @@ import { routes } from './adapters/http/routes.ts';
 import { sampleBubble } from './adapters/http/sample-bubble.ts';
 import { webhookSpecs } from './adapters/http/webhook-specs.ts';
 import { dispatchMetrics, watchQueue } from './adapters/metrics/dispatch-metrics.ts';
-import type { Resolver } from './adapters/receiver/addresses.ts';
-import { nameServers } from './adapters/receiver/name-servers.ts';
-import { receiver } from './adapters/receiver/receiver.ts';
+import { createReceiver } from './adapters/receiver/receiver.ts';
 import { access } from './adapters/services/access.ts';
 import { readability } from './adapters/services/readability.ts';
 import { stores } from './adapters/store/stores.ts';
+import type { DestinationPolicy } from './address-guard/destination-url.ts';
+import { addressPolicy } from './address-guard/public-address.ts';
+import { createResolver } from './address-guard/resolver.ts';
 import { type App, createApp } from './app.ts';
 import { type Config, checkTiming } from './config.ts';
-import { addressPolicy } from './domain/public-address.ts';
-import type { ReceiverPolicy } from './domain/receiver-url.ts';
 
 export const NAME = CONSUMER;
 
@@ -32,27 +30,18 @@ export interface Peers {
   readonly registry: Registry;
 }
 
-const DNS_TIMEOUT_MS = 2000;
-const DNS_TRIES = 2;
-
-/** c-ares, not the four threads that everything else of the process shares. */
-const resolver = ({ receivers }: Config): Resolver => {
-  const servers = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
-  return receivers.offline ? servers : nameServers(servers);
-};
-
-const receiverPolicy = ({ receivers }: Config): ReceiverPolicy => ({
+const receiverPolicy = ({ receivers }: Config): DestinationPolicy => ({
   addresses: addressPolicy(receivers),
   http: receivers.http,
   loopback: receivers.loopback,
   ownPorts: receivers.ownPorts,
 });
 
-const posting = (config: Config, policy: ReceiverPolicy) =>
-  receiver({
+const posting = (config: Config, policy: DestinationPolicy) =>
+  createReceiver({
     ...config.timing,
     policy,
-    resolver: resolver(config),
+    resolver: createResolver(config.receivers),
     extraCa: config.receivers.extraCa,
     elapsed: () => performance.now(),
     connections: config.limits.perOrigin,

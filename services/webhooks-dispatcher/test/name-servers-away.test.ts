@@ -5,12 +5,12 @@ import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { dispatchMetrics } from '../src/adapters/metrics/dispatch-metrics.ts';
-import { nameServers } from '../src/adapters/receiver/name-servers.ts';
-import { receiver } from '../src/adapters/receiver/receiver.ts';
+import { createReceiver } from '../src/adapters/receiver/receiver.ts';
 import { stores } from '../src/adapters/store/stores.ts';
+import { addressPolicy } from '../src/address-guard/public-address.ts';
+import { nameServers } from '../src/address-guard/resolver.ts';
 import { DEFAULT_QUOTA } from '../src/config.ts';
 import { POSTPONE_MS } from '../src/domain/delivery.ts';
-import { addressPolicy } from '../src/domain/public-address.ts';
 import { prepareAttempts } from '../src/use-cases/attempt.ts';
 import { aDelivery, anEvent, aReadyBubble, aSubscription, NOON } from './builders.ts';
 import { memoryDatabase } from './stores.ts';
@@ -36,7 +36,7 @@ it('[DLV-04] while our name servers refuse to be asked deliveries wait, and nobo
   await subscriptions.insert(aSubscription(), DEFAULT_QUOTA);
   await events.insert(anEvent());
   await deliveries.insert(aDelivery({ claimCount: 0 }));
-  const posts = receiver({
+  const posts = createReceiver({
     policy,
     resolver: nameServers(await refused()),
     connectMs: 5000,

@@ -1,15 +1,15 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { isDomainError } from '@bubbles/kernel/errors.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
+import { type DestinationPolicy, destinationUrl } from '../address-guard/destination-url.ts';
 import type { AttemptOutcome, Delivery } from '../domain/delivery.ts';
-import { type ReceiverPolicy, receiverUrl } from '../domain/receiver-url.ts';
 import { signature } from '../domain/signature.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Receiver } from '../ports.ts';
 
 export interface PostPorts {
   readonly receiver: Receiver;
-  readonly receivers: ReceiverPolicy;
+  readonly receivers: DestinationPolicy;
   readonly seal: Seal;
   readonly clock: Clock;
   /** The service-specific part of the header names, `X-<name>-Signature`. */
@@ -26,9 +26,9 @@ const BLOCKED: AttemptOutcome = {
 };
 
 /** Null for a URL that the policy of today refuses. */
-function target(url: string, policy: ReceiverPolicy): URL | null {
+function target(url: string, policy: DestinationPolicy): URL | null {
   try {
-    return receiverUrl(url, policy);
+    return destinationUrl('url', url, policy);
   } catch (error) {
     if (isDomainError(error)) return null;
     throw error;

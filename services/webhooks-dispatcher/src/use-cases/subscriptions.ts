@@ -3,8 +3,8 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError, refusal } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
+import { type DestinationPolicy, destinationUrl } from '../address-guard/destination-url.ts';
 import { ID_BYTES, SECRET_BYTES, secretOf, subscriptionId } from '../domain/ids.ts';
-import { type ReceiverPolicy, receiverUrl } from '../domain/receiver-url.ts';
 import {
   type EventType,
   emptyToNull,
@@ -19,7 +19,7 @@ interface Ports {
   readonly subscriptions: SubscriptionStore;
   readonly access: Access;
   readonly seal: Seal;
-  readonly receivers: ReceiverPolicy;
+  readonly receivers: DestinationPolicy;
   readonly quota: SubscriptionQuota;
   readonly clock: Clock;
 }
@@ -90,7 +90,7 @@ export const createSubscription = (ports: Ports) => {
     owner: Owner,
     { ids, ...request }: NewSubscription,
   ): Promise<{ readonly subscription: Subscription; readonly secret: string }> => {
-    receiverUrl(request.url, ports.receivers);
+    destinationUrl('url', request.url, ports.receivers);
     const access = await paid(owner);
     await checkScope(request, access, ports.access);
     const id = subscriptionId(ids.bytes(ID_BYTES));
@@ -153,7 +153,7 @@ const enabled = ({ epoch }: Subscription): SubscriptionChange => ({
 export const changeSubscription = (ports: Ports) => {
   const paid = requirePaidAccess(ports);
   return async (owner: Owner, id: string, patch: SubscriptionPatch): Promise<Subscription> => {
-    if (patch.url !== undefined) receiverUrl(patch.url, ports.receivers);
+    if (patch.url !== undefined) destinationUrl('url', patch.url, ports.receivers);
     await paid(owner);
     const { url, events, filters, status } = patch;
     const changed = await ports.subscriptions.update(owner.userId, id, (before) => ({

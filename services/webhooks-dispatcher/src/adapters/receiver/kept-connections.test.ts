@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { addressPolicy } from '../../domain/public-address.ts';
-import { receiver } from './receiver.ts';
+import { addressPolicy } from '../../address-guard/public-address.ts';
+import { createReceiver } from './receiver.ts';
 
 const NAME = 'receiver.example.com';
 const pem = (name: string) => readFileSync(new URL(`../../../test/certificates/${name}`, import.meta.url), 'utf8');
@@ -39,7 +39,7 @@ const receiving = async (protocol: Protocol, first: Behaviour, later: Behaviour)
     wire = socket.on('error', () => null);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const to = receiver({
+  const to = createReceiver({
     policy: { addresses: addressPolicy({ allow: ['127.0.0.0/8'], deny: [] }), http: true, loopback: false },
     resolver: { resolve4: () => Promise.resolve(['127.0.0.1']), resolve6: () => Promise.resolve([]) },
     connectMs: 10_000,

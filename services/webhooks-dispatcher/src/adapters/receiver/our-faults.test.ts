@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { addressPolicy } from '../../domain/public-address.ts';
+import { addressPolicy } from '../../address-guard/public-address.ts';
 import type { Receiver } from '../../ports.ts';
-import { receiver } from './receiver.ts';
+import { createReceiver } from './receiver.ts';
 
 let server: Server;
 let url: URL;
@@ -32,7 +32,7 @@ const failing = (error: Error | null = null): Receiver => {
     if (error !== null) throw error;
     return true;
   };
-  made = receiver({
+  made = createReceiver({
     policy: { addresses: { ...addressPolicy({ allow: [], deny: [] }), mayDial }, http: true, loopback: false },
     resolver: { resolve4: unasked, resolve6: unasked },
     connectMs: 5000,

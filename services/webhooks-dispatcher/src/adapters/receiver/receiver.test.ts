@@ -5,10 +5,10 @@ import { type AddressInfo, createServer as createTcpServer, type Socket, type Se
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { addressPolicy } from '../../domain/public-address.ts';
+import { addressPolicy } from '../../address-guard/public-address.ts';
+import type { Resolver } from '../../address-guard/resolver.ts';
 import type { Receiver } from '../../ports.ts';
-import type { Resolver } from './addresses.ts';
-import { receiver } from './receiver.ts';
+import { createReceiver } from './receiver.ts';
 
 /** For attempts that wait until it is over. */
 const SOON_MS = 400;
@@ -64,7 +64,7 @@ const aReceiver = ({
   deadlineMs = LATE_MS,
   extraCa = [pem('ca.pem')],
 }: Setting = {}): Receiver => {
-  const made = receiver({
+  const made = createReceiver({
     policy: { addresses: addressPolicy({ allow, deny: [] }), http: true, loopback },
     resolver,
     connectMs: deadlineMs,

@@ -1,16 +1,16 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext, getCACertificates } from 'node:tls';
+import { withTimeout } from '@bubbles/kernel/concurrency.ts';
 import { buildConnector, errors } from 'undici';
-import { isLoopbackAddress } from '../../domain/public-address.ts';
-import { isOwnListener, type ReceiverPolicy } from '../../domain/receiver-url.ts';
-import { addressesOf, BlockedAddress, mayDial, type Resolver } from './addresses.ts';
-import { passOverContinue } from './continue.ts';
-import { type DiedIdle, noteDeath } from './died-idle.ts';
+import { type DestinationPolicy, isOwnListener } from './destination-url.ts';
+import { addressesOf, BlockedAddress, mayDial } from './dialled-addresses.ts';
 import { firstToConnect } from './happy-eyeballs.ts';
+import { isLoopbackAddress } from './public-address.ts';
+import type { Resolver } from './resolver.ts';
 
 export interface GuardedConnectOptions {
-  readonly policy: ReceiverPolicy;
+  readonly policy: DestinationPolicy;
   readonly resolver: Resolver;
   /** For look-up, connection and TLS handshake together, whatever the number of addresses. */
   readonly connectMs: number;
@@ -46,10 +46,11 @@ const isThisMachine = (socket: Socket): boolean =>
 
 /**
  * A connector of undici with the second stage of the address guard: every address is judged right before it is dialled, and what was dialled once more.
+ * `onConnect` gets each socket before undici does.
  */
 export function guardedConnect(
   { policy, resolver, connectMs, extraCa }: GuardedConnectOptions,
-  diedIdle: DiedIdle,
+  onConnect: (socket: Socket) => void,
 ): buildConnector.connector {
   const secure = buildConnector({ timeout: connectMs, allowH2: false, ...trusting(extraCa) });
 
@@ -57,8 +58,8 @@ export function guardedConnect(
     const number = Number(port) || (DEFAULT_PORTS[protocol] ?? 0);
     const addresses = addressesOf(hostname, { policy, resolver, sleep });
     const socket = await firstToConnect({ addresses, open: (address, over) => tcp(address, number, over), sleep, signal });
-    if (!(isThisMachine(socket) && isOwnListener(policy, { protocol, port })) && mayDial(policy, hostname, remoteAddress(socket)))
-      return socket;
+    const isOwn = isThisMachine(socket) && isOwnListener(policy, { protocol, port });
+    if (!isOwn && mayDial(policy, hostname, remoteAddress(socket))) return socket;
     socket.destroy();
     throw new BlockedAddress();
   };
@@ -71,22 +72,15 @@ export function guardedConnect(
       signal.addEventListener('abort', giveUp, { once: true });
       secure({ ...options, httpSocket }, (...[error, socket]) => (error === null ? resolve(socket) : reject(error)));
     });
-  const connected = async (options: buildConnector.Options): Promise<Socket> => {
-    const ending = new AbortController();
-    const timer = setTimeout(() => ending.abort(new errors.ConnectTimeoutError()), connectMs);
-    try {
-      const socket = await dial(options, ending.signal);
-      return options.protocol === 'https:' ? await handshake(options, socket, ending.signal) : socket;
-    } finally {
-      clearTimeout(timer);
-    }
+  const connected = async (options: buildConnector.Options, signal: AbortSignal): Promise<Socket> => {
+    const socket = await dial(options, signal);
+    return options.protocol === 'https:' ? handshake(options, socket, signal) : socket;
   };
 
   return (options, callback) => {
-    connected(options).then(
+    withTimeout(connectMs, (signal) => connected(options, signal), { error: () => new errors.ConnectTimeoutError() }).then(
       (socket) => {
-        noteDeath(socket, diedIdle);
-        passOverContinue(socket);
+        onConnect(socket);
         callback(null, socket);
       },
       (error) => callback(error, null),

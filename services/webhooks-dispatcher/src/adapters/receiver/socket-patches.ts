@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /** The status line of an interim answer up to the last digit of its status; `d` is any digit. */
@@ -55,7 +56,8 @@ function interimAnswers() {
 
 /**
  * A client passes over every interim answer, also one that it did not ask for (RFC 9110, 15.2). undici does, but for 100 Continue, at which it ends the
- * connection: it is given 102 Processing instead. What is written begins a request, and so a new answer: one request is on a connection at a time.
+ * connection (https://github.com/nodejs/undici/issues/197): it is given 102 Processing instead. What is written begins a request, and so a new answer: one
+ * request is on a connection at a time.
  */
 export function passOverContinue(socket: Duplex): void {
   const answers = interimAnswers();
@@ -69,4 +71,21 @@ export function passOverContinue(socket: Duplex): void {
     if (Buffer.isBuffer(chunk)) answers.renumber(chunk);
     return chunk;
   };
+}
+
+/**
+ * The errors of sockets that had served before and died with no byte of the answer to what was written last: the receiver had closed them while they were
+ * idle. undici neither tries these again nor tells them from others (https://github.com/nodejs/undici/issues/3492).
+ */
+export type DiedIdle = WeakSet<Error>;
+
+/** To be called when the socket is connected, so that no byte of a TLS handshake counts. */
+export function noteDeath(socket: Socket, diedIdle: DiedIdle): void {
+  const write = socket.write.bind(socket);
+  let readBefore = 0;
+  socket.write = (...written: unknown[]): boolean => {
+    readBefore = socket.bytesRead;
+    return Reflect.apply(write, socket, written);
+  };
+  socket.on('error', (error) => readBefore > 0 && socket.bytesRead === readBefore && diedIdle.add(error));
 }

@@ -5,10 +5,11 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { addressPolicy } from '../../domain/public-address.ts';
-import { bare, type ReceiverPolicy } from '../../domain/receiver-url.ts';
-import { addressesOf, type Resolver } from './addresses.ts';
+import { bare, type DestinationPolicy } from './destination-url.ts';
+import { addressesOf } from './dialled-addresses.ts';
 import { guardedConnect } from './guarded-connect.ts';
+import { addressPolicy } from './public-address.ts';
+import type { Resolver } from './resolver.ts';
 
 interface Records {
   readonly A?: string[];
@@ -20,12 +21,12 @@ interface Case {
   /** What the name resolves to; several: at one connect after the other. */
   readonly dns?: Records | Records[];
 }
-const testFile = (path: string) => readFileSync(new URL(`../../../test/${path}`, import.meta.url), 'utf8');
+const testFile = (path: string) => readFileSync(new URL(`../../test/${path}`, import.meta.url), 'utf8');
 // The file's shape is fixed beside it.
 const cases = JSON.parse(testFile('receiver-urls.json')) as Case[];
 
-const production: ReceiverPolicy = { addresses: addressPolicy({ allow: [], deny: [] }), http: false, loopback: false };
-const loopbackToo: ReceiverPolicy = { ...production, addresses: addressPolicy({ allow: ['127.0.0.1/32'], deny: [] }) };
+const production: DestinationPolicy = { addresses: addressPolicy({ allow: [], deny: [] }), http: false, loopback: false };
+const loopbackToo: DestinationPolicy = { ...production, addresses: addressPolicy({ allow: ['127.0.0.1/32'], deny: [] }) };
 const noRecord = () => Promise.reject(Object.assign(new Error('no record'), { code: 'ENODATA' }));
 const resolving = ({ A, AAAA }: Records): Resolver => ({
   resolve4: () => (A ? Promise.resolve(A) : noRecord()),
@@ -44,7 +45,7 @@ const SOON_MS = 600;
 const LATE_MS = 10_000;
 
 interface Dialling {
-  readonly policy?: ReceiverPolicy;
+  readonly policy?: DestinationPolicy;
   readonly resolver?: Resolver;
   readonly extraCa?: readonly string[];
   readonly connectMs?: number;
@@ -55,7 +56,7 @@ const dialled = (
   { policy = production, resolver = resolving({ A: ['127.0.0.1'] }), extraCa = [], connectMs = LATE_MS }: Dialling = {},
 ): Promise<string> =>
   new Promise((resolve) => {
-    const connect = guardedConnect({ policy, resolver, connectMs, extraCa }, new WeakSet());
+    const connect = guardedConnect({ policy, resolver, connectMs, extraCa }, () => undefined);
     connect({ hostname: url.hostname, host: url.host, protocol: url.protocol, port: url.port }, (error, socket) => {
       socket?.destroy();
       resolve(error === null ? 'connected' : String('code' in error ? error.code : error));
@@ -131,7 +132,7 @@ describe('HOOK-10 receiver addresses at every connect', () => {
       },
       resolve6: noRecord,
     };
-    const connect = guardedConnect({ policy: loopbackToo, resolver, connectMs: LATE_MS, extraCa: [] }, new WeakSet());
+    const connect = guardedConnect({ policy: loopbackToo, resolver, connectMs: LATE_MS, extraCa: [] }, () => undefined);
     const address = await new Promise((resolve) => {
       connect({ hostname: 'rebind.example.com', protocol: 'http:', port: String(port) }, (_error, socket) => {
         resolve(socket?.remoteAddress);

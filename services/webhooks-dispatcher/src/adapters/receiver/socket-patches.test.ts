@@ -1,6 +1,8 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { passOverContinue } from './continue.ts';
+import { Agent, request } from 'undici';
+import { passOverContinue } from './socket-patches.ts';
 
 /** What is read of an answer whose bytes come in these pieces, after a request was written. */
 const readOf = (pieces: readonly string[], answersBefore: readonly string[] = []): string => {
@@ -61,5 +63,48 @@ describe('DLV-04 interim answers', () => {
     expect(readOf(['\r\nHTTP/1.0 100 Continue\n\n\r\n', CONTINUE, OK])).toBe(
       `\r\nHTTP/1.0 102 Continue\n\n\r\n${renumbered(CONTINUE)}${OK}`,
     );
+  });
+});
+
+/** Posts with undici as it is, one after the other over one connection, to a server that does to each request what is said; answers their statuses. */
+const unpatched = async (posts: number, behave: (socket: Socket, turn: number) => unknown): Promise<number[]> => {
+  const server = createServer((socket) => {
+    let turn = 0;
+    socket.on('error', () => null);
+    socket.on('data', () => {
+      turn += 1;
+      behave(socket, turn);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // A listening TCP server has an address of this form.
+  const { port } = server.address() as AddressInfo;
+  const dispatcher = new Agent({ connections: 1 });
+  try {
+    const statuses: number[] = [];
+    for (let n = 0; n < posts; n += 1) {
+      const { statusCode, body } = await request(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}', dispatcher });
+      await body.dump();
+      statuses.push(statusCode);
+    }
+    return statuses;
+  } finally {
+    await dispatcher.destroy();
+    server.close();
+  }
+};
+
+describe('undici as it is', () => {
+  const NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n';
+
+  it('ends the connection at 100 Continue: when this fails passOverContinue can go', async () => {
+    const answering = (text: string) => unpatched(1, (socket) => socket.write(text));
+    expect(await answering(`HTTP/1.1 102 Processing\r\n\r\n${NO_CONTENT}`)).toEqual([204]);
+    await expect(answering(`HTTP/1.1 100 Continue\r\n\r\n${NO_CONTENT}`)).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
+  });
+
+  it('gives up a POST on a kept connection that its server closed: when this fails noteDeath can go', async () => {
+    const once = (socket: Socket, turn: number) => (turn === 1 ? socket.write(NO_CONTENT) : socket.end());
+    await expect(unpatched(2, once)).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
   });
 });

@@ -1,5 +1,14 @@
+import { promises as dns } from 'node:dns';
 import { DomainError, errorCode } from '@bubbles/kernel/errors.ts';
-import type { Resolver } from './addresses.ts';
+
+/** Asks the DNS; rejects with a `code` when there is no answer, and with `unavailable` when there is nobody to ask. */
+export interface Resolver {
+  resolve4(name: string): Promise<string[]>;
+  resolve6(name: string): Promise<string[]>;
+}
+
+const DNS_TIMEOUT_MS = 2000;
+const DNS_TRIES = 2;
 
 /** A question whose answer is small, is nobody's receiver's, and which every name server answers somehow. */
 const ROOT = '.';
@@ -29,3 +38,12 @@ export function nameServers(servers: NameServers): Resolver {
     resolve6: (name) => judged(servers.resolve6(name)),
   };
 }
+
+/**
+ * Looks names up with c-ares, not on the four threads that everything else of the process shares. `offline`: there may be no name servers, and names do not
+ * resolve then.
+ */
+export const createResolver = ({ offline }: { readonly offline: boolean }): Resolver => {
+  const servers = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
+  return offline ? servers : nameServers(servers);
+};

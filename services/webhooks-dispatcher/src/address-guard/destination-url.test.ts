@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { type DestinationPolicy, destinationUrl } from './destination-url.ts';
 import { addressPolicy } from './public-address.ts';
-import { type ReceiverPolicy, receiverUrl } from './receiver-url.ts';
 
 interface Case {
   readonly url: string;
@@ -12,10 +12,10 @@ interface Case {
 // The file's shape is fixed beside it; a row that differs fails the count below.
 const cases = JSON.parse(readFileSync(new URL('../../test/receiver-urls.json', import.meta.url), 'utf8')) as Case[];
 
-const strict: ReceiverPolicy = { addresses: addressPolicy({ allow: [], deny: [] }), http: false, loopback: false };
+const strict: DestinationPolicy = { addresses: addressPolicy({ allow: [], deny: [] }), http: false, loopback: false };
 const accepts = (url: string, policy = strict) => {
   try {
-    return receiverUrl(url, policy) instanceof URL;
+    return destinationUrl('url', url, policy) instanceof URL;
   } catch {
     return false;
   }
@@ -104,8 +104,8 @@ describe('HOOK-10 receiver addresses that are literal', () => {
       ['🎈', 12],
     ] as const) {
       expect(accepts(sized(text, encoded, 2048))).toBe(true);
-      expect(receiverUrl(sized(text, encoded, 2048), strict).href).toHaveLength(2048);
-      expect(() => receiverUrl(sized(text, encoded, 2049), strict)).toThrow(
+      expect(destinationUrl('url', sized(text, encoded, 2048), strict).href).toHaveLength(2048);
+      expect(() => destinationUrl('url', sized(text, encoded, 2049), strict)).toThrow(
         'url: must have at most 2048 characters, counted percent-encoded.',
       );
     }
@@ -114,15 +114,15 @@ describe('HOOK-10 receiver addresses that are literal', () => {
   });
 
   it('[HOOK-10] says one thing whatever the fault of the host', () => {
-    expect(() => receiverUrl('https://10.0.0.1/', strict)).toThrow('url: must be an absolute https URL of a public host.');
-    expect(() => receiverUrl('nonsense', strict)).toThrow('url: must be an absolute https URL of a public host.');
+    expect(() => destinationUrl('url', 'https://10.0.0.1/', strict)).toThrow('url: must be an absolute https URL of a public host.');
+    expect(() => destinationUrl('url', 'nonsense', strict)).toThrow('url: must be an absolute https URL of a public host.');
   });
 
   it.each(['http://localhost:8080/in', 'https://127.0.0.1:8080/', 'http://[::1]:8080/', 'http://localhost/', 'https://127.0.0.2/'])(
     '[HOOK-10] %s is where the sandbox itself listens',
     (url) => {
       const sandbox = { ...strict, loopback: true, ownPorts: () => new Set([80, 443, 8080]) };
-      expect(() => receiverUrl(url, sandbox)).toThrow('url: must not be an address of this service itself.');
+      expect(() => destinationUrl('url', url, sandbox)).toThrow('url: must not be an address of this service itself.');
       expect(accepts('http://localhost:9000/', sandbox)).toBe(true);
     },
   );

@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { promises as dns } from 'node:dns';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { nameServers } from './name-servers.ts';
+import { nameServers } from './resolver.ts';
 
 const open: Socket[] = [];
 afterEach(() => {

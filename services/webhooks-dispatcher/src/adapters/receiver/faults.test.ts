@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { detailOfFault, detailOfRedirect } from './detail.ts';
+import { detailOfFault, detailOfRedirect } from './faults.ts';
 
 const FROM = new URL('https://user:pw@hooks.example.com/in?token=s3cret');
 

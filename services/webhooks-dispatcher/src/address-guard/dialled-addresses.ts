@@ -1,26 +1,21 @@
 import { isIP } from 'node:net';
 import { isDomainError } from '@bubbles/kernel/errors.ts';
-import { isLoopbackAddress } from '../../domain/public-address.ts';
-import { bare, isLoopbackHost, type ReceiverPolicy } from '../../domain/receiver-url.ts';
-
-/** Asks the DNS; rejects with a `code` when there is no answer, and with `unavailable` when there is nobody to ask. */
-export interface Resolver {
-  resolve4(name: string): Promise<string[]>;
-  resolve6(name: string): Promise<string[]>;
-}
+import { bare, type DestinationPolicy, isLoopbackHost } from './destination-url.ts';
+import { isLoopbackAddress } from './public-address.ts';
+import type { Resolver } from './resolver.ts';
 
 /** The address is not one that may be dialled. Its message never says which it was. */
 export class BlockedAddress extends Error {
   readonly code = 'BLOCKED_ADDRESS';
   constructor() {
-    super('The receiver has no address that may be dialled.');
+    super('The destination has no address that may be dialled.');
     this.name = 'BlockedAddress';
   }
 }
 
 const NO_RECORD = new Set(['ENODATA', 'ENOTFOUND']);
 
-/** The name has no address, or its name servers did not say. Under codes of its own: a connection that a name server refuses is none to the receiver. */
+/** The name has no address, or its name servers did not say. It has codes of its own so that a refused DNS query is not reported as a refused destination. */
 class Unresolved extends Error {
   readonly code: 'ENOTFOUND' | 'EAI_AGAIN';
   constructor(faults: readonly { readonly code?: string }[]) {
@@ -35,7 +30,7 @@ const RESOLUTION_DELAY_MS = 50;
 const LOOPBACK = ['::1', '127.0.0.1'] as const;
 
 /** May `address` be dialled for `host`? The exemption of loopback is for those who name it, not for names that resolve to it, and a denial wins over it. */
-export const mayDial = (policy: ReceiverPolicy, host: string, address: string): boolean =>
+export const mayDial = (policy: DestinationPolicy, host: string, address: string): boolean =>
   policy.addresses.mayDial(address) ||
   (policy.loopback && isLoopbackHost(host) && isLoopbackAddress(address) && !policy.addresses.denies(address));
 
@@ -86,7 +81,7 @@ const faultOf = (families: readonly Family[]): Error => {
 };
 
 interface Guard {
-  readonly policy: ReceiverPolicy;
+  readonly policy: DestinationPolicy;
   readonly resolver: Resolver;
   readonly sleep: (ms: number) => Promise<unknown>;
 }

@@ -1,0 +1,120 @@
+import { isIP } from 'node:net';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import { type AddressPolicy, isLoopbackAddress } from './public-address.ts';
+
+/** Which destinations there may be, beside public ones over https. */
+export interface DestinationPolicy {
+  readonly addresses: AddressPolicy;
+  /** Plain http to anybody. */
+  readonly http: boolean;
+  /** Loopback literals and `localhost`, over https or http, but for those that an operator denies: the sandbox. */
+  readonly loopback: boolean;
+  /** Ports of this machine where the product itself listens, which are no destinations: the sandbox. */
+  readonly ownPorts?: (() => ReadonlySet<number>) | undefined;
+}
+
+/** Of the URL as it is sent: without its fragment, percent-encoded, its name in ASCII. */
+const MAX_URL_CHARACTERS = 2048;
+const MAX_NAME_CHARACTERS = 253;
+const TOO_LONG = `must have at most ${MAX_URL_CHARACTERS} characters, counted percent-encoded.`;
+const NOT_PUBLIC_HTTPS = 'must be an absolute https URL of a public host.';
+const OWN = 'must not be an address of this service itself.';
+
+/** Controls, format characters, separators, unassigned and lone surrogates: nothing a person sees, everything a parser stumbles over. */
+const INVISIBLE = /[\p{C}\p{Z}]/u;
+const ABSOLUTE = /^(https?):\/\/([^/?#\\]+)([/?#][^\\]*)?$/i;
+/** Of a name in its ASCII form. The underscore is no host's by the book and used in the wild; what else a parser lets through is nobody's. */
+const LABEL = /^[a-z0-9_-]{1,63}$/;
+/** Ports of other protocols, from the Fetch standard, "port blocking"; and 0. */
+const BAD_PORTS = new Set(
+  (
+    '0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135 137 139 143 161 179 389 427 465 512 513 ' +
+    '514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 ' +
+    '6697 10080'
+  )
+    .split(' ')
+    .map(Number),
+);
+
+/** Loopback written out plainly, or the name that stands for it. */
+export const isLoopbackHost = (host: string): boolean => host.toLowerCase() === 'localhost' || isLoopbackAddress(bare(host));
+
+/** Whether the product itself listens there. `port` is a URL's, empty for its scheme's own. */
+export const isOwnListener = ({ ownPorts }: DestinationPolicy, { protocol, port }: Pick<URL, 'protocol' | 'port'>): boolean =>
+  ownPorts?.().has(Number(port || (protocol === 'http:' ? 80 : 443))) ?? false;
+
+/** A host as an address: IPv6 without its brackets. */
+export const bare = (host: string): string => (host.startsWith('[') ? host.slice(1, -1) : host);
+
+const isPublicName = (host: string): boolean => {
+  const labels = host.replace(/\.$/, '').split('.');
+  const plain = labels.join('.');
+  return labels.length > 1 && plain.length <= MAX_NAME_CHARACTERS && labels.every((label) => LABEL.test(label)) && !isPrivateName(plain);
+};
+
+/** The host as it was written: a literal in any other spelling than the plain one hides something. */
+function mayBeHost(written: string, host: string, addresses: AddressPolicy): boolean {
+  const address = bare(host);
+  if (isIP(address) === 0) return isPublicName(host);
+  if (isIP(address) === 4 && written !== address) return false;
+  return addresses.mayDial(address);
+}
+
+/**
+ * Ends of names that the public DNS does not have, or that mean another host in every network, with where that is said. `test`, `example` and `invalid`
+ * (RFC 6761) are not among them: they resolve nowhere.
+ */
+const PRIVATE_NAMES: Readonly<Record<string, readonly string[]>> = {
+  'RFC 6761: this machine': ['localhost'],
+  'hosts files of Linux distributions': ['localdomain', 'localdomain4', 'localdomain6'],
+  'RFC 6762: multicast DNS': ['local'],
+  'RFC 6762, appendix G: private names in use': ['intranet', 'internal', 'private', 'corp', 'home', 'lan'],
+  'ICANN, 2018: never delegated since networks use them': ['mail'],
+  // Reverse zones, `home.arpa` (RFC 8375), `ipv4only.arpa` (RFC 8880), `resolver.arpa` (RFC 9462), `service.arpa` (RFC 9665): no host of anybody's.
+  'RFC 3172: the infrastructure of the internet': ['arpa'],
+  'RFC 7686 and RFC 9476: no names of the DNS': ['onion', 'alt'],
+  'other roots than that of the DNS': ['i2p', 'exit', 'gnu', 'zkey', 'bit'],
+  'Kubernetes, Consul, Docker': ['svc', 'cluster', 'consul', 'docker'],
+  'names that routers and office networks give out, as the root servers see them': [
+    'localnet',
+    'workgroup',
+    'domain',
+    'dhcp',
+    'router',
+    'gateway',
+    'server',
+    'wpad',
+    'intra',
+    'belkin',
+    'dlink',
+  ],
+};
+
+const PRIVATE_ENDS: ReadonlySet<string> = new Set(Object.values(PRIVATE_NAMES).flat());
+
+/** Whether the name, lower case and without a dot at its end, exists inside networks only. */
+const isPrivateName = (name: string): boolean => PRIVATE_ENDS.has(name.slice(name.lastIndexOf('.') + 1));
+
+/** What is wrong with it, in words that follow the name of its field, when it is no URL to send to. */
+function parse(text: string, policy: DestinationPolicy): URL | string {
+  const [, scheme = '', authority = ''] = (!INVISIBLE.test(text) && ABSOLUTE.exec(text)) || [];
+  if (scheme === '' || /[@%]/.test(authority) || !URL.canParse(text)) return NOT_PUBLIC_HTTPS;
+  const url = new URL(text);
+  if (url.href.length - url.hash.length > MAX_URL_CHARACTERS) return TOO_LONG;
+  if (url.port !== '' && BAD_PORTS.has(Number(url.port))) return NOT_PUBLIC_HTTPS;
+  const written = authority.replace(/:\d*$/, '');
+  const isExempt = policy.loopback && isLoopbackHost(written) && !policy.addresses.denies(bare(written));
+  if (isLoopbackHost(written) && isOwnListener(policy, url)) return OWN;
+  if (scheme.toLowerCase() === 'http' && !policy.http && !isExempt) return NOT_PUBLIC_HTTPS;
+  return isExempt || mayBeHost(written, url.hostname, policy.addresses) ? url : NOT_PUBLIC_HTTPS;
+}
+
+/**
+ * The URL to send to, when the text that a caller gave in this field is one that may be sent to; rejects it with `invalid` otherwise. It says nothing of
+ * what a name resolves to: that is judged at every connect.
+ */
+export function destinationUrl(field: string, text: string, policy: DestinationPolicy): URL {
+  const url = parse(text, policy);
+  if (typeof url === 'string') throw new DomainError('invalid', `${field}: ${url}`);
+  return url;
+}
