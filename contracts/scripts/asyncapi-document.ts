@@ -24,12 +24,12 @@ const atComponents = (schema: unknown): unknown => {
   );
 };
 
-// zod spells out the expression behind a format, 300 characters for a date and time.
+// zod writes the expression behind a format too, 300 characters for a date and time.
 const dropFormatPattern = ({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void => {
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
 };
 
-/** The payload with its named parts lifted out. As input, so that a consumer of the document stays open to fields added later. */
+/** The payload, with its named parts as components. As input schema, because an output schema would forbid the fields that are added later. */
 const payload = (event: EventDefinition): { readonly schema: Json; readonly parts: Json } => {
   const { $schema: _, $defs = {}, ...schema } = z.toJSONSchema(event.schema, { io: 'input', override: dropFormatPattern });
   return { schema: mapValues(schema, atComponents), parts: mapValues($defs, atComponents) };
@@ -40,7 +40,7 @@ const envelope = (type: string, data: Json): Json => ({
   required: ['specversion', 'id', 'source', 'type', 'time', 'datacontenttype', 'data'],
   properties: {
     specversion: { const: '1.0' },
-    id: { type: 'string', description: 'The same when the message is sent again' },
+    id: { type: 'string', description: 'The same when the same fact is sent again' },
     source: { type: 'string' },
     type: { const: type },
     time: { type: 'string', format: 'date-time' },
@@ -53,7 +53,7 @@ const envelope = (type: string, data: Json): Json => ({
 const channel = (event: EventDefinition): Json => ({
   address: event.type,
   title: messageName(event.type),
-  description: `Published by ${event.publisher}; consumed by ${event.consumers.join(', ') || 'nobody yet'}.`,
+  description: `${event.description} Published by ${event.publisher}; consumed by ${event.consumers.join(', ') || 'nobody yet'}.`,
   messages: { [messageName(event.type)]: { $ref: `#/components/messages/${messageName(event.type)}` } },
   bindings: { amqp: { is: 'routingKey', exchange: EXCHANGE, bindingVersion: '0.3.0' } },
   'x-publisher': event.publisher,
@@ -76,7 +76,7 @@ const operations = ({ publisher, consumers, type }: EventDefinition) => [
   ...consumers.map((consumer) => operation(consumer, 'receive', type)),
 ];
 
-/** AsyncAPI 3 of the whole system: one channel an event, one operation a party. */
+/** AsyncAPI 3 of the whole system: one channel for each event, one operation for each of its parties. */
 export const asyncApiDocument = (events: readonly EventDefinition[]): Json => {
   const payloads = events.map((event) => ({ event, ...payload(event) }));
   return {
@@ -88,7 +88,7 @@ export const asyncApiDocument = (events: readonly EventDefinition[]): Json => {
         'CloudEvents 1.0 on the topic exchange `bubbles.events`; the routing key is the type. Within a version only optional fields are added.',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
-    servers: { rabbitmq: { host: 'rabbitmq:5672', protocol: 'amqp', description: 'One user a service' } },
+    servers: { rabbitmq: { host: 'rabbitmq:5672', protocol: 'amqp', description: 'One user for each service' } },
     defaultContentType: 'application/cloudevents+json',
     channels: Object.fromEntries(events.map((event) => [event.type, channel(event)])),
     operations: Object.fromEntries(events.flatMap(operations)),

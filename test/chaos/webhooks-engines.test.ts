@@ -3,7 +3,7 @@ import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import type { Bus } from '@bubbles/bus/bus.ts';
 import { listDeadLetters } from '@bubbles/bus/operations/dead-letters.ts';
 import { declareTopology } from '@bubbles/bus/operations/topology.ts';
-import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';

@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import { BubbleType } from '../api/bubble.ts';
 import { EmbedCode, HttpsLink } from '../api/link.ts';
+import { RecordedTime } from '../api/timestamp.ts';
 import { defineEvent } from './define-event.ts';
-import { RecordedTime } from './recorded-time.ts';
 
 /**
- * What the recording pipeline says of a bubble. Facts come in groups, each with a revision of its own that only rises (details, media, transcript,
- * notes, each comment, each thread): the newest of a group wins, whatever the order of arrival. Times are ISO-8601 UTC.
+ * What the recording pipeline tells about a bubble. Facts come in groups (details, media, transcript, notes, each comment, each thread), each with a
+ * revision that only rises: the newest revision of a group wins, in whatever order the events arrive.
  */
-const pipeline = { publisher: 'recording-pipeline', consumers: ['bubbles-query'] } as const;
-/** Lower case, however it was sent: one bubble has one id. */
-const BubbleId = z.uuid().toLowerCase();
-const Revision = z.int().nonnegative();
+const told = (description: string) => ({ description, publisher: 'recording-pipeline', consumers: ['bubbles-query'] }) as const;
+
+const BubbleId = z.uuid().toLowerCase().meta({ description: 'Sent in any case; lower case everywhere else' });
+const Revision = z.int().nonnegative().meta({ description: 'Rises with every change of this group of facts' });
+
 const RecordedParticipant = z.object({
-  /** Null for somebody without an account. */
-  user_id: z.string().nullable(),
-  /** As known when the event was made; an account's current name and address win on every read. */
-  name: z.string().nullable(),
-  email: z.string().nullable(),
-  /** Had no membership of any role in the bubble's team when the participants were named, or has no account. */
-  is_external: z.boolean(),
+  user_id: z.string().nullable().meta({ description: 'Null for a person without an account' }),
+  name: z.string().nullable().meta({ description: "As known at the time of the event; readers see the account's current name" }),
+  email: z.string().nullable().meta({ description: "As known at the time of the event; readers see the account's current address" }),
+  is_external: z
+    .boolean()
+    .meta({ description: 'Was no member of the team, in any role, when the participants were named; or has no account' }),
 });
 
 const BubbleDetails = z.object({
@@ -31,16 +31,14 @@ const BubbleDetails = z.object({
   channel_id: z.string().nullable(),
   channel_name: z.string().nullable(),
   created_at: RecordedTime.nullable(),
-  /** The calendar organizer of a meeting, else who recorded it. */
-  author: RecordedParticipant.nullable(),
+  author: RecordedParticipant.nullable().meta({ description: 'The calendar organizer of a meeting, otherwise the person who recorded it' }),
   creator_id: z.string().nullable(),
   participants: z.array(RecordedParticipant),
   is_public: z.boolean(),
   archived: z.boolean(),
   draft: z.boolean(),
   template: z.boolean(),
-  /** False for zero-media notes, which never become ready. */
-  has_media: z.boolean(),
+  has_media: z.boolean().meta({ description: 'False for notes without a recording, which never become ready' }),
   expires_at: RecordedTime.nullable(),
   response_required: z.boolean(),
   embed_code: EmbedCode,
@@ -48,12 +46,14 @@ const BubbleDetails = z.object({
 });
 export type RecordedBubble = z.infer<typeof BubbleDetails>;
 
-export const BubbleCreatedV1 = defineEvent('recording.bubble.created.v1', BubbleDetails, pipeline);
-/** The details in full, not the difference. */
-export const BubbleChangedV1 = defineEvent('recording.bubble.changed.v1', BubbleDetails, pipeline);
-/** Final, whatever its revision. */
+export const BubbleCreatedV1 = defineEvent('recording.bubble.created.v1', BubbleDetails, told('When a recording begins.'));
+export const BubbleChangedV1 = defineEvent(
+  'recording.bubble.changed.v1',
+  BubbleDetails,
+  told('With every change of the details. Carries all of them, not the difference.'),
+);
 export const BubbleRemovedV1 = defineEvent('recording.bubble.removed.v1', z.object({ bubble_id: BubbleId, revision: Revision }), {
-  ...pipeline,
+  ...told('When a recording is removed. Final, whatever its revision.'),
   consumers: ['bubbles-query', 'webhooks-dispatcher'],
 });
 
@@ -62,15 +62,14 @@ export const MediaProcessedV1 = defineEvent(
   z.object({
     bubble_id: BubbleId,
     revision: Revision,
-    /** Null when unknown; the group counts as processed when this event is there and it is not false. */
-    is_processed: z.boolean().nullable(),
+    is_processed: z.boolean().nullable().meta({ description: 'Null when unknown; only false keeps the bubble from becoming ready' }),
     has_audio: z.boolean(),
     video_url: HttpsLink,
     thumbnail_url: HttpsLink,
     screenshot_url: HttpsLink,
     duration_seconds: z.number().nonnegative().nullable(),
   }),
-  pipeline,
+  told('With every change of the media.'),
 );
 
 const Segment = z.object({
@@ -82,13 +81,13 @@ const Segment = z.object({
 export const TranscriptCompletedV1 = defineEvent(
   'recording.transcript.completed.v1',
   z.object({ bubble_id: BubbleId, revision: Revision, segments: z.array(Segment) }),
-  pipeline,
+  told('When a transcript is complete, also one without words.'),
 );
 
 export const NotesGeneratedV1 = defineEvent(
   'recording.notes.generated.v1',
   z.object({ bubble_id: BubbleId, revision: Revision, summary: z.string().nullable(), action_items: z.string().nullable() }),
-  pipeline,
+  told('When summary and action items are written, again after each change.'),
 );
 
 const CommentFacts = z.object({
@@ -106,10 +105,13 @@ const CommentFacts = z.object({
   draft: z.boolean(),
   archived: z.boolean(),
 });
-export const CommentPostedV1 = defineEvent('recording.comment.posted.v1', CommentFacts, pipeline);
-export const CommentChangedV1 = defineEvent('recording.comment.changed.v1', CommentFacts, pipeline);
+export const CommentPostedV1 = defineEvent('recording.comment.posted.v1', CommentFacts, told('When a comment is posted.'));
+export const CommentChangedV1 = defineEvent(
+  'recording.comment.changed.v1',
+  CommentFacts,
+  told('With every change of a comment. Carries the whole comment.'),
+);
 
-/** Sent for every thread, also at its opening: a comment whose thread is unknown or hidden is neither shown nor counted. */
 export const ThreadChangedV1 = defineEvent(
   'recording.thread.changed.v1',
   z.object({
@@ -120,5 +122,5 @@ export const ThreadChangedV1 = defineEvent(
     archived: z.boolean(),
     pinned: z.boolean(),
   }),
-  pipeline,
+  told('When a thread is opened and with every change. A comment is shown and counted only when its thread is known and visible.'),
 );

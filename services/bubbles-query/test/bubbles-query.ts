@@ -1,5 +1,5 @@
 import type { EventHandler } from '@bubbles/bus/bus.ts';
-import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { AccessRequest } from '@bubbles/contracts/internal/access.ts';
 import type { Infra, Service } from '@bubbles/host/service.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';

@@ -1,5 +1,4 @@
 import type { EventDefinition } from '@bubbles/bus/bus.ts';
-import { AccountChangedV1 } from '@bubbles/contracts/events/account-events.ts';
 import {
   BubbleChangedV1,
   BubbleCreatedV1,
@@ -12,6 +11,7 @@ import {
   ThreadChangedV1,
   TranscriptCompletedV1,
 } from '@bubbles/contracts/events/recording-events.ts';
+import { AccountChangedV1 } from '@bubbles/contracts/events/service-events.ts';
 import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
 import type { ZodType, z } from 'zod';
 

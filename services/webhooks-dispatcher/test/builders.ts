@@ -1,4 +1,4 @@
-import type { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import type { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import type { z } from 'zod';
 import { sampleBubble } from '../src/adapters/http/sample-bubble.ts';
 import type { Delivery, WebhookEvent } from '../src/domain/delivery.ts';

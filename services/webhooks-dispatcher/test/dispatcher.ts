@@ -1,7 +1,7 @@
 import { type MemoryBus, memoryBus } from '@bubbles/bus/memory/memory.ts';
 import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
-import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import { BubbleRemovedV1 } from '@bubbles/contracts/events/recording-events.ts';
+import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import type { Infra, Service } from '@bubbles/host/service.ts';
 import type { Caller } from '@bubbles/http/routes/route.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';

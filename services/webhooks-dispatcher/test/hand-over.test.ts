@@ -1,5 +1,5 @@
 import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
-import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
 import { storeRefusal, storeUnavailable } from '@bubbles/store/store-errors.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pauseMs } from 'node:timers/promises';
 import { queueName } from '@bubbles/bus/bus.ts';
 import { declareTopology, withChannel } from '@bubbles/bus/operations/topology.ts';
-import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { type Child, startChild } from '../harness/children.ts';
 import { type Dispatcher, type Receiver, received, SECRET, startDispatcher } from '../harness/dispatcher.ts';

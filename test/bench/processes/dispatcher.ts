@@ -1,6 +1,6 @@
 import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
-import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import type { Service } from '@bubbles/host/service.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pauseMs } from 'node:timers/promises';
 import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
-import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import { type Bus, BusUnavailable } from '@bubbles/bus/bus.ts';
 import { memoryBus } from '@bubbles/bus/memory/memory.ts';
-import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import type { Service } from '@bubbles/host/service.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { isDomainError } from '@bubbles/kernel/errors.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Bus, BusUnavailable, type CloudEvent } from '@bubbles/bus/bus.ts';
 import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
-import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { aBubble, readyEvent } from '../../../services/webhooks-dispatcher/test/builders.ts';

@@ -1,5 +1,4 @@
 import type { EventDefinition, EventHandler } from '@bubbles/bus/bus.ts';
-import { AccountChangedV1 } from '@bubbles/contracts/events/account-events.ts';
 import {
   BubbleChangedV1,
   BubbleCreatedV1,
@@ -11,6 +10,7 @@ import {
   ThreadChangedV1,
   TranscriptCompletedV1,
 } from '@bubbles/contracts/events/recording-events.ts';
+import { AccountChangedV1 } from '@bubbles/contracts/events/service-events.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { aCaller, startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';

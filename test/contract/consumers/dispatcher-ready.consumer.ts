@@ -1,4 +1,4 @@
-import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { eventHandlers } from '@bubbles/webhooks-dispatcher/adapters/bus/event-handlers.ts';

@@ -1,5 +1,4 @@
 import { type EventHandler, eventHandler } from '@bubbles/bus/bus.ts';
-import { AccountChangedV1 } from '@bubbles/contracts/events/account-events.ts';
 import {
   BubbleChangedV1,
   BubbleCreatedV1,
@@ -12,6 +11,7 @@ import {
   ThreadChangedV1,
   TranscriptCompletedV1,
 } from '@bubbles/contracts/events/recording-events.ts';
+import { AccountChangedV1 } from '@bubbles/contracts/events/service-events.ts';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
 import type { Details, Media, Notes } from '../../domain/bubble.ts';

@@ -1,6 +1,6 @@
 import { outgoing } from '@bubbles/bus/outgoing.ts';
 import type { Bubble as BubbleBody } from '@bubbles/contracts/api/bubble.ts';
-import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
+import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import type { Bubble } from '../../domain/bubble.ts';
 import { accountIds, type Directory } from '../../domain/person.ts';
 import type { BubbleReady } from '../../ports.ts';

@@ -1,5 +1,5 @@
 import { outgoing } from '@bubbles/bus/outgoing.ts';
-import { AccountChangedV1 } from '@bubbles/contracts/events/account-events.ts';
+import { AccountChangedV1 } from '@bubbles/contracts/events/service-events.ts';
 import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
 import type { Account } from '../../domain/account.ts';
 import type { AccountChanged } from '../../ports.ts';

@@ -1,6 +1,6 @@
 import { type EventHandler, eventHandler } from '@bubbles/bus/bus.ts';
-import { BubbleReadyV1 } from '@bubbles/contracts/events/bubble-events.ts';
 import { BubbleRemovedV1 } from '@bubbles/contracts/events/recording-events.ts';
+import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
 import type { ReadyNotice } from '../../use-cases/fan-out.ts';
