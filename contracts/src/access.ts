@@ -28,6 +28,9 @@ export const ACCEPTED_KINDS = {
   'pat+session': ['pat', 'oauth', 'session'],
 } as const satisfies Record<string, readonly CredentialKind[]>;
 
+/** Names of the security schemes, which the API's document defines; `internal` is the token of a service. */
+export const SECURITY_SCHEMES = { pat: 'personalAccessToken', oauth: 'oauth2', session: 'appSession', internal: 'serviceToken' } as const;
+
 /** Who calls, as identity vouches for it. Which teams they belong to, a service asks where it needs it: their number has no bound. */
 export interface Caller {
   readonly userId: string;

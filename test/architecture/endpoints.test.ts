@@ -70,7 +70,6 @@ describe('section 4: endpoints', () => {
     const security = listAt(operation, 'security').flatMap((requirement) => Object.entries(isJson(requirement) ? requirement : {}));
     expect(security.map(([scheme]) => scheme)).toEqual(SCHEMES[endpoint.auth]);
     expect(at(routed, 'x-gw-auth')).toBe(endpoint.auth);
-    expect(at(routed, 'x-gw-scope')).toBe(endpoint.scope);
     expect(Object.fromEntries(security)['oauth2'] ?? []).toEqual(endpoint.scope === undefined ? [] : [endpoint.scope]);
   });
 

@@ -1,9 +1,5 @@
 /** Shapes that may resemble each other (`path#Name`), by the reason why they are different things. */
 export const KIN: Readonly<Record<string, readonly string[]>> = {
-  'who calls, in the contract and in the registry of routes, which knows no contract': [
-    'contracts/src/access.ts#Caller',
-    'shared/http/src/routes/route.ts#Caller',
-  ],
   'a bubble as the pipeline records it and as readers get it': [
     'contracts/src/events/recording-events.ts#BubbleDetails',
     'contracts/src/api/bubble.ts#Bubble',

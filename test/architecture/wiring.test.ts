@@ -60,13 +60,13 @@ describe('routes', () => {
   });
 
   it('below /internal/ take a service token, and no other', () => {
-    const misplaced = specs.filter(({ path, auth }) => path.startsWith('/internal/') !== (auth.kind === 'internal'));
+    const misplaced = specs.filter(({ path, guard }) => path.startsWith('/internal/') !== (guard.callers !== null));
     expect(misplaced.map(({ path }) => path)).toEqual([]);
   });
 
   it.each(services)('of $name admit the callers that contracts name, and nobody else', ({ name, routes }) => {
     const table: ServiceTable = SERVICES;
-    const admitted = routes.flatMap(({ spec: { auth } }) => (auth.kind === 'internal' ? auth.callers : []));
+    const admitted = routes.flatMap(({ spec: { guard } }) => guard.callers ?? []);
     // The gateway fetches the document of each service.
     expect([...new Set([GATEWAY, ...admitted])].toSorted()).toEqual([...(table[name]?.callers ?? [])].toSorted());
   });

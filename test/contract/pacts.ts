@@ -1,4 +1,4 @@
-import type { ServiceTokens } from '@bubbles/http/routes/internal-auth.ts';
+import type { ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import { Matchers, PactV4, SpecificationVersion } from '@pact-foundation/pact';
 import { WRITTEN } from './pact-files.ts';
 

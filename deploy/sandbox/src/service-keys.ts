@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { InternalAuth } from '@bubbles/auth/guards.ts';
 import { serviceAuth, serviceTokens } from '@bubbles/auth/service-token.ts';
-import type { InternalAuth, ServiceTokens } from '@bubbles/http/routes/internal-auth.ts';
+import type { ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 
 const CALLERS = ['gateway', 'identity-and-oauth', 'bubbles-query', 'webhooks-dispatcher', 'operator'] as const;

@@ -1,9 +1,9 @@
+import type { InternalAuth } from '@bubbles/auth/guards.ts';
 import type { Bus } from '@bubbles/bus/bus.ts';
 import type { MemoryBus } from '@bubbles/bus/memory/memory.ts';
 import type { Infra, SettleScope } from '@bubbles/host/service.ts';
 import { type Host, hostService } from '@bubbles/host/service-host.ts';
 import type { ServiceParts } from '@bubbles/host/service-process.ts';
-import type { InternalAuth } from '@bubbles/http/routes/internal-auth.ts';
 import { NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import type { Drain } from '@bubbles/http/wire/server.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';

@@ -1,6 +1,6 @@
 import type { Role } from '@bubbles/contracts/access.ts';
 import type { Actions } from './control/actions.ts';
-import type { SandboxBubble, SandboxTeam, SandboxUser } from './control/specs.ts';
+import type { SandboxBubble, SandboxTeam, SandboxUser } from './control/bodies.ts';
 
 import { NewBubble, NewComment } from './pipeline/fields.ts';
 

@@ -7,9 +7,10 @@ import { outboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import { CONSUMER, eventHandlers } from './adapters/bus/event-handlers.ts';
 import { bubbleReady } from './adapters/bus/events.ts';
+import { bubbleRoutes } from './adapters/http/bubbles.ts';
 import { cursors } from './adapters/http/cursors.ts';
+import { internalRoutes } from './adapters/http/internal.ts';
 import { presenter } from './adapters/http/present.ts';
-import { routes } from './adapters/http/routes.ts';
 import { accounts } from './adapters/services/accounts.ts';
 import { memberships } from './adapters/services/memberships.ts';
 import { openStores, type Stores } from './adapters/store/stores.ts';
@@ -45,7 +46,7 @@ export function createBubblesQuery(config: Config, infra: Infra, { identity }: P
   });
   return {
     name: NAME,
-    routes: routes(app, { present, cursors: cursors(cursorsWith(config.cursorKeys)) }),
+    routes: [...bubbleRoutes(app, { present, cursors: cursors(cursorsWith(config.cursorKeys)) }), ...internalRoutes(app)],
     eventHandlers: eventHandlers(app),
     jobs: jobs(app),
     async start() {

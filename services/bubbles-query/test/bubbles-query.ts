@@ -1,9 +1,9 @@
 import type { EventHandler } from '@bubbles/bus/bus.ts';
+import type { Caller } from '@bubbles/contracts/access.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { AccessRequest } from '@bubbles/contracts/internal/access.ts';
 import type { Infra, Service } from '@bubbles/host/service.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
-import type { Caller } from '@bubbles/http/routes/route.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import type { Database } from '@bubbles/store/collection.ts';

@@ -1,8 +1,8 @@
 import { serviceTokens } from '@bubbles/auth/service-token.ts';
 import { GATEWAY } from '@bubbles/contracts/services.ts';
+import type { ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import { hostHttp } from '@bubbles/http/ops/http-host.ts';
 import { createMetrics, type Metrics } from '@bubbles/http/ops/metrics.ts';
-import type { ServiceTokens } from '@bubbles/http/routes/internal-auth.ts';
 import { loadShedder, NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';

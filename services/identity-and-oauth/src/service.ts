@@ -1,8 +1,10 @@
+import type { Authenticator } from '@bubbles/auth/guards.ts';
+import { CREDENTIAL_REFUSALS } from '@bubbles/contracts/access.ts';
 import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
 import { idempotencyStore } from '@bubbles/host/idempotency-store.ts';
 import type { Infra, Service } from '@bubbles/host/service.ts';
-import type { Authenticator } from '@bubbles/http/routes/authenticator.ts';
 import type { IdempotencyStore } from '@bubbles/http/routes/idempotency.ts';
+import { refusal } from '@bubbles/kernel/errors.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
 import { outboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
@@ -10,14 +12,13 @@ import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import { createAssertionIssuer } from './adapters/assertions/assertion-issuer.ts';
 import { createKeyRing } from './adapters/assertions/key-ring.ts';
 import { accountChanged } from './adapters/bus/events.ts';
-import { adminAccountRoutes } from './adapters/http/admin-account-routes.ts';
-import { adminTeamRoutes } from './adapters/http/admin-team-routes.ts';
-import { admittedAccounts } from './adapters/http/admitted-accounts.ts';
-import { credentialAuthenticator } from './adapters/http/authenticator.ts';
-import { discoveryRoutes } from './adapters/http/discovery-routes.ts';
-import { internalRoutes } from './adapters/http/internal-routes.ts';
+import { accountRoutes } from './adapters/http/account.ts';
+import { adminAccountRoutes } from './adapters/http/admin-accounts.ts';
+import { adminTeamRoutes } from './adapters/http/admin-teams.ts';
+import { discoveryRoutes } from './adapters/http/discovery.ts';
+import { ownGuards } from './adapters/http/guards.ts';
+import { internalRoutes } from './adapters/http/internal.ts';
 import { presentAccount } from './adapters/http/present.ts';
-import { publicRoutes } from './adapters/http/public-routes.ts';
 import { createRateWindows } from './adapters/memory/rate-windows.ts';
 import { openStores, type Stores } from './adapters/store/stores.ts';
 import { noIssuer } from './adapters/tokens/no-issuer.ts';
@@ -28,7 +29,7 @@ export const NAME = 'identity-and-oauth';
 /** Half of the minute within which a use of a key shows. */
 const FLUSH_MS = 30_000;
 
-/** Identity reads credentials itself: its host takes this authenticator where others take that of assertions. */
+/** Identity reads credentials itself and takes no assertion. */
 export interface IdentityService extends Service {
   readonly authenticator: Authenticator;
   readonly idempotency: IdempotencyStore;
@@ -50,12 +51,11 @@ export function createIdentity({ publicBaseUrl, sealKeys, releaseLeasesAtStart }
     assertions: createAssertionIssuer({ ring, clock }),
     assertionKeys: ring,
   });
-  const accounts = admittedAccounts();
   return {
     name: NAME,
-    authenticator: credentialAuthenticator(app, accounts),
+    authenticator: { callerOf: () => Promise.reject(refusal(CREDENTIAL_REFUSALS.unauthorized)) },
     routes: [
-      ...publicRoutes(app, accounts),
+      ...accountRoutes(app, ownGuards(app)),
       ...discoveryRoutes(publicBaseUrl),
       ...internalRoutes(app),
       ...adminAccountRoutes(app),

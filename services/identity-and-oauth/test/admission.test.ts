@@ -172,10 +172,8 @@ describe('admission', () => {
     });
     const answers: { h: string; assertion: string }[] = await checks(...order.map(({ pat }) => check(pat)));
     expect(answers.map(({ h }) => h)).toEqual(order.map(({ pat }) => hashToken(pat)));
-    const admitted = await Promise.all(answers.map(({ assertion }) => verifier.admit({ authorization: [], assertion, accepts: ['pat'] })));
-    expect(admitted.map((one) => 'caller' in one && [one.caller.userId, one.caller.credentialId])).toEqual(
-      order.map(({ id, patId }) => [id, patId]),
-    );
+    const admitted = await Promise.all(answers.map(({ assertion }) => verifier.callerOf(assertion)));
+    expect(admitted.map(({ userId, credentialId }) => [userId, credentialId])).toEqual(order.map(({ id, patId }) => [id, patId]));
   });
 
   it('a full batch of long access tokens fits', async () => {

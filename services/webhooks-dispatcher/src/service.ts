@@ -7,9 +7,10 @@ import { createSeal } from '@bubbles/kernel/seal.ts';
 import type { Registry } from 'prom-client';
 import { CONSUMER, eventHandlers } from './adapters/bus/event-handlers.ts';
 import { cursors } from './adapters/http/cursors.ts';
-import { routes } from './adapters/http/routes.ts';
+import { deliveryRoutes } from './adapters/http/deliveries.ts';
 import { sampleBubble } from './adapters/http/sample-bubble.ts';
 import { webhookSpecs } from './adapters/http/webhook-specs.ts';
+import { webhookRoutes } from './adapters/http/webhooks.ts';
 import { dispatchMetrics, watchQueue } from './adapters/metrics/dispatch-metrics.ts';
 import { createReceiver } from './adapters/receiver/receiver.ts';
 import { access } from './adapters/services/access.ts';
@@ -68,6 +69,11 @@ const settled = async ({ deliveries, replays }: Loops, app: App): Promise<void> 
   } while ((await app.deliveryLoop.drained()) || (app.replays.waits() && app.replays.advanced()));
 };
 
+const routes = (app: App, { cursorKeys }: Config) => {
+  const lists = cursors(cursorsWith(cursorKeys));
+  return [...webhookRoutes(app, lists), ...deliveryRoutes(app, lists)];
+};
+
 export function createWebhooksDispatcher(config: Config, infra: Infra, { identity, bubblesQuery, registry }: Peers): Service {
   checkTiming(config);
   const { clock, ids, log } = infra;
@@ -104,7 +110,7 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
 
   return {
     name: NAME,
-    routes: routes(app, cursors(cursorsWith(config.cursorKeys))),
+    routes: routes(app, config),
     idempotency: idempotencyStore({ ...infra, seal }),
     webhooks: webhookSpecs(config.headerName),
     eventHandlers: eventHandlers(app),

@@ -1,9 +1,9 @@
 import { type MemoryBus, memoryBus } from '@bubbles/bus/memory/memory.ts';
 import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
+import type { Caller } from '@bubbles/contracts/access.ts';
 import { BubbleRemovedV1 } from '@bubbles/contracts/events/recording-events.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import type { Infra, Service } from '@bubbles/host/service.ts';
-import type { Caller } from '@bubbles/http/routes/route.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import type { Database } from '@bubbles/store/collection.ts';
 import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';

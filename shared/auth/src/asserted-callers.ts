@@ -1,8 +1,8 @@
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
-import type { Authenticator } from '@bubbles/http/routes/authenticator.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { assertionAuthenticator } from './assertion.ts';
 import { AssertionKeySet, assertionKeys } from './assertion-keys.ts';
+import type { Authenticator } from './guards.ts';
 
 export interface AssertedCallersOptions {
   /** The service that is called. */

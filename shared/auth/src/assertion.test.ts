@@ -1,18 +1,18 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { CredentialKind } from '@bubbles/contracts/access.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { aCaller } from '@bubbles/testing/http.ts';
+import { askGuard } from '@bubbles/testing/requests.ts';
 import { describe, expect, it } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { assertionAuthenticator, signAssertion } from './assertion.ts';
+import { pat, patOrSession } from './guards.ts';
 
 const start = new Date('2026-01-01T00:00:00.000Z');
 const seconds = start.getTime() / 1000;
 const identity = generateKeyPairSync('ed25519');
 const signer = { kid: 'k1', key: identity.privateKey };
 const caller = aCaller({ life: 2 });
-const ALL: readonly CredentialKind[] = ['pat', 'oauth', 'session'];
 
 const arranged = () => {
   const clock = fakeClock(start);
@@ -21,9 +21,9 @@ const arranged = () => {
     asked.push(kid);
     return Promise.resolve(kid === 'k1' ? identity.publicKey : null);
   };
-  const authenticator = assertionAuthenticator({ audience: 'bubbles-query', keys: { find }, clock });
-  const admit = (assertion: string | null, accepts = ALL) =>
-    authenticator.admit({ authorization: [], assertion, accepts }).catch((refusal: unknown) => ({ refusal, headers: {} }));
+  const ports = { authenticator: assertionAuthenticator({ audience: 'bubbles-query', keys: { find }, clock }) };
+  const admit = (assertion: string | null, guard = patOrSession(null)) =>
+    askGuard(guard, assertion === null ? {} : { 'x-internal-assertion': [assertion] }, ports);
   return { clock, asked, admit };
 };
 
@@ -54,7 +54,7 @@ describe('the assertion of identity', () => {
     const { admit } = arranged();
     const assertion = await sign('bubbles-query', { ...caller, kind: 'session' });
     expect(await admit(assertion)).toMatchObject({ caller: { kind: 'session' } });
-    expect(await admit(assertion, ['pat', 'oauth'])).toEqual(UNAUTHORIZED);
+    expect(await admit(assertion, pat(null))).toEqual(UNAUTHORIZED);
   });
 
   it('[AUTH-01] is the only thing that counts: without one nobody is admitted', async () => {
@@ -107,7 +107,6 @@ describe('the assertion of identity', () => {
   it('[ERR-05] is neither believed nor refused while the keys cannot be fetched', async () => {
     const keys = { find: () => Promise.reject(new DomainError('unavailable', 'No keys.')) };
     const authenticator = assertionAuthenticator({ audience: 'bubbles-query', keys, clock: fakeClock(start) });
-    const admission = authenticator.admit({ authorization: [], assertion: await sign(), accepts: ALL });
-    await expect(admission).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(authenticator.callerOf(await sign())).rejects.toMatchObject({ kind: 'unavailable' });
   });
 });

@@ -1,10 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import { AssertionClaims, type Caller, CREDENTIAL_REFUSALS } from '@bubbles/contracts/access.ts';
-import type { Authenticator } from '@bubbles/http/routes/authenticator.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { type DomainError, isDomainError, refusal } from '@bubbles/kernel/errors.ts';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import type { AssertionKeys } from './assertion-keys.ts';
+import type { Authenticator } from './guards.ts';
 import { type Verified, verifiedTokens } from './verified-tokens.ts';
 
 const ISSUER = 'identity-and-oauth';
@@ -80,13 +80,7 @@ export const assertionAuthenticator = ({ audience, keys, clock }: AssertionAuthe
     return { value: { userId: sub, life, credentialId: cid, kind, scopes }, expiresAt: exp * 1000 };
   };
   const verified = verifiedTokens({ size: REMEMBERED_ASSERTIONS, clock, verify });
-  return {
-    admit: async ({ assertion, accepts }) => {
-      if (assertion === null) return { refusal: refused(), headers: {} };
-      const caller = await verified(assertion);
-      return accepts.includes(caller.kind) ? { caller, headers: {} } : { refusal: refused(), headers: {} };
-    },
-  };
+  return { callerOf: (assertion) => (assertion === null ? Promise.reject(refused()) : verified(assertion)) };
 };
 
 /** What is wrong with the token is the caller's; what is wrong with the key set is ours. */

@@ -1,9 +1,10 @@
 import type { KeyObject } from 'node:crypto';
-import { bearerToken } from '@bubbles/http/routes/bearer.ts';
-import type { InternalAuth, ServiceTokens } from '@bubbles/http/routes/internal-auth.ts';
+import type { ServiceTokens } from '@bubbles/http/client/internal-client.ts';
+import { bearerToken } from '@bubbles/http/routes/guard.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { decodeJwt, jwtVerify, SignJWT } from 'jose';
+import type { InternalAuth } from './guards.ts';
 import { type Verified, verifiedTokens } from './verified-tokens.ts';
 
 const TYPE = 'service+jwt';

@@ -1,16 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type AuthPorts, internal } from '@bubbles/auth/guards.ts';
 import { API_ERRORS } from '@bubbles/contracts/access.ts';
+import { GATEWAY } from '@bubbles/contracts/services.ts';
+import { fragmentRoute } from '@bubbles/http/document/fragment-route.ts';
 import { hostHttp, type WireState } from '@bubbles/http/ops/http-host.ts';
 import type { Metrics } from '@bubbles/http/ops/metrics.ts';
-import type { AppSettings } from '@bubbles/http/routes/app-options.ts';
-import { createHttpApp } from '@bubbles/http/routes/mount.ts';
+import { createHttpApp } from '@bubbles/http/routes/app.ts';
+import type { HttpSettings } from '@bubbles/http/routes/edge.ts';
 import type { Address } from '@bubbles/http/wire/listen.ts';
 import { type Drain, SERVICE_LIMITS } from '@bubbles/http/wire/server.ts';
 import { isDomainError } from '@bubbles/kernel/errors.ts';
 import type { Job, RunningJobs } from '@bubbles/store/work/run-jobs.ts';
 import type { Infra, Service } from './service.ts';
 
-export interface HostOptions extends Omit<AppSettings, 'name' | 'log' | 'clock' | 'ids' | 'metrics' | 'budgetMs'> {
+export interface HostOptions extends AuthPorts, Pick<HttpSettings, 'shedder' | 'publicBaseUrl'> {
   readonly service: Service;
   readonly infra: Infra;
   readonly listen: Address;
@@ -78,16 +81,16 @@ export const hostService = async (options: HostOptions): Promise<Host> => {
   };
 };
 
-const handlerOf = ({ service, infra, metrics, ...settings }: HostOptions) =>
+const handlerOf = ({ service, infra, metrics, shedder, publicBaseUrl, authenticator, internalAuth }: HostOptions) =>
   createHttpApp({
-    ...settings,
     ...infra,
     name: service.name,
-    routes: service.routes,
+    routes: [...service.routes, fragmentRoute({ ...service, errors: API_ERRORS }, internal([GATEWAY]))],
+    guardPorts: { authenticator, internalAuth },
     idempotency: service.idempotency,
-    webhooks: service.webhooks,
-    errors: API_ERRORS,
     metrics: metrics.http,
+    shedder,
+    publicBaseUrl,
     budgetMs: BUDGET_MS,
   }).callback();
 

@@ -1,7 +1,7 @@
+import type { Authenticator } from '@bubbles/auth/guards.ts';
 import { serviceAuth } from '@bubbles/auth/service-token.ts';
 import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import { createMetrics, type Metrics } from '@bubbles/http/ops/metrics.ts';
-import type { Authenticator } from '@bubbles/http/routes/authenticator.ts';
 import { loadShedder, NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';

@@ -1,3 +1,4 @@
+import type { AuthPorts } from '@bubbles/auth/guards.ts';
 import type { Bus, EventHandler } from '@bubbles/bus/bus.ts';
 import type { WebhookSpec } from '@bubbles/http/document/webhook-spec.ts';
 import type { IdempotencyStore } from '@bubbles/http/routes/idempotency.ts';
@@ -23,7 +24,7 @@ export type SettleScope = 'facts' | 'all';
 /** A service as its composition root returns it; `service-host.ts` puts it on the wire. */
 export interface Service {
   readonly name: string;
-  readonly routes: readonly Route[];
+  readonly routes: readonly Route<AuthPorts>[];
   /** Where its routes that are marked `idempotent` keep keys and answers; the host makes its index and sweeps it. */
   readonly idempotency?: IdempotencyStore;
   /** Requests that it sends to receivers of its callers. */

@@ -1,9 +1,11 @@
-import type { AppSettings } from '@bubbles/http/routes/app-options.ts';
-import type { Authenticator } from '@bubbles/http/routes/authenticator.ts';
+import type { Authenticator, AuthPorts, InternalAuth } from '@bubbles/auth/guards.ts';
+import { internal } from '@bubbles/auth/guards.ts';
+import type { Caller } from '@bubbles/contracts/access.ts';
+import { fragmentRoute } from '@bubbles/http/document/fragment-route.ts';
+import { createHttpApp } from '@bubbles/http/routes/app.ts';
+import type { HttpSettings } from '@bubbles/http/routes/edge.ts';
 import type { IdempotencyStore } from '@bubbles/http/routes/idempotency.ts';
-import type { InternalAuth } from '@bubbles/http/routes/internal-auth.ts';
-import { createHttpApp } from '@bubbles/http/routes/mount.ts';
-import type { Caller, Route } from '@bubbles/http/routes/route.ts';
+import type { Route } from '@bubbles/http/routes/route.ts';
 import { NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import { SERVICE_LIMITS, startServer } from '@bubbles/http/wire/server.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
@@ -30,13 +32,11 @@ export const aCaller = (overrides: Partial<Caller> = {}): Caller => ({
   ...overrides,
 });
 
-/** Admits everybody as `caller`; nobody when null, or when the kind is not among those that the route accepts. */
+/** Everybody is `caller`; nobody when null. */
 export const fakeAuthenticator = (caller: () => Caller | null): Authenticator => ({
-  admit: async ({ accepts }) => {
-    const admitted = caller();
-    await Promise.resolve();
-    if (admitted !== null && accepts.includes(admitted.kind)) return { caller: admitted, headers: {} };
-    return { refusal: new DomainError('unauthorized', 'A valid credential is required.'), headers: {} };
+  callerOf: () => {
+    const current = caller();
+    return current === null ? Promise.reject(new DomainError('unauthorized', 'A valid credential is required.')) : Promise.resolve(current);
   },
 });
 
@@ -51,8 +51,8 @@ export const fakeInternalAuth = (): InternalAuth => ({
 
 export const asService = (name: string): { readonly authorization: string } => ({ authorization: `Bearer service:${name}` });
 
-export interface TestHttpOptions extends Partial<AppSettings> {
-  readonly routes: readonly Route[];
+export interface TestHttpOptions extends Partial<HttpSettings>, Partial<AuthPorts> {
+  readonly routes: readonly Route<AuthPorts>[];
   readonly idempotency?: IdempotencyStore | undefined;
   /** Who calls; null for nobody. Everything is admitted as `aCaller()` without it. */
   readonly caller?: Caller | null;
@@ -67,13 +67,13 @@ export interface TestHttp {
 }
 
 /** The routes of a service over a real socket on a free port. */
-export const startTestHttp = async ({ routes, caller = aCaller(), ...settings }: TestHttpOptions): Promise<TestHttp> => {
+export const startTestHttp = async ({ routes, idempotency, caller = aCaller(), ...given }: TestHttpOptions): Promise<TestHttp> => {
   let current = caller;
   const ids = systemIds();
+  const { authenticator = fakeAuthenticator(() => current), internalAuth = fakeInternalAuth(), ...settings } = given;
+  const name = 'tested-service';
   const app = createHttpApp({
-    name: 'tested-service',
-    authenticator: fakeAuthenticator(() => current),
-    internalAuth: fakeInternalAuth(),
+    name,
     log: SILENT_LOG,
     clock: systemClock(),
     ids,
@@ -81,9 +81,10 @@ export const startTestHttp = async ({ routes, caller = aCaller(), ...settings }:
     shedder: NO_SHEDDING,
     publicBaseUrl: 'https://api.test',
     budgetMs: 20_000,
-    errors: SAMPLE_ERRORS,
     ...settings,
-    routes,
+    guardPorts: { authenticator, internalAuth },
+    idempotency,
+    routes: [...routes, fragmentRoute({ name, routes, errors: SAMPLE_ERRORS }, internal(['gateway']))],
   });
   const server = await startServer({ handler: app.callback(), address: { host: '127.0.0.1', port: 0 }, limits: SERVICE_LIMITS, ids });
   return {

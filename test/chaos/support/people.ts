@@ -1,5 +1,5 @@
 import { isDomainError } from '@bubbles/kernel/errors.ts';
-import type { SandboxUser } from '../../../deploy/sandbox/src/control/specs.ts';
+import type { SandboxUser } from '../../../deploy/sandbox/src/control/bodies.ts';
 import type { Account, Directory } from '../../../deploy/sandbox/src/pipeline/people.ts';
 import type { Outside } from '../../support/outside.ts';
 import { untilSo } from './within.ts';

@@ -3,8 +3,8 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Comments } from '../pipeline/comments.ts';
 import type { Recordings } from '../pipeline/recordings.ts';
+import type { NewTeam, SandboxBubble, SandboxTeam, SandboxUser } from './bodies.ts';
 import type { IdentityAdmin, NewProfile, TeamFields } from './identity.ts';
-import type { NewTeam, SandboxBubble, SandboxTeam, SandboxUser } from './specs.ts';
 
 interface Ports {
   readonly identity: IdentityAdmin;
@@ -71,3 +71,6 @@ export function actions({ identity, recordings, comments, ids }: Ports) {
   };
 }
 export type Actions = ReturnType<typeof actions>;
+
+/** Lets work on the world in, and waits for its effects. */
+export type Act = <T>(work: (actions: Actions) => Promise<T>) => Promise<T>;

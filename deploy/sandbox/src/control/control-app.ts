@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { API_ERRORS } from '@bubbles/contracts/access.ts';
 import { isWithin } from '@bubbles/gateway/documents/fragment.ts';
 import { standaloneReference } from '@bubbles/gateway/pages/reference-page.ts';
+import { createHttpApp } from '@bubbles/http/routes/app.ts';
 import { answerOf } from '@bubbles/http/routes/http-errors.ts';
-import { createHttpApp } from '@bubbles/http/routes/mount.ts';
 import { NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { type CallerRules, callerRefusal } from './callers.ts';
@@ -17,8 +16,6 @@ import { controlRoutes, type Stage } from './routes.ts';
 const BUDGET_MS = 10 * 60_000;
 
 const REFERENCE = { path: `${PREFIX}/docs`, title: 'Sandbox control plane', document: `${PREFIX}/openapi.json` };
-
-const nobody = () => Promise.reject(new DomainError('unauthorized', 'The control plane takes no credential.'));
 
 interface ControlOptions {
   readonly callers: CallerRules;
@@ -32,8 +29,7 @@ export function controlApp(stage: Stage, { callers, log, clock, ids }: ControlOp
   const serve = createHttpApp({
     name: 'sandbox',
     routes: controlRoutes(stage),
-    authenticator: { admit: nobody },
-    internalAuth: { verify: nobody },
+    guardPorts: null,
     log,
     clock,
     ids,
@@ -42,7 +38,6 @@ export function controlApp(stage: Stage, { callers, log, clock, ids }: ControlOp
     publicBaseUrl: '',
     budgetMs: BUDGET_MS,
     tellsFaults: true,
-    errors: API_ERRORS,
   }).callback();
   // Pages hold nothing of the world: whoever finds a link to them may follow it.
   const showReference = standaloneReference({ reference: REFERENCE, leading: [PREFIX, `${PREFIX}/`, `${REFERENCE.path}/`], ids, log });

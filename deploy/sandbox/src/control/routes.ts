@@ -1,13 +1,15 @@
 import type { SettleScope } from '@bubbles/host/service.ts';
-import { route } from '@bubbles/http/routes/define-route.ts';
-import type { Route } from '@bubbles/http/routes/route.ts';
+import { json } from '@bubbles/http/routes/content.ts';
+import { type Route, route } from '@bubbles/http/routes/route.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
-import type { World } from '../world.ts';
-import type { Actions } from './actions.ts';
+import { z } from 'zod';
+import type { World as SeededWorld } from '../world.ts';
+import type { Act, Actions } from './actions.ts';
+import { CALL, Nothing, Now, ServicePath, Step, ServiceState as WireState, World } from './bodies.ts';
 import { controlDocument } from './control-document.ts';
 import type { Gate } from './gate.ts';
-import type { NewProfile } from './identity.ts';
-import { SPECS } from './specs.ts';
+import { peopleRoutes } from './people.ts';
+import { recordingRoutes } from './recordings.ts';
 
 /** What is reckoned from it, such as the end of a session, must still be written in four digits. */
 const LAST_INSTANT = Date.UTC(9000, 0);
@@ -18,7 +20,7 @@ export type ServiceState = { readonly state: 'down' | 'up' } | { readonly state:
 export interface Stage {
   readonly gate: Gate;
   readonly actions: () => Actions;
-  readonly world: () => World;
+  readonly world: () => SeededWorld;
   readonly baseUrl: () => string;
   readonly now: () => Date;
   /** Resolves when nothing is in flight, of facts alone or of everything; rejects after half a minute. */
@@ -29,39 +31,129 @@ export interface Stage {
   setService(name: string, state: ServiceState): Promise<void>;
 }
 
-interface WireProfile {
-  readonly email?: string | null | undefined;
-  readonly name?: string | null | undefined;
-  readonly picture_url?: string | null | undefined;
-}
+const shownWorld = (stage: Stage) => ({ base_url: stage.baseUrl(), now: stage.now().toISOString(), ...stage.world() });
 
-/** Only what was given: absent is not null. */
-const profileOf = ({ email, name, picture_url }: WireProfile): Partial<NewProfile> => ({
-  ...(email === undefined ? {} : { email }),
-  ...(name === undefined ? {} : { name }),
-  ...(picture_url === undefined ? {} : { pictureUrl: picture_url }),
-});
+const world = (stage: Stage) =>
+  route(
+    {
+      ...CALL,
+      tag: 'World',
+      method: 'GET',
+      path: '/_sandbox/world',
+      operationId: 'getWorld',
+      summary: 'Read the seeded world',
+      description: 'People with their tokens, teams and bubbles, each by the handle that the README names it by.',
+      answers: { 200: json(World) },
+    },
+    () => Promise.resolve(shownWorld(stage)),
+  );
 
-/** Drops keys that are present with the value undefined, which a schema's optional fields are when the caller left them out. */
-const given = <T extends object>(fields: T) =>
-  // The result has T's keys less those without a value.
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
+const reset = (stage: Stage) =>
+  route(
+    {
+      ...CALL,
+      tag: 'World',
+      method: 'POST',
+      path: '/_sandbox/reset',
+      operationId: 'reset',
+      summary: 'Start fresh with the seeded world',
+      description: 'All stores are emptied, the clock goes back to real time, all services are up.',
+      body: Nothing,
+      answers: { 200: json(World) },
+    },
+    () =>
+      stage.gate.alone(async () => {
+        await stage.reset();
+        return shownWorld(stage);
+      }),
+  );
 
-export function controlRoutes(stage: Stage): Route[] {
-  const { gate } = stage;
-  /** Does it, and answers when every projection has it; receivers are not waited for. */
-  const act = <T>(work: (actions: Actions) => Promise<T>): Promise<T> =>
-    gate.shared(async () => {
+const clock = (stage: Stage) =>
+  route(
+    {
+      ...CALL,
+      tag: 'Time and faults',
+      method: 'GET',
+      path: '/_sandbox/clock',
+      operationId: 'getClock',
+      summary: 'Read the clock',
+      answers: { 200: json(Now) },
+    },
+    () => Promise.resolve({ now: stage.now().toISOString() }),
+  );
+
+const advance = (stage: Stage) =>
+  route(
+    {
+      ...CALL,
+      tag: 'Time and faults',
+      method: 'POST',
+      path: '/_sandbox/clock',
+      operationId: 'advanceClock',
+      summary: 'Move the clock on',
+      description:
+        'Steps from due time to due time (retries, expiries, rate windows, jobs) and answers when all that fell due is done. A receiver that hangs takes its 15 seconds for each attempt.',
+      body: Step,
+      answers: { 200: json(Now) },
+    },
+    ({ body }) =>
+      stage.gate.alone(async () => {
+        const ms = Math.round(body.advance_seconds * 1000);
+        if (stage.now().getTime() + ms > LAST_INSTANT)
+          throw new DomainError('invalid', 'advance_seconds: the clock goes no further than the year 9000.');
+        return { now: (await stage.advance(ms)).toISOString() };
+      }),
+  );
+
+const settle = (stage: Stage) =>
+  route(
+    {
+      ...CALL,
+      tag: 'Time and faults',
+      method: 'POST',
+      path: '/_sandbox/settle',
+      operationId: 'settle',
+      summary: 'Wait until nothing is in flight',
+      description: 'Outboxes empty, events consumed, due deliveries attempted. 500 after 30 seconds, or when an event can never leave.',
+      body: Nothing,
+      answers: { 200: json(z.object({ settled: z.literal(true) })) },
+    },
+    () =>
+      stage.gate.shared(async () => {
+        await stage.settle('all');
+        return { settled: true as const };
+      }),
+  );
+
+const setService = (stage: Stage) =>
+  route(
+    {
+      ...CALL,
+      tag: 'Time and faults',
+      method: 'POST',
+      path: '/_sandbox/services/{name}',
+      operationId: 'setService',
+      summary: 'Stop, start or slow down a service',
+      params: ServicePath,
+      body: WireState,
+      answers: { 200: json(z.object({ name: z.string(), state: z.string() })) },
+    },
+    ({ params, body }) =>
+      stage.gate.alone(async () => {
+        await stage.setService(params.name, body.state === 'slow' ? { state: 'slow', ms: body.ms } : { state: body.state });
+        return { name: params.name, state: body.state };
+      }),
+  );
+
+/** Does it, and answers when every projection has it; receivers are not waited for. */
+const actOn =
+  (stage: Stage): Act =>
+  (work) =>
+    stage.gate.shared(async () => {
       const done = await work(stage.actions());
       await stage.settle('facts').catch(tellDone);
       return done;
     });
-  const shownWorld = () => ({ base_url: stage.baseUrl(), now: stage.now().toISOString(), ...stage.world() });
-  const routes = [...peopleRoutes(act), ...bubbleRoutes(act), ...stageRoutes(stage, shownWorld)];
-  const described = lazily(() => controlDocument([document, ...routes]));
-  const document: Route = route(SPECS.document, () => Promise.resolve(described()));
-  return [document, ...routes];
-}
 
 /** Who is told of a fault must not take it that nothing happened. */
 const tellDone = (error: unknown): never => {
@@ -78,83 +170,25 @@ const lazily = <T extends object>(make: () => T): (() => T) => {
   };
 };
 
-type Act = <T>(work: (actions: Actions) => Promise<T>) => Promise<T>;
-
-const peopleRoutes = (act: Act): Route[] => [
-  route(SPECS.createUser, ({ body }) => act((actions) => actions.createUser(profileOf(body)))),
-  route(SPECS.changeUser, ({ params, body }) =>
-    act(async (actions) => {
-      const { id, email, name, pictureUrl } = await actions.changeUser(params.id, profileOf(body));
-      return { id, email, name, picture_url: pictureUrl };
-    }),
-  ),
-  route(SPECS.setState, ({ params, body }) =>
-    act(async (actions) => {
-      await actions.setState(params.id, body.state);
-      return { id: params.id, state: body.state };
-    }),
-  ),
-  route(SPECS.createTeam, ({ body }) => act((actions) => actions.createTeam(body))),
-  route(SPECS.changeTeam, ({ params, body }) => act((actions) => actions.changeTeam(params.id, given(body)))),
-  route(SPECS.setMember, ({ params, body }) =>
-    act(async (actions) => {
-      await actions.setMember(params.id, params.user_id, body);
-      return { team_id: params.id, user_id: params.user_id, role: body.role };
-    }),
-  ),
-  route(SPECS.endMember, ({ params }) =>
-    act(async (actions) => {
-      await actions.endMembership(params.id, params.user_id);
-      return { team_id: params.id, user_id: params.user_id, role: null };
-    }),
-  ),
-];
-
-const bubbleRoutes = (act: Act): Route[] => [
-  route(SPECS.createBubble, ({ body }) => act((actions) => actions.createBubble(body))),
-  route(SPECS.moveBubble, ({ params, body }) => act((actions) => actions.moveBubble(params.id, body))),
-  route(SPECS.changeBubble, ({ params, body }) => act((actions) => actions.changeBubble(params.id, body))),
-  route(SPECS.removeBubble, ({ params }) =>
-    act(async (actions) => {
-      await actions.removeBubble(params.id);
-      return { id: params.id };
-    }),
-  ),
-  route(SPECS.comment, ({ params, body }) =>
-    act(async (actions) => {
-      const { id, threadId } = await actions.comment(params.id, body);
-      return { id, thread_id: threadId };
-    }),
-  ),
-];
-
-const stageRoutes = (stage: Stage, shownWorld: () => World & { readonly base_url: string; readonly now: string }): Route[] => [
-  route(SPECS.world, () => Promise.resolve(shownWorld())),
-  route(SPECS.reset, () =>
-    stage.gate.alone(async () => {
-      await stage.reset();
-      return shownWorld();
-    }),
-  ),
-  route(SPECS.clock, () => Promise.resolve({ now: stage.now().toISOString() })),
-  route(SPECS.advance, ({ body }) =>
-    stage.gate.alone(async () => {
-      const ms = Math.round(body.advance_seconds * 1000);
-      if (stage.now().getTime() + ms > LAST_INSTANT)
-        throw new DomainError('invalid', 'advance_seconds: the clock goes no further than the year 9000.');
-      return { now: (await stage.advance(ms)).toISOString() };
-    }),
-  ),
-  route(SPECS.settle, () =>
-    stage.gate.shared(async () => {
-      await stage.settle('all');
-      return { settled: true as const };
-    }),
-  ),
-  route(SPECS.setService, ({ params, body }) =>
-    stage.gate.alone(async () => {
-      await stage.setService(params.name, body.state === 'slow' ? { state: 'slow', ms: body.ms } : { state: body.state });
-      return { name: params.name, state: body.state };
-    }),
-  ),
-];
+export const controlRoutes = (stage: Stage): readonly Route[] => {
+  const act = actOn(stage);
+  const routes = [
+    ...peopleRoutes(act),
+    ...recordingRoutes(act),
+    ...[world, reset, clock, advance, settle, setService].map((make) => make(stage)),
+  ];
+  const described = lazily(() => controlDocument([document, ...routes]));
+  const document: Route = route(
+    {
+      ...CALL,
+      method: 'GET',
+      path: '/_sandbox/openapi.json',
+      operationId: 'getControlDocument',
+      summary: 'Read this document',
+      tag: 'World',
+      answers: { 200: json(z.looseObject({ openapi: z.string() })) },
+    },
+    () => Promise.resolve(described()),
+  );
+  return [document, ...routes];
+};

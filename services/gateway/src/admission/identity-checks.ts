@@ -1,6 +1,6 @@
 import { type CheckAnswer, ChecksResponse, type CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
+import type { ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import { type InternalClient, internalClient } from '@bubbles/http/client/internal-client.ts';
-import type { ServiceTokens } from '@bubbles/http/routes/internal-auth.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { GatewayReason } from '../exchange/exchange.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ServiceTokens } from '@bubbles/http/routes/internal-auth.ts';
+import type { ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { errorCode } from '@bubbles/kernel/errors.ts';
 import { Agent, request } from 'undici';

@@ -1,5 +1,4 @@
-import { SCOPES } from '@bubbles/contracts/access.ts';
-import { SECURITY_SCHEMES } from '@bubbles/http/document/openapi.ts';
+import { SCOPES, SECURITY_SCHEMES } from '@bubbles/contracts/access.ts';
 import type { DocumentHead } from '../documents/merge.ts';
 
 const BEARER = { type: 'http', scheme: 'bearer' } as const;

@@ -1,7 +1,9 @@
+import { anyone } from '@bubbles/auth/guards.ts';
 import { API_ERRORS } from '@bubbles/contracts/access.ts';
 import { GATEWAY } from '@bubbles/contracts/services.ts';
 import { openApiFragment } from '@bubbles/http/document/openapi.ts';
-import { defineRoute, route } from '@bubbles/http/routes/define-route.ts';
+import { json, withDetails } from '@bubbles/http/routes/content.ts';
+import { route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';
 import { type Fragment, type Operation, readFragment, USUAL_BODY_LIMIT_BYTES } from '../documents/fragment.ts';
 import { answer } from '../exchange/answer.ts';
@@ -14,25 +16,27 @@ const DOCUMENT_PATH = '/v1/openapi.json';
 const DOCUMENT_TYPE = 'application/json; charset=utf-8';
 const MAX_AGE_SECONDS = 60;
 
-const openApiDocument = defineRoute({
-  method: 'GET',
-  path: DOCUMENT_PATH,
-  operationId: 'getOpenApiDocument',
-  summary: 'Read this document',
-  description: 'OpenAPI 3.1 of the whole API; `servers` names the host that the request was sent to.',
-  tag: 'Discovery',
-  auth: { kind: 'none' },
-  success: { status: 200, schema: z.looseObject({ openapi: z.string() }), description: 'The document.' },
-  errors: ['invalid'],
-  publicMaxAgeSeconds: MAX_AGE_SECONDS,
-});
+const openApiDocument = route(
+  {
+    method: 'GET',
+    path: DOCUMENT_PATH,
+    operationId: 'getOpenApiDocument',
+    summary: 'Read this document',
+    description: 'OpenAPI 3.1 of the whole API; `servers` names the host that the request was sent to.',
+    tag: 'Discovery',
+    guard: anyone,
+    answers: { 200: withDetails(json(z.looseObject({ openapi: z.string() })), { description: 'The document.' }) },
+    publicMaxAgeSeconds: MAX_AGE_SECONDS,
+  },
+  () => Promise.reject(new TypeError('The page serves the document.')),
+);
 
 /** What the gateway serves itself, described as the services describe theirs; the pages of the reference are no API and stay out of the document. */
 export const ownFragment = (): Fragment => {
   const document = openApiFragment({
     name: GATEWAY,
     errors: API_ERRORS,
-    routes: [route(openApiDocument, () => Promise.reject(new TypeError('The page serves the document.')))],
+    routes: [openApiDocument],
   });
   const fragment = readFragment(GATEWAY, document);
   if ('code' in fragment) throw new TypeError(`The gateway's own fragment is faulty: ${fragment.code} ${fragment.detail}`);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { GATEWAY } from '@bubbles/contracts/services.ts';
-import type { HttpMetrics } from '@bubbles/http/routes/http-metrics.ts';
+import type { HttpMetrics } from '@bubbles/http/ops/metrics.ts';
 import type { LoadShedder } from '@bubbles/http/wire/overload.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Log } from '@bubbles/kernel/log.ts';

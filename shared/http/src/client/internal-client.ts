@@ -3,7 +3,12 @@ import { currentRequestId } from '@bubbles/kernel/log.ts';
 import { Agent, request } from 'undici';
 import type { ZodType } from 'zod';
 import { ErrorBody } from '../routes/http-errors.ts';
-import type { ServiceTokens } from '../routes/internal-auth.ts';
+
+/** Service tokens for outgoing calls, one a callee. */
+export interface ServiceTokens {
+  /** The value of the `Authorization` header. */
+  authorizationFor(audience: string): Promise<string>;
+}
 
 export interface InternalClientOptions {
   /** The service that is called. */

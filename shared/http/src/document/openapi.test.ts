@@ -3,31 +3,32 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { anyone } from '@bubbles/auth/guards.ts';
+import { SECURITY_SCHEMES } from '@bubbles/contracts/access.ts';
 import { asService, startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
 import { caller } from '@bubbles/testing/requests.ts';
 import { SAMPLE_ERRORS, sampleRoutes } from '@bubbles/testing/sample-routes.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { defineRoute, route } from '../routes/define-route.ts';
-import type { Route } from '../routes/route.ts';
+import { json } from '../routes/content.ts';
+import { type Route, route } from '../routes/route.ts';
 import { canonicalJson } from './canonical-json.ts';
-import { openApiFragment, SECURITY_SCHEMES } from './openapi.ts';
+import { openApiFragment } from './openapi.ts';
 
 const fragment = openApiFragment({ name: 'sample', routes: sampleRoutes(), errors: SAMPLE_ERRORS });
 const operationOf = (path: string, method: string) => Object(fragment['paths'])[path][method];
 const echo = (schema: z.ZodType, extra: { readonly body?: z.ZodType } = {}): Route =>
   route(
-    defineRoute({
+    {
       method: 'POST',
       path: '/v1/echo',
       operationId: 'echo',
       summary: 's',
       tag: 'T',
-      auth: { kind: 'none' },
-      success: { status: 200, schema },
-      errors: [],
+      guard: anyone,
+      answers: { 200: json(schema) },
       ...extra,
-    }),
+    },
     () => Promise.resolve(null),
   );
 const componentsOf = (...routes: readonly Route[]) =>
@@ -39,7 +40,6 @@ describe('the fragment of a service', () => {
       operationId: 'listThings',
       security: [{ personalAccessToken: [] }, { oauth2: ['things:read'] }],
       'x-gw-auth': 'pat',
-      'x-gw-scope': 'things:read',
       'x-internal': false,
       parameters: [
         { name: 'limit', in: 'query', required: false },

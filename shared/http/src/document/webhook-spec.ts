@@ -3,7 +3,7 @@ import type { RouteSpec } from '../routes/route.ts';
 import type { JsonObject, SchemaDocument } from './schema-document.ts';
 
 /** The contract of a request that we send to receivers of our callers: `webhooks` of OpenAPI 3.1. */
-export interface WebhookSpec extends Pick<RouteSpec, 'operationId' | 'summary' | 'tag'> {
+export interface WebhookSpec extends Pick<RouteSpec<object, never>, 'operationId' | 'summary' | 'tag'> {
   /** Of the event, e.g. `bubble.ready`. */
   readonly name: string;
   readonly description: string;

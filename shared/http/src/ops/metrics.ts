@@ -1,6 +1,18 @@
 import type { LogOutput } from '@bubbles/kernel/log-output.ts';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import type { HttpMetrics } from '../routes/http-metrics.ts';
+
+/** One answered request; `route` is the template, so that the number of series is bounded. */
+interface ServedRequest {
+  readonly service: string;
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+export interface HttpMetrics {
+  served(request: ServedRequest): void;
+}
 
 /** The figures of one process. Labels are names of ours (service, route template), never what a caller sent. */
 export interface Metrics {

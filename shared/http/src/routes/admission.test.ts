@@ -1,3 +1,5 @@
+import { userGuards } from '@bubbles/auth/guards.ts';
+import type { Caller } from '@bubbles/contracts/access.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { aCaller, asService, startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
@@ -52,7 +54,7 @@ describe('who is admitted', () => {
 
   it.each(
     sampleRoutes()
-      .filter(({ spec }) => spec.auth.kind !== 'none')
+      .filter(({ spec }) => spec.guard.reads !== null)
       .map(({ spec }) => [spec.method, spec.path] as const),
   )('[AUTH-01] %s %s is closed to nobody in particular', async (method, path) => {
     http.actAs(null);
@@ -60,14 +62,17 @@ describe('who is admitted', () => {
   });
 });
 
-describe('what the authenticator says', () => {
+describe('what a guard says', () => {
+  const guardsThat = (find: () => Caller) =>
+    userGuards(async (request) => {
+      for (const [name, value] of Object.entries(budget)) request.answerWith(name, value);
+      await Promise.resolve();
+      return { caller: find() };
+    });
   const budget = { RateLimit: '"default";r=0;t=7', 'RateLimit-Policy': '"default";q=120;w=60' };
 
   it('[RATE-03] its headers are on answers and on refusals', async () => {
-    const http = await startTestHttp({
-      routes: sampleRoutes(),
-      authenticator: { admit: () => Promise.resolve({ caller, headers: budget }) },
-    });
+    const http = await startTestHttp({ routes: sampleRoutes({ guards: guardsThat(() => caller) }) });
     const [ok, bad, missing] = [await http.fetch('/v1/things'), await http.fetch('/v1/things?limit=x'), await http.fetch('/v1/things/zzz')];
     expect([ok, bad, missing].map(({ status, headers }) => [status, headers.get('ratelimit')])).toEqual(
       [200, 400, 404].map((status) => [status, budget.RateLimit]),
@@ -78,8 +83,11 @@ describe('what the authenticator says', () => {
   it('[RATE-01] its 429 comes before the scope and the parameters', async () => {
     const refusal = new DomainError('rate_limited', 'Too many requests.', { retryAfterSeconds: 7 });
     const http = await startTestHttp({
-      routes: sampleRoutes(),
-      authenticator: { admit: () => Promise.resolve({ refusal, headers: budget }) },
+      routes: sampleRoutes({
+        guards: guardsThat(() => {
+          throw refusal;
+        }),
+      }),
     });
     const answer = await http.fetch('/v1/things?limit=x');
     expect(answer.status).toBe(429);
@@ -91,7 +99,7 @@ describe('what the authenticator says', () => {
   it('[ERR-05] when it cannot tell, nobody is admitted and nobody is told to log in again', async () => {
     const http = await startTestHttp({
       routes: sampleRoutes(),
-      authenticator: { admit: () => Promise.reject(new DomainError('unavailable', 'No keys.')) },
+      authenticator: { callerOf: () => Promise.reject(new DomainError('unavailable', 'No keys.')) },
     });
     const answer = await http.fetch('/v1/things');
     expect(answer.status).toBe(500);
@@ -107,7 +115,7 @@ describe('overload', () => {
     const http = await startTestHttp({
       log,
       routes: sampleRoutes(),
-      authenticator: { admit: () => Promise.reject(new Error('asked although there is no room')) },
+      authenticator: { callerOf: () => Promise.reject(new Error('asked although there is no room')) },
       shedder: { admit: () => false, refusingSince: () => 0, stop: () => undefined },
     });
     const answer = await http.fetch('/v1/things');

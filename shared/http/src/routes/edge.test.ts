@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { ServerResponse } from 'node:http';
+import { pat } from '@bubbles/auth/guards.ts';
 import { DomainError, type ErrorKind } from '@bubbles/kernel/errors.ts';
 import { capturedLog } from '@bubbles/testing/captured-log.ts';
 import { startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
@@ -9,8 +10,9 @@ import { caller, jsonBody, rawTarget } from '@bubbles/testing/requests.ts';
 import { sampleRoutes } from '@bubbles/testing/sample-routes.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { defineRoute, route } from './define-route.ts';
+import { empty } from './content.ts';
 import { HTTP_ERRORS } from './http-errors.ts';
+import { route } from './route.ts';
 
 describe('the edge of a service', () => {
   let http: TestHttp;
@@ -129,26 +131,27 @@ it('a caller who went away while its credential was looked at is not worked for'
   const watch = (message: unknown) => closedOf(message).then(gone.resolve, gone.reject);
   subscribe('http.server.request.start', watch);
   const worked: string[] = [];
-  const things = defineRoute({
-    method: 'DELETE',
-    path: '/v1/things',
-    operationId: 'deleteThings',
-    summary: 'Delete all things',
-    tag: 'Things',
-    auth: { kind: 'pat', scope: null },
-    success: { status: 204, schema: null },
-    errors: [],
-  });
-  const remove = route(things, () => {
-    worked.push('removed');
-    return Promise.resolve(undefined);
-  });
-  const admit = async () => {
+  const remove = route(
+    {
+      method: 'DELETE',
+      path: '/v1/things',
+      operationId: 'deleteThings',
+      summary: 'Delete all things',
+      tag: 'Things',
+      guard: pat(null),
+      answers: { 204: empty },
+    },
+    () => {
+      worked.push('removed');
+      return Promise.resolve(undefined);
+    },
+  );
+  const callerOf = async () => {
     asked.resolve();
     await decide.promise;
-    return { caller, headers: {} };
+    return caller;
   };
-  const http = await startTestHttp({ routes: [remove], authenticator: { admit }, metrics: { served: served.resolve } });
+  const http = await startTestHttp({ routes: [remove], authenticator: { callerOf }, metrics: { served: served.resolve } });
   const client = rawConnection(http.url);
   client.write('DELETE /v1/things HTTP/1.1\r\nHost: a\r\n\r\n');
   await asked.promise;

@@ -1,23 +1,45 @@
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import { withLogFields } from '@bubbles/kernel/log.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import { type Log, withLogFields } from '@bubbles/kernel/log.ts';
 import type { Context, Middleware, Next } from 'koa';
+import type { HttpMetrics } from '../ops/metrics.ts';
 import { framingFault } from '../wire/framing.ts';
+import type { LoadShedder } from '../wire/overload.ts';
 import { BodyTooLarge, isCutOff, linger } from '../wire/read-body.ts';
-import type { HttpAppOptions } from './app-options.ts';
+import { PAGE_HEADERS } from './content.ts';
 import { answerOf, asDomainError } from './http-errors.ts';
+import type { RouteSpec } from './route.ts';
+
+/** What serving HTTP takes, whatever is served. */
+export interface HttpSettings {
+  /** The service's name. */
+  readonly name: string;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly metrics: HttpMetrics;
+  readonly shedder: LoadShedder;
+  /** Origin under which clients reach the product, without a trailing slash. */
+  readonly publicBaseUrl: string;
+  /** How long a handler may take, in real time. */
+  readonly budgetMs: number;
+  /** Answers say what failed on our side, and what there is not: where the caller is the operator. */
+  readonly tellsFaults?: boolean;
+}
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 const UNMATCHED = 'unmatched';
 
 /** The gateway made the id; a call that came without one gets its own. */
-const requestIdOf = (ctx: Context, options: HttpAppOptions): string => {
+const requestIdOf = (ctx: Context, options: HttpSettings): string => {
   const given = ctx.req.headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : options.ids.uuid();
 };
 
 /** The outermost layer: request id, headers of every answer, the one access line, the one place where errors become answers. */
 export const edge =
-  (options: HttpAppOptions): Middleware =>
+  (options: HttpSettings): Middleware =>
   (ctx, next) => {
     const requestId = requestIdOf(ctx, options);
     ctx.state['requestId'] = requestId;
@@ -42,7 +64,7 @@ class Overloaded extends DomainError {
   }
 }
 
-const admitted = (ctx: Context, next: Next, options: HttpAppOptions): Promise<void> => {
+const admitted = (ctx: Context, next: Next, options: HttpSettings): Promise<void> => {
   const fault = framingFault(ctx.req);
   if (fault !== null) {
     ctx.set('Connection', 'close');
@@ -56,12 +78,20 @@ const admitted = (ctx: Context, next: Next, options: HttpAppOptions): Promise<vo
   return next();
 };
 
-const answerError = async (ctx: Context, error: DomainError, options: HttpAppOptions): Promise<void> => {
-  const { status, headers, body } = answerOf(error, options.publicBaseUrl, options.tellsFaults);
+const answerError = async (ctx: Context, error: DomainError, options: HttpSettings): Promise<void> => {
+  if (ctx.res.headersSent) {
+    // Cut off in the middle, so that it is not taken for the whole.
+    ctx.respond = false;
+    ctx.res.destroy();
+    return;
+  }
+  const format = routeOf(ctx)?.errorFormat ?? 'envelope';
+  const { status, contentType, headers, body } = answerOf(error, options.publicBaseUrl, { format, tellsFaults: options.tellsFaults });
   // What the refused handler or a check before it has set stays (a WWW-Authenticate that names the scope, RateLimit, Allow).
   for (const [name, value] of Object.entries(headers)) if (!ctx.res.hasHeader(name)) ctx.set(name, value);
+  if (format === 'page') ctx.set(PAGE_HEADERS);
   ctx.status = status;
-  ctx.set('Content-Type', 'application/json; charset=utf-8');
+  ctx.set('Content-Type', contentType);
   if (!(error instanceof BodyTooLarge)) {
     ctx.body = body;
     return;
@@ -72,7 +102,8 @@ const answerError = async (ctx: Context, error: DomainError, options: HttpAppOpt
   await linger(ctx.req, ctx.res, body);
 };
 
-const routeOf = (ctx: Context): string => ctx.state['route'] ?? UNMATCHED;
+/** Null when no route has taken the request. */
+const routeOf = (ctx: Context): Pick<RouteSpec<object, never>, 'path' | 'errorFormat'> | null => ctx.state['route'] ?? null;
 
 interface Served {
   readonly ms: number;
@@ -81,8 +112,8 @@ interface Served {
 }
 
 /** One line. The template, never the path: ids, queries and tokens stay out of logs and metrics. */
-const record = (ctx: Context, { ms, fault }: Served, { name, log, metrics }: HttpAppOptions): void => {
-  const served = { method: ctx.method, route: routeOf(ctx), status: ctx.status };
+const record = (ctx: Context, { ms, fault }: Served, { name, log, metrics }: HttpSettings): void => {
+  const served = { method: ctx.method, route: routeOf(ctx)?.path ?? UNMATCHED, status: ctx.status };
   metrics.served({ service: name, ...served, seconds: ms / 1000 });
   const fields = { ...served, ms: Math.round(ms * 10) / 10, ...(ctx.res.destroyed && { aborted: true }) };
   // Where there is too much to do already, an error is not written out for every refusal.

@@ -1,5 +1,6 @@
 import { DomainError, type ErrorKind, errorCode, isDomainError, type Refusal } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
+import type { ErrorFormat } from './route.ts';
 
 /** The form of an error's body; the product's contract lists the types that there are. */
 export const ErrorBody = z.object({ error: z.object({ type: z.string(), message: z.string() }) });
@@ -36,6 +37,7 @@ const FIXED_MESSAGES: Partial<Record<ErrorKind, string>> = {
 export interface ErrorAnswer {
   readonly status: number;
   readonly type: string;
+  readonly contentType: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -44,10 +46,6 @@ export const envelope = (type: string, message: string): string => JSON.stringif
 
 /** Where a client that was refused learns how to get a token (RFC 9728). */
 export const resourceMetadataUrl = (publicBaseUrl: string): string => `${publicBaseUrl}/.well-known/oauth-protected-resource`;
-
-/** RFC 6750, section 3. */
-export const insufficientScope = (scope: string, publicBaseUrl: string): string =>
-  `Bearer error="insufficient_scope", scope="${scope}", resource_metadata="${resourceMetadataUrl(publicBaseUrl)}"`;
 
 const CALLER_IS_GONE: readonly (string | number | null)[] = ['ECONNRESET', 'EPIPE', 'ECONNABORTED'];
 
@@ -58,12 +56,62 @@ export const isCallerGone = (error: unknown): boolean => CALLER_IS_GONE.includes
 export const asDomainError = (error: unknown): DomainError =>
   isDomainError(error) ? error : new DomainError('internal', INTERNAL_ERROR_MESSAGE, { cause: error });
 
-export const answerOf = (error: DomainError, publicBaseUrl: string, tellsFaults = false): ErrorAnswer => {
+interface ErrorWriting {
+  readonly format?: ErrorFormat;
+  /** For an operator: what failed on our side, and what there is not. */
+  readonly tellsFaults?: boolean | undefined;
+}
+
+export const answerOf = (
+  error: DomainError,
+  publicBaseUrl: string,
+  { format = 'envelope', tellsFaults = false }: ErrorWriting = {},
+): ErrorAnswer => {
   const { status, type: typeOfKind } = HTTP_ERRORS[error.kind];
   const type = error.type ?? typeOfKind;
   const message = tellsFaults ? error.message : (FIXED_MESSAGES[error.kind] ?? error.message);
-  return { status, type, headers: headersOf(error, status, publicBaseUrl), body: envelope(type, message) };
+  const { contentType, write } = FORMATS[format];
+  return { status, type, contentType, headers: headersOf(error, status, publicBaseUrl), body: write({ status, type, message }) };
 };
+
+interface ErrorText {
+  readonly status: number;
+  readonly type: string;
+  readonly message: string;
+}
+
+interface WrittenFormat {
+  readonly contentType: string;
+  readonly write: (error: ErrorText) => string;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+const FORMATS: Readonly<Record<ErrorFormat, WrittenFormat>> = {
+  envelope: { contentType: JSON_TYPE, write: ({ type, message }) => envelope(type, message) },
+  rfc6749: {
+    contentType: JSON_TYPE,
+    write: ({ status, type, message }) => JSON.stringify({ error: status >= 500 ? 'server_error' : type, error_description: message }),
+  },
+  page: { contentType: 'text/html; charset=utf-8', write: ({ status, message }) => errorPage(TITLES[status] ?? 'Error', message) },
+};
+
+/** A list of its own: an import of `node:http` would load all of Node's fetch. */
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'Not signed in',
+  403: 'Not allowed',
+  404: 'Not found',
+  409: 'Conflict',
+  429: 'Too many requests',
+  500: 'Something went wrong',
+};
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+
+const errorPage = (title: string, message: string): string =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title></head><body><h1>${escaped(title)}</h1><p>${escaped(message)}</p></body></html>`;
 
 const headersOf = (error: DomainError, status: number, publicBaseUrl: string): Record<string, string> => {
   if (status === 401) return { 'WWW-Authenticate': `Bearer resource_metadata="${resourceMetadataUrl(publicBaseUrl)}"` };

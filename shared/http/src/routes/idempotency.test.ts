@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type AuthPorts, anyone, pat } from '@bubbles/auth/guards.ts';
 import { idempotencyStore } from '@bubbles/host/idempotency-store.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
@@ -13,38 +14,42 @@ import { SAMPLE_ERRORS } from '@bubbles/testing/sample-routes.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { openApiFragment } from '../document/openapi.ts';
-import { defineRoute, route } from './define-route.ts';
-import type { Route } from './route.ts';
+import { json } from './content.ts';
+import { type Route, route } from './route.ts';
 
 const DRAWERS = '/v1/things/abc/drawers';
 const LEASE_MS = 10_000;
 
-const common = { method: 'POST', tag: 'Things', auth: { kind: 'pat', scope: 'things:write' }, errors: [], idempotent: true } as const;
-const create = defineRoute({
-  ...common,
-  path: '/v1/things',
-  operationId: 'createThing',
-  summary: 'Create a thing',
-  body: z.object({ name: z.string(), tags: z.array(z.string()).optional() }),
-  success: { status: 201, schema: z.object({ name: z.string(), secret: z.string() }) },
-  secret: true,
-});
-const openDrawer = defineRoute({
-  ...common,
-  path: '/v1/things/{id}/drawers',
-  operationId: 'openDrawer',
-  summary: 'Open a drawer of a thing',
-  params: z.object({ id: z.string() }),
-  success: { status: 202, schema: z.object({ drawer: z.string() }) },
-});
+const common = { method: 'POST', tag: 'Things', guard: pat('things:write'), idempotent: true } as const;
 /** `onOpen` runs in the handler, with the id of what it makes. */
-const keyedRoutes = (onOpen: (drawer: string) => Promise<void>): readonly Route[] => [
-  route(create, ({ body, ids }) => Promise.resolve({ name: body.name, secret: `s3cret ${ids.uuid()}` })),
-  route(openDrawer, async ({ params, ids }) => {
-    const drawer = `${params.id} ${ids.uuid()}`;
-    await onOpen(drawer);
-    return { drawer };
-  }),
+const keyedRoutes = (onOpen: (drawer: string) => Promise<void>): readonly Route<AuthPorts>[] => [
+  route(
+    {
+      ...common,
+      path: '/v1/things',
+      operationId: 'createThing',
+      summary: 'Create a thing',
+      body: z.object({ name: z.string(), tags: z.array(z.string()).optional() }),
+      answers: { 201: json(z.object({ name: z.string(), secret: z.string() })) },
+      secret: true,
+    },
+    ({ body, ids }) => Promise.resolve({ name: body.name, secret: `s3cret ${ids.uuid()}` }),
+  ),
+  route(
+    {
+      ...common,
+      path: '/v1/things/{id}/drawers',
+      operationId: 'openDrawer',
+      summary: 'Open a drawer of a thing',
+      params: z.object({ id: z.string() }),
+      answers: { 202: json(z.object({ drawer: z.string() })) },
+    },
+    async ({ params, ids }) => {
+      const drawer = `${params.id} ${ids.uuid()}`;
+      await onOpen(drawer);
+      return { drawer };
+    },
+  ),
 ];
 
 const open: TestHttp[] = [];
@@ -255,7 +260,7 @@ describe('Idempotency-Key', () => {
   it('a service that marks a route and keeps no keys does not start, nor does one that marks what is no POST of a user', async () => {
     const routes = keyedRoutes(() => Promise.resolve());
     await expect(startTestHttp({ routes })).rejects.toThrow('tested-service keeps no idempotency keys for createThing');
-    const wrong = route(defineRoute({ ...create, auth: { kind: 'none' } }), () => Promise.resolve({ name: '', secret: '' }));
-    await expect(startTestHttp({ routes: [wrong] })).rejects.toThrow('only a POST of a user is idempotent');
+    const wrong = routes.map((one) => ({ ...one, spec: { ...one.spec, guard: anyone } }));
+    await expect(startTestHttp({ routes: wrong })).rejects.toThrow('only a POST of a user is idempotent');
   });
 });

@@ -5,7 +5,6 @@ import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import { type Ids, seededIds } from '@bubbles/kernel/ids.ts';
 import { canonicalJson } from '../document/canonical-json.ts';
 import { headerValues } from '../wire/framing.ts';
-import type { Caller } from './route.ts';
 
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 export const IDEMPOTENCY_REPLAYED = 'Idempotency-Replayed';
@@ -64,8 +63,8 @@ const digestOf = (text: string): string => createHash('sha256').update(text).dig
 /** A request under a key: who sends it where, and what. */
 export interface KeyedRequest {
   readonly key: string;
-  /** An account that was deleted and opened again is another one: nothing that was kept before is told to it. */
-  readonly account: Pick<Caller, 'userId' | 'life'>;
+  /** Whose it is: nobody else is told what was kept under it. */
+  readonly owner: readonly (string | number)[];
   /** Method and path, ids included. */
   readonly route: readonly string[];
   /** As it was validated: what means the same is the same request. */
@@ -133,8 +132,8 @@ export const actOnce = (store: IdempotencyStore): ActOnce => {
     }
   };
 
-  return async ({ key, account, route, body, signal }, act) => {
-    const id = digestOf(JSON.stringify([account.userId, account.life, ...route, key]));
+  return async ({ key, owner, route, body, signal }, act) => {
+    const id = digestOf(JSON.stringify([...owner, ...route, key]));
     const fingerprint = digestOf(canonicalJson(body ?? null));
     const wait = patience(signal);
     for (;;) {

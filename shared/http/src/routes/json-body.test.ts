@@ -4,7 +4,7 @@ import { rawConnection, rawExchange } from '@bubbles/testing/raw-http.ts';
 import { caller } from '@bubbles/testing/requests.ts';
 import { sampleRoutes } from '@bubbles/testing/sample-routes.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { JSON_BODY_LIMIT_BYTES } from './json-body.ts';
+import { JSON_BODY_LIMIT_BYTES } from './read-input.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const nested = (depth: number): string => `{"name":"a","x":${'['.repeat(depth)}${']'.repeat(depth)}}`;

@@ -9,7 +9,7 @@ const LOADED = `
 
 describe('a process of a service', () => {
   it('starts without the fetch that Node brings', async () => {
-    const mount = new URL('./mount.ts', import.meta.url).href;
+    const mount = new URL('./app.ts', import.meta.url).href;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', LOADED, mount]);
     expect(JSON.parse(stdout)).toEqual([]);
   });

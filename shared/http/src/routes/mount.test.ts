@@ -1,10 +1,12 @@
+import { type AuthPorts, anyone, session } from '@bubbles/auth/guards.ts';
 import { aCaller, SILENT_LOG, startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
 import { caller, jsonBody, rawTarget } from '@bubbles/testing/requests.ts';
 import { sampleRoutes } from '@bubbles/testing/sample-routes.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { defineRoute, route } from './define-route.ts';
+import { empty, json } from './content.ts';
 import { NOT_FOUND_MESSAGE } from './http-errors.ts';
+import { type RouteSpec, route } from './route.ts';
 
 const NOT_FOUND_BODY = JSON.stringify({ error: { type: 'not_found', message: NOT_FOUND_MESSAGE } });
 
@@ -127,17 +129,8 @@ describe('the routes of a service on the wire', () => {
 
 describe('an answer without a body', () => {
   it.each([200, 202, 204] as const)('keeps its status: %i', async (status) => {
-    const spec = defineRoute({
-      method: 'POST',
-      path: '/v1/a',
-      operationId: 'a',
-      summary: 's',
-      tag: 'T',
-      auth: { kind: 'none' },
-      success: { status, schema: null },
-      errors: [],
-    });
-    const http = await startTestHttp({ routes: [route(spec, () => Promise.resolve(undefined))] });
+    const spec = { method: 'POST', path: '/v1/a', operationId: 'a', summary: 's', tag: 'T', guard: anyone } as const;
+    const http = await startTestHttp({ routes: [route({ ...spec, answers: { [status]: empty } }, () => Promise.resolve(undefined))] });
     const answer = await http.fetch('/v1/a', { method: 'POST' });
     expect(answer.status).toBe(status);
     expect(await answer.text()).toBe('');
@@ -147,26 +140,25 @@ describe('an answer without a body', () => {
 });
 
 describe('routes that cannot work', () => {
-  const spec = {
+  const spec: RouteSpec<object, Pick<AuthPorts, 'authenticator'>> = {
     method: 'GET',
     path: '/v1/a/{id}',
     operationId: 'a',
     summary: 's',
     tag: 'T',
-    auth: { kind: 'none' },
+    guard: anyone,
     params: z.object({ id: z.string() }),
-    success: { status: 200, schema: z.object({}) },
-    errors: [],
-  } as const;
-  const start = (...specs: readonly Parameters<typeof defineRoute>[0][]) =>
-    startTestHttp({ routes: specs.map((one) => route(defineRoute(one), () => Promise.resolve({}))), log: SILENT_LOG });
+    answers: { 200: json(z.object({})) },
+  };
+  const start = (...specs: readonly (typeof spec)[]) =>
+    startTestHttp({ routes: specs.map((one) => route(one, () => Promise.resolve({}))), log: SILENT_LOG });
 
   it.each([
     ['two of one path and method', [spec, { ...spec, operationId: 'b', path: '/v1/a/{other}', params: z.object({ other: z.string() }) }]],
     ['two of one operation id', [spec, { ...spec, path: '/v1/b/{id}' }]],
     ['a parameter without a schema', [{ ...spec, params: z.object({ other: z.string() }) }]],
-    ['a public answer to an authenticated caller', [{ ...spec, auth: { kind: 'session' as const }, publicMaxAgeSeconds: 1 }]],
-    ['a body with 204', [{ ...spec, success: { status: 204 as const, schema: z.object({}) } }]],
+    ['a public answer to an authenticated caller', [{ ...spec, guard: session, publicMaxAgeSeconds: 1 }]],
+    ['a body with 204', [{ ...spec, answers: { 204: json(z.object({})) } }]],
   ])('%s are found at the start', async (_, specs) => {
     await expect(start(...specs)).rejects.toThrow(TypeError);
   });

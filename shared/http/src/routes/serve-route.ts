@@ -1,84 +1,100 @@
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Context } from 'koa';
-import { readBody } from '../wire/read-body.ts';
-import { type Admitted, admit } from './admission.ts';
-import type { HttpAppOptions } from './app-options.ts';
-import { actOnce, IDEMPOTENCY_REPLAYED, idempotencyKeyOf, type KeptAnswer } from './idempotency.ts';
-import { checkJsonHeaders, JSON_BODY_LIMIT_BYTES, parseJsonObject } from './json-body.ts';
-import { knownParameters } from './query.ts';
-import type { Route, RouteSpec } from './route.ts';
-import { fieldsOf, parameterNames } from './route-table.ts';
-import { parseInput, parseOutput } from './validation.ts';
+import { headerValues } from '../wire/framing.ts';
+import type { HttpSettings } from './edge.ts';
+import type { GuardRequest } from './guard.ts';
+import { actOnce, IDEMPOTENCY_REPLAYED, type IdempotencyStore, idempotencyKeyOf, type KeptAnswer } from './idempotency.ts';
+import { inputReader } from './read-input.ts';
+import type { HandlerInput, Route } from './route.ts';
+import { type Answer, answerWriter, send } from './send-answer.ts';
+
+export interface HttpAppOptions<Ports> extends HttpSettings {
+  readonly routes: readonly Route<Ports>[];
+  /** What the guards of the routes need. */
+  readonly guardPorts: Ports;
+  /** For routes that are marked `idempotent`. */
+  readonly idempotency?: IdempotencyStore | undefined;
+}
 
 /** The refusals in their order: who calls (401, 429, 403), what was sent (400), what it is about (404). */
-export const serveRoute = (route: Route, options: HttpAppOptions): ((ctx: Context, captures: readonly string[]) => Promise<void>) => {
+export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<Ports>) => {
   const { spec } = route;
-  const names = parameterNames(spec.path);
-  const known = spec.query ? Object.keys(fieldsOf(spec.query)) : [];
+  const { guard } = spec;
+  const read = inputReader(spec);
   const perform = performer(route, options);
-  return async (ctx, captures) => {
-    ctx.state['route'] = spec.path;
-    const admitted = await admit(ctx, spec.auth, options);
-    const key = spec.idempotent ? idempotencyKeyOf(ctx.req) : null;
-    const query = spec.query && parseInput(spec.query, knownParameters(rawQuery(ctx), known), 'query');
-    const body = spec.body && parseInput(spec.body, await receiveJson(ctx, spec.bodyLimitBytes ?? JSON_BODY_LIMIT_BYTES), 'body');
-    const params = spec.params && parseParams(spec, names, captures);
+  const budgetMs = spec.timeLimitMs ?? options.budgetMs;
+  return async (ctx: Context, captures: readonly string[]): Promise<void> => {
+    const { req, res } = ctx;
+    ctx.state['route'] = spec;
+    if (guard.reads !== null) ctx.vary(guard.reads);
+    let reading: Promise<unknown> | null = null;
+    const readBody = () => {
+      reading ??= read.body(req, res);
+      return reading;
+    };
+    const admitted = await guard.admit(guardRequest(ctx, readBody, options.publicBaseUrl), options.guardPorts);
+    const key = spec.idempotent ? idempotencyKeyOf(req) : null;
+    const query = spec.query && read.query(req);
+    const headers = spec.headers && read.headers(req);
+    const body = spec.body && (await readBody());
+    const params = spec.params && read.params(captures);
     const requestId: string = ctx.state['requestId'];
-    const answer = await withinBudget(ctx, options.budgetMs, (signal) =>
-      perform({ ...admitted, params, query, body, requestId, signal }, { key, captures }),
-    );
-    send(ctx, spec, answer);
+    const clientAddress = () => headerValues(req, 'x-forwarded-for').at(-1) ?? req.socket.remoteAddress ?? '';
+    await withinBudget(ctx, budgetMs, {
+      work: (signal) =>
+        perform({ ...admitted, params, query, headers, body, requestId, clientAddress, signal }, { admitted, key, captures }),
+      send: (answer, gone) => send(ctx, answer, { spec, gone }),
+    });
   };
 };
 
-type Input = Admitted & Omit<Parameters<Route['handle']>[0], 'ids'>;
-interface Answer extends KeptAnswer {
-  readonly replayed?: boolean;
+const guardRequest = (ctx: Context, body: GuardRequest['body'], publicBaseUrl: string): GuardRequest => ({
+  header: (name) => headerValues(ctx.req, name),
+  body,
+  answerWith: (name, value) => ctx.set(name, value),
+  publicBaseUrl,
+});
+
+type Input = Omit<HandlerInput<unknown, unknown, unknown, unknown>, 'ids'>;
+
+interface Call {
+  /** What the guard has found. */
+  readonly admitted: object;
+  readonly key: string | null;
+  readonly captures: readonly string[];
 }
 
 /** What the handler answers; under a key, what it answered first. */
-const performer = ({ spec, handle }: Route, { ids, idempotency, name }: HttpAppOptions) => {
-  if (spec.idempotent && idempotency === undefined) throw new TypeError(`${name} keeps no idempotency keys for ${spec.operationId}.`);
-  const once = idempotency && actOnce(idempotency);
-  return async (input: Input, { key, captures }: { key: string | null; captures: readonly string[] }): Promise<Answer> => {
-    if (key === null || once === undefined || input.caller === undefined) return written(spec, await handle({ ...input, ids }));
-    const { caller, body, signal } = input;
-    return once({ key, account: caller, route: [spec.method, spec.path, ...captures], body, signal }, async (seeded) =>
-      written(spec, await handle({ ...input, ids: seeded })),
-    );
+const performer = <Ports>({ spec, handle }: Route<Ports>, { ids, idempotency, name }: HttpAppOptions<Ports>) => {
+  const write = answerWriter(spec);
+  if (!spec.idempotent) return async (input: Input): Promise<Answer> => write(await handle({ ...input, ids }));
+  if (idempotency === undefined) throw new TypeError(`${name} keeps no idempotency keys for ${spec.operationId}.`);
+  const once = actOnce(idempotency);
+  const { guard, method, path } = spec;
+  return async (input: Input, { admitted, key, captures }: Call): Promise<Answer> => {
+    if (key === null) return write(await handle({ ...input, ids }));
+    const owner = guard.keyOwner?.(admitted) ?? [];
+    const request = { key, owner, route: [method, path, ...captures], body: input.body, signal: input.signal };
+    const { status, body, replayed } = await once(request, async (seeded) => keepable(write(await handle({ ...input, ids: seeded }))));
+    return { status, body, headers: replayed ? [[IDEMPOTENCY_REPLAYED, 'true']] : [], cookies: [] };
   };
 };
 
-const written = ({ success: { status, schema } }: RouteSpec, result: unknown): KeptAnswer => ({
-  status,
-  body: schema && JSON.stringify(parseOutput(schema, result)),
-});
-
-const rawQuery = (ctx: Context): string => {
-  const target = ctx.req.url ?? '';
-  const at = target.indexOf('?');
-  return at === -1 ? '' : target.slice(at + 1);
-};
-
-const receiveJson = async (ctx: Context, limitBytes: number): Promise<object> => {
-  const bytes = await readBody(ctx.req, ctx.res, { limitBytes });
-  if (bytes.length > 0) checkJsonHeaders(ctx.req.headers);
-  return parseJsonObject(bytes);
-};
-
-const parseParams = (spec: RouteSpec, names: readonly string[], captures: readonly string[]): unknown => {
-  const raw = Object.fromEntries(names.map((name, index) => [name, captures[index]]));
-  const parsed = spec.params?.safeParse(raw);
-  if (!parsed?.success) throw new DomainError('not_found', 'No such resource.');
-  return parsed.data;
-};
+/** Routes with other answers are refused at the start. */
+const keepable = ({ status, body }: Answer): KeptAnswer => ({ status, body: typeof body === 'string' ? body : null });
 
 const CALLER_GONE = 'The caller went away.';
 
+interface Steps {
+  readonly work: (signal: AbortSignal) => Promise<Answer>;
+  /** `gone` rejects when the caller has left. */
+  readonly send: (answer: Answer, gone: Promise<never>) => Promise<void> | void;
+}
+
 /** Real time, whatever the product's clock says: it bounds how long a connection is held. */
-const withinBudget = async (ctx: Context, budgetMs: number, work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> => {
-  // It would never say so again.
-  if (ctx.res.destroyed) throw new DomainError('unavailable', CALLER_GONE);
+const withinBudget = async ({ res }: Context, budgetMs: number, { work, send }: Steps): Promise<void> => {
+  // 'close' has already fired.
+  if (res.destroyed) throw new DomainError('unavailable', CALLER_GONE);
   const controller = new AbortController();
   const { promise: ended, reject } = Promise.withResolvers<never>();
   const end = (why: string) => {
@@ -88,25 +104,13 @@ const withinBudget = async (ctx: Context, budgetMs: number, work: (signal: Abort
   };
   const onClose = () => end(CALLER_GONE);
   const timer = setTimeout(end, budgetMs, 'The time budget is spent.');
-  ctx.res.once('close', onClose);
+  res.once('close', onClose);
   try {
-    return await Promise.race([work(controller.signal), ended]);
+    const answer = await Promise.race([work(controller.signal), ended]);
+    clearTimeout(timer);
+    await send(answer, ended);
   } finally {
     clearTimeout(timer);
-    ctx.res.off('close', onClose);
+    res.off('close', onClose);
   }
-};
-
-const send = (ctx: Context, spec: RouteSpec, { status, body, replayed = false }: Answer): void => {
-  if (spec.secret) ctx.set('Pragma', 'no-cache');
-  if (replayed) ctx.set(IDEMPOTENCY_REPLAYED, 'true');
-  if (spec.publicMaxAgeSeconds !== undefined) ctx.set('Cache-Control', `public, max-age=${spec.publicMaxAgeSeconds}`);
-  ctx.status = status;
-  if (body === null) {
-    ctx.body = null;
-    ctx.status = status;
-    return;
-  }
-  ctx.set('Content-Type', `${spec.success.mediaType ?? 'application/json'}; charset=utf-8`);
-  ctx.body = body;
 };

@@ -2,18 +2,16 @@ import { createRequire } from 'node:module';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { RouterContext } from '@koa/router';
 import Koa, { type Context } from 'koa';
-import type { HttpAppOptions } from './app-options.ts';
 import { edge } from './edge.ts';
-import { serveFragment } from './fragment-route.ts';
 import { isCallerGone } from './http-errors.ts';
-import { byPrecedence, checkRoutes } from './route-table.ts';
-import { serveRoute } from './serve-route.ts';
+import { byPrecedence, checkRoutes } from './route.ts';
+import { type HttpAppOptions, serveRoute } from './serve-route.ts';
 
 /** Its form as a module of the new kind imports `http` as one too, for which Node loads all of its fetch. */
 const Router: typeof import('@koa/router').default = createRequire(import.meta.url)('@koa/router');
 
 /** The routes of a service on Koa. Paths are matched as raw bytes, case-sensitive and strict. */
-export const createHttpApp = (options: HttpAppOptions): Koa => {
+export const createHttpApp = <Ports>(options: HttpAppOptions<Ports>): Koa => {
   checkRoutes(options.routes);
   const router = new Router({ sensitive: true, strict: true });
   for (const route of byPrecedence(options.routes)) {
@@ -22,7 +20,6 @@ export const createHttpApp = (options: HttpAppOptions): Koa => {
       serve(ctx, ctx.captures ?? []),
     );
   }
-  router.register('/internal/openapi.json', ['GET'], serveFragment(options));
   const app = new Koa();
   app.on('error', (error: unknown) => {
     if (!isCallerGone(error)) options.log.error('answer could not be written', { error });

@@ -1,0 +1,164 @@
+import { pat } from '@bubbles/auth/guards.ts';
+import { Bubble } from '@bubbles/contracts/api/bubble.ts';
+import { EXAMPLE_IDS } from '@bubbles/contracts/api/examples.ts';
+import { BubblesList, CommentList } from '@bubbles/contracts/api/lists.ts';
+import { ListBubblesQuery, PageQuery, SearchBubblesQuery, TranscriptQuery } from '@bubbles/contracts/api/query.ts';
+import { CallerId } from '@bubbles/contracts/api/text.ts';
+import { Transcript } from '@bubbles/contracts/api/transcript.ts';
+import { json } from '@bubbles/http/routes/content.ts';
+import { route } from '@bubbles/http/routes/route.ts';
+import { keysetPage } from '@bubbles/kernel/cursors.ts';
+import { z } from 'zod';
+import type { App } from '../../app.ts';
+import { createdMsOf, sortKey } from '../../domain/bubble.ts';
+import { parseQuery } from '../../domain/search-query.ts';
+import { bubbleIdOf } from '../../domain/short-id.ts';
+import { asText } from '../../domain/transcript.ts';
+import type { ListFilters } from '../../ports.ts';
+import type { Cursors } from './cursors.ts';
+import type { Presenter } from './present.ts';
+
+const common = { tag: 'Bubbles', guard: pat('bubbles:read') } as const;
+const ById = z.object({ id: CallerId.meta({ description: 'The uuid, or the short id of app URLs', examples: [EXAMPLE_IDS.bubble] }) });
+
+export const filtersOf = ({
+  team_id,
+  space_id,
+  type,
+  created_after,
+  created_before,
+}: Omit<ListBubblesQuery, 'limit' | 'cursor'>): ListFilters => ({
+  teamId: team_id ?? null,
+  spaceId: space_id ?? null,
+  type: type ?? null,
+  createdAfterMs: created_after ?? null,
+  createdBeforeMs: created_before ?? null,
+});
+
+/** Adapters of the routes' own. */
+interface Tools {
+  readonly present: Presenter;
+  readonly cursors: Cursors;
+}
+
+const listBubbles = (app: App, { present, cursors }: Tools) =>
+  route(
+    {
+      ...common,
+      method: 'GET',
+      path: '/v1/bubbles',
+      operationId: 'listBubbles',
+      summary: 'List your bubbles',
+      description: 'The bubbles that you take part in, newest first. Archived bubbles, drafts, templates and expired ones are left out.',
+      query: ListBubblesQuery,
+      answers: { 200: json(BubblesList) },
+    },
+    async ({ caller: { userId }, query: { limit, cursor, ...rest } }) => {
+      const filters = filtersOf(rest);
+      const scope = [userId, JSON.stringify(filters)];
+      const last = cursor === undefined ? null : cursors.rows.decode(cursor, scope);
+      const found = await app.listBubbles({ userId, filters, before: last && sortKey(last.createdMs, last.id), limit: limit + 1 });
+      const { rows, next } = keysetPage({
+        rows: found,
+        limit,
+        encode: ({ createdAt, id }) => cursors.rows.encode({ createdMs: createdMsOf(createdAt), id }, scope),
+      });
+      return { data: rows.map(present.row), has_more: next !== null, next_cursor: next };
+    },
+  );
+
+const searchBubbles = (app: App, { present, cursors }: Tools) =>
+  route(
+    {
+      ...common,
+      method: 'GET',
+      path: '/v1/bubbles/search',
+      operationId: 'searchBubbles',
+      summary: 'Search your bubbles',
+      description:
+        'Those of your list that hold the words, or words like them: first in the title, then in the author name, then in the AI notes.',
+      query: SearchBubblesQuery,
+      answers: { 200: json(BubblesList) },
+    },
+    async ({ caller: { userId }, query: { q, cursor, limit, ...rest } }) => {
+      const [words, filters] = [parseQuery(q), filtersOf(rest)];
+      const scope = [userId, words.canonical, JSON.stringify(filters)];
+      const after = cursor === undefined ? null : cursors.hits.decode(cursor, scope);
+      const found = await app.searchBubbles({ userId, words, filters, after, limit: limit + 1 });
+      const { rows, next } = keysetPage({ rows: found, limit, encode: ({ position }) => cursors.hits.encode(position, scope) });
+      return { data: rows.map(({ row }) => present.row(row)), has_more: next !== null, next_cursor: next };
+    },
+  );
+
+const getBubble = (app: App, { present }: Tools) =>
+  route(
+    {
+      ...common,
+      method: 'GET',
+      path: '/v1/bubbles/{id}',
+      operationId: 'getBubble',
+      summary: 'Read one bubble',
+      params: ById,
+      answers: { 200: json(Bubble) },
+      errors: ['not_found'],
+    },
+    async ({ caller, params }) => {
+      const { bubble, ...view } = await app.getBubble(caller.userId, params.id);
+      return present.bubble(bubble, view);
+    },
+  );
+
+const getTranscript = (app: App, { present }: Tools) =>
+  route(
+    {
+      ...common,
+      method: 'GET',
+      path: '/v1/bubbles/{id}/transcript',
+      operationId: 'getTranscript',
+      summary: 'Read the transcript of a bubble',
+      params: ById,
+      query: TranscriptQuery,
+      answers: { 200: json(Transcript) },
+      errors: ['not_found'],
+    },
+    async ({ caller, params, query: { format } }) => {
+      const { bubbleId: bubble_id, segments } = await app.getTranscript(caller.userId, params.id);
+      return format === 'json'
+        ? { bubble_id, format, segments: segments.map(present.segment) }
+        : { bubble_id, format, text: asText(segments) };
+    },
+  );
+
+const listComments = (app: App, { present, cursors }: Tools) =>
+  route(
+    {
+      ...common,
+      method: 'GET',
+      path: '/v1/bubbles/{id}/comments',
+      operationId: 'listComments',
+      summary: 'List the comments of a bubble',
+      description: 'Oldest first.',
+      params: ById,
+      query: PageQuery,
+      answers: { 200: json(CommentList) },
+      errors: ['not_found'],
+    },
+    async ({ caller, params, query: { limit, cursor } }) => {
+      const { userId } = caller;
+      // Whatever is no id of a bubble has no cursor either.
+      const bubbleId = bubbleIdOf(params.id) ?? '';
+      const scope = [userId, bubbleId];
+      const after = cursor === undefined ? null : cursors.comments.decode(cursor, scope);
+      const { comments, directory } = await app.listComments(userId, params.id, { after, limit: limit + 1 });
+      const { rows, next } = keysetPage({ rows: comments, limit, encode: (last) => cursors.comments.encode(last, scope) });
+      return { data: rows.map((comment) => present.comment(comment, directory)), has_more: next !== null, next_cursor: next };
+    },
+  );
+
+export const bubbleRoutes = (app: App, tools: Tools) => [
+  listBubbles(app, tools),
+  searchBubbles(app, tools),
+  getBubble(app, tools),
+  getTranscript(app, tools),
+  listComments(app, tools),
+];

@@ -1,0 +1,170 @@
+import { internal } from '@bubbles/auth/guards.ts';
+import { ApiKeyCreated, CreateApiKeyRequest } from '@bubbles/contracts/api/api-key.ts';
+import { CallerId } from '@bubbles/contracts/api/text.ts';
+import {
+  AdminAccount,
+  AdminAccounts,
+  AdminPageQuery,
+  CreateAccount,
+  CreatedAccount,
+  IssuedSession,
+  PatchAccount,
+  SetAccountState,
+} from '@bubbles/contracts/internal/admin.ts';
+import { empty, json } from '@bubbles/http/routes/content.ts';
+import { route } from '@bubbles/http/routes/route.ts';
+import { z } from 'zod';
+import type { App } from '../../app.ts';
+import type { Profile } from '../../domain/account.ts';
+import { pageById } from './paging.ts';
+import { presentIssuedKey } from './present.ts';
+import { presentAdminAccount, presentCreatedAccount, presentSession } from './present-admin.ts';
+
+const OPERATOR = { tag: 'Admin', guard: internal(['operator']) } as const;
+const ById = z.object({ id: CallerId });
+
+const profileOf = ({ picture_url, ...profile }: z.infer<typeof PatchAccount>): Partial<Profile> =>
+  picture_url === undefined ? profile : { ...profile, pictureUrl: picture_url };
+
+const createAccount = (app: App) =>
+  route(
+    {
+      ...OPERATOR,
+      method: 'POST',
+      path: '/internal/v1/admin/accounts',
+      operationId: 'adminCreateAccount',
+      summary: 'Create an active account with a session and, when named, a key',
+      body: CreateAccount,
+      answers: { 201: json(CreatedAccount) },
+      secret: true,
+    },
+    async ({ body }) =>
+      presentCreatedAccount(
+        await app.createAccount({ profile: { name: body.name, email: body.email, pictureUrl: body.picture_url }, keyName: body.key_name }),
+      ),
+  );
+
+const listAccounts = (app: App) =>
+  route(
+    {
+      ...OPERATOR,
+      method: 'GET',
+      path: '/internal/v1/admin/accounts',
+      operationId: 'adminListAccounts',
+      summary: 'List accounts in order of id',
+      query: AdminPageQuery,
+      answers: { 200: json(AdminAccounts) },
+    },
+    async ({ query }) => {
+      const { rows, next } = await pageById(query, app.listAccounts);
+      return { accounts: rows.map(presentAdminAccount), next_after: next };
+    },
+  );
+
+const getAccount = (app: App) =>
+  route(
+    {
+      ...OPERATOR,
+      method: 'GET',
+      path: '/internal/v1/admin/accounts/{id}',
+      operationId: 'adminGetAccount',
+      summary: 'Read an account',
+      params: ById,
+      answers: { 200: json(AdminAccount) },
+      errors: ['not_found'],
+    },
+    async ({ params }) => presentAdminAccount(await app.getAccount(params.id)),
+  );
+
+const patchAccount = (app: App) =>
+  route(
+    {
+      ...OPERATOR,
+      method: 'PATCH',
+      path: '/internal/v1/admin/accounts/{id}',
+      operationId: 'adminPatchAccount',
+      summary: 'Change the profile of an account',
+      params: ById,
+      body: PatchAccount,
+      answers: { 200: json(AdminAccount) },
+      errors: ['not_found'],
+    },
+    async ({ params, body }) => presentAdminAccount(await app.changeProfile({ accountId: params.id, profile: profileOf(body) })),
+  );
+
+const setAccountState = (app: App) =>
+  route(
+    {
+      ...OPERATOR,
+      method: 'PUT',
+      path: '/internal/v1/admin/accounts/{id}/state',
+      operationId: 'adminSetAccountState',
+      summary: 'Open, disable or delete an account',
+      description:
+        'Deleting forgets name, e-mail and picture for good; opening it again brings back neither them nor its keys, sessions, memberships and webhooks.',
+      params: ById,
+      body: SetAccountState,
+      answers: { 200: json(AdminAccount) },
+      errors: ['not_found'],
+    },
+    async ({ params, body }) => presentAdminAccount(await app.setAccountState({ accountId: params.id, state: body.state })),
+  );
+
+const startSession = (app: App) =>
+  route(
+    {
+      ...OPERATOR,
+      method: 'POST',
+      path: '/internal/v1/admin/accounts/{id}/sessions',
+      operationId: 'adminStartSession',
+      summary: 'Issue a session token',
+      params: ById,
+      answers: { 201: json(IssuedSession) },
+      errors: ['not_found'],
+      secret: true,
+    },
+    async ({ params }) => presentSession(await app.startSession(params.id)),
+  );
+
+const endSession = (app: App) =>
+  route(
+    {
+      ...OPERATOR,
+      method: 'DELETE',
+      path: '/internal/v1/admin/sessions/{id}',
+      operationId: 'adminEndSession',
+      summary: 'Sign a session out',
+      params: ById,
+      answers: { 204: empty },
+      errors: ['not_found'],
+    },
+    ({ params }) => app.endSession(params.id),
+  );
+
+const grantKey = (app: App) =>
+  route(
+    {
+      ...OPERATOR,
+      method: 'POST',
+      path: '/internal/v1/admin/accounts/{id}/keys',
+      operationId: 'adminGrantKey',
+      summary: 'Create a personal access token, whatever the plan',
+      params: ById,
+      body: CreateApiKeyRequest,
+      answers: { 201: json(ApiKeyCreated) },
+      errors: ['not_found', 'limit_reached'],
+      secret: true,
+    },
+    async ({ params, body, ids }) => presentIssuedKey(await app.grantKey({ accountId: params.id, name: body.name, ids })),
+  );
+
+export const adminAccountRoutes = (app: App) => [
+  createAccount(app),
+  listAccounts(app),
+  getAccount(app),
+  patchAccount(app),
+  setAccountState(app),
+  startSession(app),
+  endSession(app),
+  grantKey(app),
+];

@@ -1,0 +1,42 @@
+import type { ErrorKind } from '@bubbles/kernel/errors.ts';
+import type { JsonObject } from '../document/schema-document.ts';
+
+/** A request as its guard sees it. */
+export interface GuardRequest {
+  /** Every value of the header as it was sent; `name` in lower case. */
+  header(name: string): readonly string[];
+  /** The body by the route's own schema, for a credential that stands in it; read once. */
+  body(): Promise<unknown>;
+  /** On the answer, also when it is a refusal. */
+  answerWith(name: string, value: string): void;
+  /** Origin under which clients reach the product, without a trailing slash. */
+  readonly publicBaseUrl: string;
+}
+
+/** Who may call a route. `Input` is what its handler learns of the caller, `Ports` what the host has to give. */
+export interface Guard<Input extends object, Ports = unknown> {
+  /** What it accepts, as OpenAPI says it. */
+  readonly security: readonly JsonObject[];
+  /** Tells the gateway which credentials to check before it forwards: `x-gw-auth`. */
+  readonly gatewayMark: string;
+  /** The services that alone may call: the gateway never routes to it. Null: it is called from outside. */
+  readonly callers: readonly string[] | null;
+  /** Requests use up a budget, which every answer shows (`RateLimit`). */
+  readonly isCounted: boolean;
+  /** What it refuses beside that. */
+  readonly refusals: readonly ErrorKind[];
+  /** The header with the credential, on which answers depend; null when it reads none. */
+  readonly reads: 'Authorization' | 'Cookie' | null;
+  /** Rejects with the refusal. */
+  readonly admit: (request: GuardRequest, ports: Ports) => Promise<Input>;
+  /** Whose an `Idempotency-Key` is; only routes whose guard knows that can be `idempotent`. */
+  keyOwner?(input: Input): readonly (string | number)[];
+}
+
+const TOKEN = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
+
+/** The token of the one `Authorization: Bearer` header; null when there is none, another scheme, a malformed one, or more than one header. */
+export const bearerToken = (authorization: readonly string[]): string | null => {
+  const [only] = authorization;
+  return authorization.length === 1 && only !== undefined ? (TOKEN.exec(only)?.[1] ?? null) : null;
+};
