@@ -18,7 +18,6 @@ import { adminTeamRoutes } from './adapters/http/admin-teams.ts';
 import { discoveryRoutes } from './adapters/http/discovery.ts';
 import { ownGuards } from './adapters/http/guards.ts';
 import { internalRoutes } from './adapters/http/internal.ts';
-import { presentAccount } from './adapters/http/present.ts';
 import { createRateWindows } from './adapters/memory/rate-windows.ts';
 import { openStores, type Stores } from './adapters/store/stores.ts';
 import { noIssuer } from './adapters/tokens/no-issuer.ts';
@@ -45,7 +44,7 @@ export function createIdentity({ publicBaseUrl, sealKeys, releaseLeasesAtStart }
     ...stores,
     clock,
     ids,
-    accountChanged: accountChanged(presentAccount),
+    accountChanged,
     accessTokens: noIssuer,
     rateWindows: createRateWindows(),
     assertions: createAssertionIssuer({ ring, clock }),

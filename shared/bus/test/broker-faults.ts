@@ -56,7 +56,7 @@ export const describeBrokerFaults = (url: string, control: string) =>
       return handled;
     };
 
-    it('loses nothing and buries nothing when the broker is killed under load', async () => {
+    it('loses nothing and dead-letters nothing when the broker is killed under load', async () => {
       const killAndStart = async () => {
         await order('signal', 'broker', 'KILL');
         await order('up');

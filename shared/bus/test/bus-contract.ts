@@ -119,7 +119,7 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       expect(await engine.deadLetters(consumerOf(EVENTS.fault))).toEqual([]);
     });
 
-    it('buries a message after 20 redeliveries, with the reason, and goes on', async () => {
+    it('dead-letters a message after 20 redeliveries, with the reason, and goes on', async () => {
       const bus = engine.connect();
       const [bad, good] = [sightings(), sightings()];
       await bus.consume(
@@ -141,7 +141,7 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       expect(JSON.parse(letter?.body ?? '')).toEqual(event);
     });
 
-    it('buries at once what does not parse, naming the field and never its value', async () => {
+    it('dead-letters at once what does not parse, with the name of the field and never its value', async () => {
       const bus = engine.connect();
       const view = sightings();
       await bus.consume(eventHandler(consumerOf(EVENTS.unreadable), EVENTS.unreadable, ({ n }) => Promise.resolve(view.see(n))));
@@ -155,7 +155,7 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       expect(view.seen).toEqual([2]);
     });
 
-    it('buries a message whose type is another than its queue', async () => {
+    it('dead-letters a message whose type is not that of its queue', async () => {
       const bus = engine.connect();
       const view = sightings();
       await bus.consume(eventHandler(consumerOf(EVENTS.foreign), EVENTS.foreign, ({ n }) => Promise.resolve(view.see(n))));

@@ -15,7 +15,7 @@ export interface PipelineThread {
   readonly pinned: boolean;
   readonly revision: number;
 }
-/** Nothing of a comment changes after it was posted; the document is there for its outbox. */
+/** A comment never changes after it was posted; the document exists for its outbox. */
 export interface PipelineComment {
   readonly id: string;
   readonly bubbleId: string;
@@ -42,7 +42,7 @@ export function comments({ threads, comments, people, clock, ids }: Ports) {
     return thread.id;
   };
 
-  /** Takes over what the call says of the thread, also nothing. */
+  /** Changes the thread where the call says so. */
   const join = async (bubbleId: string, threadId: string, body: NewComment): Promise<string> => {
     const thread = await threads.update(threadId, (before) => {
       const { thread_draft: draft = before.draft, thread_archived: archived = before.archived, pinned = before.pinned } = body;

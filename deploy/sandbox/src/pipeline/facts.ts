@@ -12,14 +12,14 @@ type Transcript = z.infer<typeof TranscriptCompletedV1.schema>;
 type Notes = z.infer<typeof NotesGeneratedV1.schema>;
 type Person = RecordedBubble['participants'][number];
 
-/** What is known of a recording when its facts are stated: the caller's fields and whom they name. */
+/** What the facts of a recording are made from: the fields of the call, and the people and channel that they name. */
 export interface Recording {
   readonly id: string;
   readonly fields: BubbleFields;
   readonly author: Person | null;
   readonly participants: readonly Person[];
   readonly channelName: string | null;
-  /** The time that stands in for an absent `created_at`. */
+  /** Used when `created_at` is absent. */
   readonly madeAt: string;
 }
 
@@ -32,7 +32,7 @@ export interface Facts {
 
 const TITLES = { meeting_recording: 'Team meeting', screen_recording: 'Screen recording', custom_image: 'Image' } as const;
 const MEDIA_HOST = 'https://media.example.com';
-const SECONDS_A_SEGMENT = 15;
+const SECONDS_PER_SEGMENT = 15;
 const or = <T>(given: T | undefined, made: T): T => (given === undefined ? made : given);
 
 const createdAt = ({ fields, madeAt }: Recording) => or(fields.created_at, madeAt);
@@ -71,14 +71,14 @@ function madeSegments({ author, participants }: Recording): Transcript['segments
     return {
       speaker: person && { id: person.user_id, name: person.name },
       text,
-      start_time_seconds: n * SECONDS_A_SEGMENT,
-      end_time_seconds: (n + 1) * SECONDS_A_SEGMENT,
+      start_time_seconds: n * SECONDS_PER_SEGMENT,
+      end_time_seconds: (n + 1) * SECONDS_PER_SEGMENT,
     };
   });
 }
 
 const hasMedia = ({ fields }: Recording) => or(fields.has_media, true);
-/** An image, a silent recording and zero-media notes have none. */
+/** Images, silent recordings and notes without media have none. */
 const hasTranscript = (recording: Recording) =>
   hasMedia(recording) && recording.fields.type !== 'custom_image' && or(recording.fields.has_audio, true);
 
@@ -93,14 +93,14 @@ function media(recording: Recording): Facts['media'] {
     video_url: or(fields.video_url, image ? null : `${MEDIA_HOST}/${id}/video.mp4`),
     thumbnail_url: or(fields.thumbnail_url, `${MEDIA_HOST}/${id}/thumbnail.jpg`),
     screenshot_url: or(fields.screenshot_url, image ? `${MEDIA_HOST}/${id}/image.png` : null),
-    duration_seconds: or(fields.duration_seconds, image ? null : (fields.segments?.at(-1)?.end_time_seconds ?? 3 * SECONDS_A_SEGMENT)),
+    duration_seconds: or(fields.duration_seconds, image ? null : (fields.segments?.at(-1)?.end_time_seconds ?? 3 * SECONDS_PER_SEGMENT)),
   };
 }
 
 const transcript = (recording: Recording): Facts['transcript'] =>
   hasTranscript(recording) ? { bubble_id: recording.id, segments: or(recording.fields.segments, madeSegments(recording)) } : null;
 
-/** An image and zero-media notes have notes only when they are given. */
+/** Images and notes without media have notes only when the call gives them. */
 function notes(recording: Recording): Facts['notes'] {
   const { id, fields } = recording;
   const made = hasMedia(recording) && fields.type !== 'custom_image';
@@ -112,7 +112,7 @@ function notes(recording: Recording): Facts['notes'] {
   };
 }
 
-/** The facts of a recording that has come as far as `stage`. */
+/** The facts of a recording that has reached `stage`. */
 export function factsAt(recording: Recording, stage: Stage): Facts {
   const reached = (needed: Stage) => RANK[stage] >= RANK[needed];
   return {

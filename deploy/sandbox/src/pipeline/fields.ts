@@ -17,7 +17,7 @@ const Segment = z
   })
   .refine((segment) => segment.end_time_seconds >= segment.start_time_seconds, 'end_time_seconds is before start_time_seconds');
 
-/** Everything a caller may say of a bubble. Absent is made up, `null` stays null. */
+/** Everything that a call may give of a bubble. An absent field is made up, `null` stays null. */
 const DETAILS = {
   title: z.string().max(1000).nullable(),
   team_id: z.string().nullable(),
@@ -50,7 +50,7 @@ const MEDIA = {
 const TRANSCRIPT = { segments: z.array(Segment).max(20_000) };
 const NOTES = { summary: Text.nullable(), action_items: Text.nullable() };
 const StageName = z.enum(STAGES);
-/** For examples: anybody of the world. */
+/** A seeded user, for examples. */
 const A_USER = '0b6a8a52-7f0c-4a4e-9d3b-6f2f3c1f5a10';
 
 const All = z.strictObject({ ...DETAILS, ...MEDIA, ...TRANSCRIPT, ...NOTES }).exactPartial();

@@ -9,7 +9,7 @@ import { type PipelineBubble, type Recordings, recordings } from './recordings.t
 
 const SOURCE = 'recording-pipeline';
 
-/** The recording pipeline, which is outside of the product: a small store of its own, whose facts survive a crash as the services' do. */
+/** Stands in for the recording pipeline, which is outside of the product. Its store and its outbox survive a crash as those of the services do. */
 export interface Pipeline {
   readonly recordings: Recordings;
   readonly comments: Comments;

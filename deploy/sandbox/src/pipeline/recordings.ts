@@ -18,7 +18,7 @@ import type { People } from './people.ts';
 
 type Group = keyof Facts;
 
-/** A recording as the pipeline keeps it: what was said of it, and the revision of each group of facts last sent. */
+/** A recording as the pipeline stores it, with the revision that each group of facts was last sent with. */
 export interface PipelineBubble extends Recording {
   readonly stage: Stage;
   readonly revisions: Readonly<Record<Group, number>>;
@@ -43,7 +43,7 @@ interface Ports {
 const GROUPS = { media: MediaProcessedV1, transcript: TranscriptCompletedV1, notes: NotesGeneratedV1 } as const;
 const NOTHING_SENT = { details: 0, media: 0, transcript: 0, notes: 0 } as const;
 
-/** The groups that `next` states otherwise than `before`, each at its next revision; a group once stated is not withdrawn. */
+/** An event for each group that differs between `before` and `next`, at its next revision. A group that was sent is never taken back. */
 function restate(
   before: Facts | null,
   next: Facts,
@@ -68,7 +68,7 @@ function restate(
 const merged = (bubble: PipelineBubble, fields: Partial<BubbleFields>): BubbleFields => ({ ...bubble.fields, ...fields });
 
 export function recordings({ store, people, clock, ids }: Ports): Recordings {
-  /** Whom the fields name. People are looked up, and who is external is stated, only by the call that names them. */
+  /** The people and the channel that the fields name. A call that does not name them again keeps them as they were looked up before. */
   const named = async (fields: BubbleFields, given: Partial<BubbleFields>, before: PipelineBubble | null) => {
     const names = given.participant_ids !== undefined || given.external_participants !== undefined || before === null;
     const participants = names ? await people.participants(fields) : before.participants;
@@ -111,7 +111,7 @@ export function recordings({ store, people, clock, ids }: Ports): Recordings {
         removed: false,
       };
       const stated = restate(null, factsAt(bubble, stage), bubble);
-      if (!(await store.insert(stated.bubble, stated.events))) throw new DomainError('invalid', 'id: was used before.');
+      if (!(await store.insert(stated.bubble, stated.events))) throw new DomainError('invalid', 'id: already used by another bubble.');
       return id;
     },
     move: (id, { stage, ...fields }) => change(id, fields, stage),

@@ -204,7 +204,7 @@ const describeRabbit = (url: string) =>
       await channel.close();
     });
 
-    it('handles one at a time what two lost consumers had in hand, and loses none of it', async () => {
+    it('handles one at a time the messages that two lost consumers had not acknowledged, and loses none', async () => {
       const event = EVENTS.killer;
       const bus = engine.connect();
       await publishThings(bus, event, [1, 2, 3, 4, 5]);

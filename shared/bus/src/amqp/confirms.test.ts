@@ -35,12 +35,12 @@ const setUp = () => {
   });
   const send = () => {
     const { confirmed } = awaiting.send(channel, MESSAGE);
-    const outcome = { value: 'pending' };
+    const result = { value: 'pending' };
     void confirmed.then(
-      () => Object.assign(outcome, { value: 'confirmed' }),
-      (error: Error) => Object.assign(outcome, { value: `${error.name}: ${error.message}` }),
+      () => Object.assign(result, { value: 'confirmed' }),
+      (error: Error) => Object.assign(result, { value: `${error.name}: ${error.message}` }),
     );
-    return outcome;
+    return result;
   };
   return { clock, sent, givenUp, channel, state, awaiting, send };
 };
@@ -48,7 +48,7 @@ const setUp = () => {
 describe('confirms', () => {
   it('sends persistent, with the id of the event, and resolves on the confirm', async () => {
     const { clock, sent, send } = setUp();
-    const outcome = send();
+    const result = send();
     expect(sent[0]?.options).toMatchObject({
       persistent: true,
       mandatory: true,
@@ -57,18 +57,18 @@ describe('confirms', () => {
     });
     sent[0]?.confirm(null);
     await clock.advance(0);
-    expect(outcome.value).toBe('confirmed');
+    expect(result.value).toBe('confirmed');
   });
 
   it('refuses what the broker nacked, what it returned, and what its channel lost', async () => {
     const { clock, sent, awaiting, send } = setUp();
-    const outcomes = [send(), send(), send()];
+    const results = [send(), send(), send()];
     sent[0]?.confirm(new Error('message nacked'));
     awaiting.returned(sent[1]?.options['correlationId']);
     sent[1]?.confirm(null);
     sent[2]?.confirm(new Error('channel closed'));
     await clock.advance(0);
-    expect(outcomes.map(({ value }) => value)).toEqual([
+    expect(results.map(({ value }) => value)).toEqual([
       'BusUnavailable: the broker did not take the message',
       'BusUnavailable: no queue takes a.b.c.v1',
       'BusUnavailable: the broker did not take the message',
@@ -99,13 +99,13 @@ describe('confirms', () => {
 
   it('does not count the time while the broker takes no messages', async () => {
     const { clock, state, sent, send } = setUp();
-    const outcome = send();
+    const result = send();
     state.blocked = true;
     for (let second = 0; second < 100; second += 1) await clock.advance(1000);
-    expect(outcome.value).toBe('pending');
+    expect(result.value).toBe('pending');
     state.blocked = false;
     sent[0]?.confirm(null);
     await clock.advance(0);
-    expect(outcome.value).toBe('confirmed');
+    expect(result.value).toBe('confirmed');
   });
 });

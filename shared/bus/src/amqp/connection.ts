@@ -123,7 +123,7 @@ interface SupervisedChannelOptions<C extends Channel> {
 }
 
 /** A channel that is opened again whenever it is lost, alone or with its connection. */
-export interface SupervisedChannel<C extends Channel> {
+interface SupervisedChannel<C extends Channel> {
   /** The open channel, or the one that is being opened; rejects with `BusUnavailable` at once while the broker is out of reach. */
   ready(): Promise<C>;
   /** Closes this channel and opens a new one. */

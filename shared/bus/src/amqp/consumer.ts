@@ -108,7 +108,7 @@ interface ConsumptionOptions {
 }
 
 /** Consumption on one channel, until that closes. */
-export interface Consumption {
+interface Consumption {
   /** Resolves when the broker delivers. */
   start(): Promise<void>;
   /** Handles the messages that waited for the end of the backoff. */

@@ -117,7 +117,7 @@ describe('the bus in memory', () => {
     expect(await tryAfter(0)).toBe(11);
   });
 
-  it('counts a trouble once, however many handlers meet it', async () => {
+  it('counts a failure once, however many handlers meet it', async () => {
     const { bus, clock, event, consumer } = setUp();
     let isAway = true;
     const met = Promise.withResolvers<void>();
@@ -135,7 +135,7 @@ describe('the bus in memory', () => {
     await bus.publish(event, thing(event, 4));
   });
 
-  it('begins anew to back off after a success, unless that had begun before the trouble', async () => {
+  it('starts its backoff fresh after a success, unless that handler had started before the failure', async () => {
     const { bus, clock, event, consumer } = setUp();
     const outcomes = new Map<number, PromiseWithResolvers<void>>();
     await bus.consume(eventHandler(consumer, event, ({ n }) => (outcomes.get(n) ?? Promise.withResolvers<void>()).promise));

@@ -11,7 +11,7 @@ interface DeadLetter {
   readonly body: Buffer;
 }
 
-export interface MemoryBusOptions {
+interface MemoryBusOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** From 0 to 1; spreads how long a consumer backs off. */

@@ -5,7 +5,7 @@ import { deadQueueName, withChannel } from './topology.ts';
 export const REASON_HEADER = 'x-bubbles-reason';
 export const ORIGIN_HEADER = 'x-bubbles-queue';
 
-export interface DeadLetter {
+interface DeadLetter {
   readonly messageId: string;
   /** The queue that it was in; null when no header says. */
   readonly queue: string | null;
@@ -14,7 +14,7 @@ export interface DeadLetter {
   readonly body: string;
 }
 
-export interface ListDeadLettersOptions {
+interface ListDeadLettersOptions {
   readonly url: string;
   readonly consumer: string;
   readonly limit: number;
@@ -39,14 +39,14 @@ export const listDeadLetters = ({ url, consumer, limit }: ListDeadLettersOptions
     return letters;
   });
 
-export interface RedriveOptions {
+interface RedriveOptions {
   readonly url: string;
   readonly consumer: string;
   /** How many at most; all when absent. */
   readonly limit?: number;
 }
 
-export interface Redriven {
+interface Redriven {
   readonly moved: number;
   /** Dead letters that stay: no header names their queue, or the queue is gone. */
   readonly kept: number;

@@ -10,7 +10,7 @@ export const EVENTS_EXCHANGE = 'bubbles.events';
 /** One dead-letter queue for each consumer, with messages of all its event types. */
 export const deadQueueName = (consumer: string): string => `${consumer}.dead`;
 
-export interface TopologyOptions {
+interface TopologyOptions {
   readonly url: string;
   readonly definitions: readonly EventDefinition[];
   readonly clock: Clock;
