@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { BubbleDoc } from '@bubbles/bubbles-query/adapters/store/bubbles.ts';
+import { type BubbleDoc, bubbleIn } from '@bubbles/bubbles-query/adapters/store/bubbles.ts';
 import type { CardDoc } from '@bubbles/bubbles-query/adapters/store/cards.ts';
 import type { CommentDoc } from '@bubbles/bubbles-query/adapters/store/comments.ts';
 import type { PersonDoc } from '@bubbles/bubbles-query/adapters/store/people.ts';
 import { atOnce, type SearchCard, searchCard } from '@bubbles/bubbles-query/domain/search-card.ts';
-import { type Stored, stateOf } from '@bubbles/store/aggregates.ts';
 import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
 import type { Bubble } from '../../services/bubbles-query/src/domain/bubble.ts';
 import type { Stated } from './outside.ts';
@@ -43,12 +42,12 @@ const isCarded = (bubble: Bubble, card: CardDoc | undefined): boolean => {
   const wanted = atOnce(searchCard(bubble));
   if (wanted === null) return true;
   if (card === undefined) return false;
-  const { id, rev, removed, readers, hideAtMs, ...texts } = wanted;
+  const { id, changeCount, removed, readers, hideAtMs, ...texts } = wanted;
   const sameReaders = bubble.details?.expiresAt ? true : isDeepStrictEqual(readers, card.readers);
   return removed ? card.removedAt !== undefined : sameReaders && isDeepStrictEqual(texts, textsOf(card));
 };
 
-const textsOf = (card: CardDoc): Omit<SearchCard, 'id' | 'rev' | 'removed' | 'readers' | 'hideAtMs'> => {
+const textsOf = (card: CardDoc): Omit<SearchCard, 'id' | 'changeCount' | 'removed' | 'readers' | 'hideAtMs'> => {
   const { createdAt = null, teamId, channelId, type, authorId, title, notes } = card;
   return { createdAt, teamId, channelId, type, authorId, title, notes };
 };
@@ -58,9 +57,9 @@ export const readModel = (database: Database): ReadModel => {
   const cards = database.collection<CardDoc>('bubble_cards');
   const comments = database.collection<CommentDoc>('comments');
   const people = database.collection<PersonDoc>('people');
-  const stateIn = (docs: ReadonlyMap<string, Stored<Bubble>>, id: string): Bubble | null => {
+  const stateIn = (docs: ReadonlyMap<string, BubbleDoc>, id: string): Bubble | null => {
     const doc = docs.get(id);
-    return doc === undefined ? null : stateOf<Bubble>(doc);
+    return doc === undefined ? null : bubbleIn(doc);
   };
 
   return {

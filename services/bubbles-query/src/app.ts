@@ -1,12 +1,10 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type {
-  Accounts,
   BubbleReady,
   BubbleStore,
   CardStore,
   CommentStore,
-  FillStore,
-  Memberships,
+  Identity,
   PeopleStore,
   RunInSlices,
   SearchIndex,
@@ -21,15 +19,13 @@ import { recordDetails, recordMedia, recordNotes, recordTranscript, removeBubble
 import { searchBubbles } from './use-cases/search.ts';
 import { withdrawExpired } from './use-cases/withdraw.ts';
 
-export interface AppPorts {
+interface AppPorts {
   readonly bubbles: BubbleStore;
   readonly transcripts: TranscriptStore;
   readonly comments: CommentStore;
   readonly people: PeopleStore;
   readonly cards: CardStore;
-  readonly fills: FillStore;
-  readonly accounts: Accounts;
-  readonly memberships: Memberships;
+  readonly identity: Identity;
   readonly index: SearchIndex;
   readonly feed: Feed;
   readonly runInSlices: RunInSlices;

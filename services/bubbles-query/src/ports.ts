@@ -81,6 +81,13 @@ export interface PeopleStore {
   mention(person: Pick<KnownPerson, 'id' | 'name'>, seq: number): Promise<void>;
   /** Accounts that identity told of. */
   byIds(ids: readonly string[]): Promise<Directory>;
+  /** How far the accounts have been filled in the first time. */
+  fillProgress(): Promise<FillProgress>;
+  saveFillProgress(progress: FillProgress): Promise<void>;
+}
+export interface FillProgress {
+  readonly after: string | null;
+  readonly done: boolean;
 }
 
 export interface CardStore {
@@ -132,24 +139,10 @@ export interface PeopleFeed {
 /** Runs long work that yields where others may have a turn of the event loop. */
 export type RunInSlices = <T>(work: Generator<null, T>) => Promise<T>;
 
-/** How far a projection has been filled. */
-export interface FillProgress {
-  readonly after: string | null;
-  readonly done: boolean;
-}
-export interface FillStore {
-  get(): Promise<FillProgress>;
-  put(progress: FillProgress): Promise<void>;
-}
-
-/** Identity's live word on who belongs where. */
-export interface Memberships {
-  /** A hidden guest does not belong to the team. Rejects with `unavailable`. */
+/** What identity knows now. Every call rejects with `unavailable` when identity cannot be asked. */
+export interface Identity {
+  /** A hidden guest does not belong to the team. */
   belongs(userId: string, teamId: string): Promise<boolean>;
-}
-
-/** Identity's snapshot of all accounts, page by page. */
-export interface Accounts {
-  /** In the order of their ids, after `after`; rejects with `unavailable`. */
-  page(after: string | null): Promise<{ readonly people: readonly KnownPerson[]; readonly nextAfter: string | null }>;
+  /** A page of all accounts, in the order of their ids, after `after`. */
+  accounts(after: string | null): Promise<{ readonly people: readonly KnownPerson[]; readonly nextAfter: string | null }>;
 }

@@ -11,8 +11,7 @@ import { bubbleRoutes } from './adapters/http/bubbles.ts';
 import { cursors } from './adapters/http/cursors.ts';
 import { internalRoutes } from './adapters/http/internal.ts';
 import { presenter } from './adapters/http/present.ts';
-import { accounts } from './adapters/services/accounts.ts';
-import { memberships } from './adapters/services/memberships.ts';
+import { createIdentity } from './adapters/services/identity.ts';
 import { openStores, type Stores } from './adapters/store/stores.ts';
 import { type App, createApp } from './app.ts';
 import type { Config } from './config.ts';
@@ -37,8 +36,7 @@ export function createBubblesQuery(config: Config, infra: Infra, { identity }: P
   const app = createApp({
     ...stores,
     clock,
-    accounts: accounts(identity),
-    memberships: memberships(identity),
+    identity: createIdentity(identity),
     index: search.index,
     runInSlices: search.runInSlices,
     feed: createFeed(clock),

@@ -1,17 +1,18 @@
+import { indexedCollections } from '@bubbles/store/indexed-collections.ts';
 import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { expect, it } from '@jest/globals';
-import { type CardDoc, cardStore } from '../src/adapters/store/cards.ts';
+import { openCards } from '../src/adapters/store/cards.ts';
 import type { SearchCard } from '../src/domain/search-card.ts';
 import { AT, BUBBLE } from './builders.ts';
 
 const ALL = { after: 0, upTo: null };
 
 it('a card whose texts a newer analyser read is a newer row, though the bubble is as it was', async () => {
-  const collection = openEmbedded({ path: ':memory:', log: memoryLog() }).database('search').collection<CardDoc>('cards');
+  const { open } = indexedCollections(openEmbedded({ path: ':memory:', log: memoryLog() }).database('search'));
   const card: SearchCard = {
     id: BUBBLE,
-    rev: 5,
+    changeCount: 5,
     readers: ['ada'],
     removed: false,
     createdAt: AT,
@@ -25,12 +26,12 @@ it('a card whose texts a newer analyser read is a newer row, though the bubble i
   };
   const revisions: number[] = [];
   for (const analyser of [1, 2]) {
-    const cards = cardStore(collection, analyser);
+    const cards = openCards(open, analyser);
     await cards.put(card, { seq: analyser, at: AT });
-    for await (const rows of cards.of('ada').read(ALL)) for (const one of rows.map(({ rev }) => rev)) revisions.push(one);
+    for await (const rows of cards.of('ada').read(ALL)) for (const one of rows.map(({ rowVersion }) => rowVersion)) revisions.push(one);
   }
   const [before = 0, after = 0] = revisions;
   expect(after).toBeGreaterThan(before);
-  await cardStore(collection, 2).put({ ...card, rev: 6 }, { seq: 3, at: AT });
-  for await (const rows of cardStore(collection, 2).of('ada').read(ALL)) expect(rows.map(({ rev }) => rev > after)).toEqual([true]);
+  await openCards(open, 2).put({ ...card, changeCount: 6 }, { seq: 3, at: AT });
+  for await (const rows of openCards(open, 2).of('ada').read(ALL)) expect(rows.map(({ rowVersion }) => rowVersion > after)).toEqual([true]);
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { rowRevision } from '../src/adapters/store/cards.ts';
+import { rowVersionOf } from '../src/adapters/store/cards.ts';
 import type { Stores } from '../src/adapters/store/stores.ts';
 import { ANALYSER_VERSION } from '../src/domain/analyser.ts';
 import type { SearchCard } from '../src/domain/search-card.ts';
@@ -10,7 +10,7 @@ type MakeStores = () => Promise<Pick<Stores, 'cards' | 'people'>>;
 
 const aCard = (fields: Partial<SearchCard> = {}): SearchCard => ({
   id: BUBBLE,
-  rev: 1,
+  changeCount: 1,
   readers: ['ada'],
   removed: false,
   createdAt: AT,
@@ -24,7 +24,7 @@ const aCard = (fields: Partial<SearchCard> = {}): SearchCard => ({
   ...fields,
 });
 
-const rowRev = (rev: number): number => rowRevision({ rev, analyser: ANALYSER_VERSION });
+const versionAt = (changeCount: number): number => rowVersionOf({ rev: changeCount, analyser: ANALYSER_VERSION });
 
 const all = async <T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> => {
   const rows: T[] = [];
@@ -44,8 +44,10 @@ export const describeFeeds = (engine: string, make: MakeStores) => {
 
     it('gives a reader the card as it was put', async () => {
       await put({}, 7);
-      const { readers: _, removed: __, createdAt: ___, ...fields } = aCard();
-      expect(await rowsOf('ada')).toEqual([{ ...fields, createdMs: AT.getTime(), rev: rowRev(fields.rev), seq: 7, readable: true }]);
+      const { readers: _, removed: __, createdAt: ___, changeCount, ...fields } = aCard();
+      expect(await rowsOf('ada')).toEqual([
+        { ...fields, createdMs: AT.getTime(), rowVersion: versionAt(changeCount), seq: 7, readable: true },
+      ]);
       expect(await rowsOf('bob')).toEqual([]);
     });
 
@@ -58,12 +60,12 @@ export const describeFeeds = (engine: string, make: MakeStores) => {
 
     it('[SRCH-04] tells readers of before that they read it no more', async () => {
       await put({ readers: ['ada', 'bob'] }, 1);
-      await put({ rev: 2, readers: ['bob', 'cy'] }, 2);
-      const readable = async (userId: string) => (await rowsOf(userId)).map(({ readable: may, rev }) => [may, rev]);
+      await put({ changeCount: 2, readers: ['bob', 'cy'] }, 2);
+      const readable = async (userId: string) => (await rowsOf(userId)).map(({ readable: may, rowVersion }) => [may, rowVersion]);
       expect([await readable('ada'), await readable('bob'), await readable('cy')]).toEqual([
-        [[false, rowRev(2)]],
-        [[true, rowRev(2)]],
-        [[true, rowRev(2)]],
+        [[false, versionAt(2)]],
+        [[true, versionAt(2)]],
+        [[true, versionAt(2)]],
       ]);
     });
 
@@ -75,36 +77,36 @@ export const describeFeeds = (engine: string, make: MakeStores) => {
     });
 
     it('[SRCH-04] gives every change a higher number, also one of a writer whose clock is behind', async () => {
-      await put({ rev: 1 }, 50);
+      await put({ changeCount: 1 }, 50);
       const seqs = [50];
-      for (const [rev, seq] of [
+      for (const [changeCount, seq] of [
         [1, 50],
         [2, 20],
         [3, 60],
         [3, 59],
       ] as const) {
-        await put({ rev }, seq);
+        await put({ changeCount }, seq);
         const [row] = await rowsOf('ada');
-        expect(row).toMatchObject({ rev: rowRev(rev) });
+        expect(row).toMatchObject({ rowVersion: versionAt(changeCount) });
         seqs.push(row?.seq ?? 0);
       }
       expect(seqs).toEqual([50, 51, 52, 60, 61]);
     });
 
     it('a newer revision stays, the same one is written again, and the number never falls', async () => {
-      await put({ rev: 2, title: 'new:0' }, 20);
-      await put({ rev: 1, title: 'old:0' }, 30);
-      expect(await rowsOf('ada')).toMatchObject([{ rev: rowRev(2), title: 'new:0', seq: 20 }]);
-      await put({ rev: 2, title: 'new:0' }, 40);
-      await put({ rev: 2, title: 'new:0' }, 35);
-      expect(await rowsOf('ada')).toMatchObject([{ rev: rowRev(2), seq: 41 }]);
+      await put({ changeCount: 2, title: 'new:0' }, 20);
+      await put({ changeCount: 1, title: 'old:0' }, 30);
+      expect(await rowsOf('ada')).toMatchObject([{ rowVersion: versionAt(2), title: 'new:0', seq: 20 }]);
+      await put({ changeCount: 2, title: 'new:0' }, 40);
+      await put({ changeCount: 2, title: 'new:0' }, 35);
+      expect(await rowsOf('ada')).toMatchObject([{ rowVersion: versionAt(2), seq: 41 }]);
     });
 
     it('the newest of many first writes at the same time stays', async () => {
       for (let n = 1; n <= 10; n++) {
-        await Promise.all(Array.from({ length: 8 }, (_, rev) => put({ id: bubbleId(n), rev: rev + 1 }, rev + 1)));
+        await Promise.all(Array.from({ length: 8 }, (_, at) => put({ id: bubbleId(n), changeCount: at + 1 }, at + 1)));
       }
-      expect((await rowsOf('ada')).map(({ rev }) => rev)).toEqual(Array.from({ length: 10 }, () => rowRev(8)));
+      expect((await rowsOf('ada')).map(({ rowVersion }) => rowVersion)).toEqual(Array.from({ length: 10 }, () => versionAt(8)));
     });
 
     it('gives every card of more than a page, equal numbers among them', async () => {
@@ -137,7 +139,7 @@ export const describeFeeds = (engine: string, make: MakeStores) => {
         [3, 1],
       ] as const) {
         await put({ id: bubbleId(n) }, n);
-        await put({ id: bubbleId(n), rev: 2, ...removed }, n + 10, new Date(AT.getTime() + minutes * 60_000));
+        await put({ id: bubbleId(n), changeCount: 2, ...removed }, n + 10, new Date(AT.getTime() + minutes * 60_000));
       }
       expect(await cards.dropRemovedBefore(new Date(AT.getTime() + 60_000))).toBe(1);
       expect((await rowsOf('ada')).map(({ id, readable }) => [id, readable])).toEqual([
@@ -147,8 +149,8 @@ export const describeFeeds = (engine: string, make: MakeStores) => {
     });
 
     it('a removal that comes first stays, and is nobody’s', async () => {
-      await put({ rev: 2, removed: true, readers: [] }, 1);
-      await put({ rev: 1 }, 2);
+      await put({ changeCount: 2, removed: true, readers: [] }, 1);
+      await put({ changeCount: 1 }, 2);
       expect(await rowsOf('ada')).toEqual([]);
       expect(await cards.dropRemovedBefore(new Date(AT.getTime() + 1))).toBe(1);
     });
@@ -170,27 +172,27 @@ export const describeFeeds = (engine: string, make: MakeStores) => {
       await people.put(known('Dana Cole', 2), 2);
       await people.put(known('Dana', 1), 3);
       expect(await people.byIds(['dana', 'dana', 'nobody'])).toEqual(new Map([['dana', known('Dana Cole', 2)]]));
-      expect(await people.named(['dana'])).toEqual([{ id: 'dana', rev: 2, seq: 2, name: nameText('Dana Cole') }]);
+      expect(await people.named(['dana'])).toEqual([{ id: 'dana', rowVersion: 2, seq: 2, name: nameText('Dana Cole') }]);
     });
 
     it('[LIST-10] a name that a recording told is found until the account is known, and read as nobody’s', async () => {
       await people.mention({ id: 'dana', name: 'D. Cole' }, 1);
       await people.mention({ id: 'dana', name: 'Dana C.' }, 2);
       expect(await people.byIds(['dana'])).toEqual(new Map());
-      expect(await people.named(['dana'])).toEqual([{ id: 'dana', rev: 0, seq: 2, name: nameText('Dana C.') }]);
+      expect(await people.named(['dana'])).toEqual([{ id: 'dana', rowVersion: 0, seq: 2, name: nameText('Dana C.') }]);
       await people.put(known('Dana Cole', 1), 3);
       await people.mention({ id: 'dana', name: 'Somebody' }, 4);
-      expect(await people.named(['dana'])).toEqual([{ id: 'dana', rev: 1, seq: 3, name: nameText('Dana Cole') }]);
+      expect(await people.named(['dana'])).toEqual([{ id: 'dana', rowVersion: 1, seq: 3, name: nameText('Dana Cole') }]);
     });
 
     it('[LIST-10] an account without a name has none, whatever a recording told', async () => {
       await people.mention({ id: 'dana', name: 'Dana' }, 1);
       await people.put(known(null, 1), 2);
-      expect(await people.named(['dana'])).toEqual([{ id: 'dana', rev: 1, seq: 2, name: '' }]);
+      expect(await people.named(['dana'])).toEqual([{ id: 'dana', rowVersion: 1, seq: 2, name: '' }]);
     });
 
     it('an author without an account has the name that the id holds', async () => {
-      expect(await people.named(['~Olga Out', 'nobody'])).toEqual([{ id: '~Olga Out', rev: 0, seq: 0, name: nameText('Olga Out') }]);
+      expect(await people.named(['~Olga Out', 'nobody'])).toEqual([{ id: '~Olga Out', rowVersion: 0, seq: 0, name: nameText('Olga Out') }]);
     });
 
     it('finds thousands at once', async () => {

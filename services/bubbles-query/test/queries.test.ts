@@ -1,27 +1,11 @@
-import type { Database, Doc } from '@bubbles/store/collection.ts';
+import type { Database, Doc, IndexSpec } from '@bubbles/store/collection.ts';
 import { describe, expect, it } from '@jest/globals';
-import { BUBBLE_INDEXES } from '../src/adapters/store/bubbles.ts';
-import { CARD_INDEXES } from '../src/adapters/store/cards.ts';
-import { COMMENT_INDEXES, THREAD_INDEXES } from '../src/adapters/store/comments.ts';
-import { PERSON_INDEXES } from '../src/adapters/store/people.ts';
-import { TRANSCRIPT_PART_INDEXES } from '../src/adapters/store/transcripts.ts';
 import { startBubbles } from './bubbles-query.ts';
 import { account, BUBBLE, bubbleId, changed, created, day, posted, readyFacts, removed, threaded } from './builders.ts';
 import { idsIn, searchAs } from './search-scene.ts';
 import { memoryDatabase } from './stores.ts';
 
 const BY_ID = { name: '_id', keys: { _id: 1 } } as const;
-const INDEXES = {
-  bubbles: BUBBLE_INDEXES,
-  bubble_cards: CARD_INDEXES,
-  comments: COMMENT_INDEXES,
-  threads: THREAD_INDEXES,
-  people: PERSON_INDEXES,
-  transcripts: [],
-  transcript_parts: TRANSCRIPT_PART_INDEXES,
-  fills: [],
-};
-
 /** Every query that the stores make (the relay's are its own), by the paths of its filter and sort, and the index that serves it. */
 const SERVED: Readonly<Record<string, string>> = {
   'bubbles: _id': '_id',
@@ -60,9 +44,10 @@ const SERVED: Readonly<Record<string, string>> = {
 const pathsOf = (value: unknown): string[] =>
   Object.keys(typeof value === 'object' && value !== null ? value : {}).filter((path) => !path.startsWith('$'));
 
-/** The database, and the shapes of the queries that were made of it, in order. */
+/** The database, the shapes of the queries that were made of it, in order, and its indexes by collection. */
 const overheard = () => {
   const shapes: string[] = [];
+  const indexes = new Map<string, readonly IndexSpec[]>();
   const database = memoryDatabase();
   const hear = (name: string, [filter, , options]: readonly unknown[], second: unknown) => {
     const sort = [second, options].flatMap((one) => (typeof one === 'object' && one !== null && 'sort' in one ? pathsOf(one.sort) : []));
@@ -74,7 +59,12 @@ const overheard = () => {
       new Proxy(database.collection<T>(name), {
         get(target, method) {
           const member: unknown = Reflect.get(target, method);
-          if (typeof member !== 'function' || method === 'insert' || method === 'ensureIndexes') return member;
+          if (typeof member !== 'function' || method === 'insert') return member;
+          if (method === 'ensureIndexes')
+            return (wanted: readonly IndexSpec[], dropped: readonly string[]) => {
+              indexes.set(name, wanted);
+              return target.ensureIndexes(wanted, dropped);
+            };
           return (...args: unknown[]) => {
             hear(name, args, args[1]);
             return member.apply(target, args);
@@ -82,7 +72,7 @@ const overheard = () => {
         },
       }),
   };
-  return { database: listening, shapes };
+  return { database: listening, shapes, indexes };
 };
 
 describe('the queries of the stores', () => {
@@ -104,7 +94,7 @@ describe('the queries of the stores', () => {
   );
 
   it('are known, and each has an index that begins with what it asks for', async () => {
-    const { database, shapes } = overheard();
+    const { database, shapes, indexes } = overheard();
     const bubbles = await startBubbles({ database });
     await bubbles.tell(
       account(),
@@ -130,7 +120,7 @@ describe('the queries of the stores', () => {
     expect(own.toSorted()).toEqual(Object.keys(SERVED).toSorted());
     for (const [shape, name] of Object.entries(SERVED)) {
       const [collection = '', asked = ''] = shape.split(': ');
-      const known = Object.entries(INDEXES).find(([one]) => one === collection)?.[1] ?? [];
+      const known = indexes.get(collection) ?? [];
       const [leading = ''] = Object.keys([BY_ID, ...known].find((index) => index.name === name)?.keys ?? {});
       expect([shape, asked.split(/, | by /)]).toEqual([shape, expect.arrayContaining([leading])]);
     }

@@ -2,7 +2,7 @@ import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
-import { type Bubble, sortKey, withFacts } from '../src/domain/bubble.ts';
+import { type Bubble, sortKeyOf, withFacts } from '../src/domain/bubble.ts';
 import type { BubbleStore, ListFilters } from '../src/ports.ts';
 import { AT, bubbleId } from './builders.ts';
 import { someDetails, someNotes } from './states.ts';
@@ -55,7 +55,7 @@ describe(`a caller with ${MANY} bubbles`, () => {
 
   const page = (store: BubbleStore, before: string | null, filters: Partial<ListFilters> = {}) =>
     store.rows({ userId: 'ada', filters: { ...EVERYTHING, ...filters }, before, limit: PAGE, now: AT });
-  const keyOf = (n: number) => sortKey(createdAt(n).getTime(), bubbleId(n));
+  const keyOf = (n: number) => sortKeyOf(createdAt(n).getTime(), bubbleId(n));
 
   it('[LIST-01] [LIST-06] the first page and a deep one cost what they cost a caller with a hundred', async () => {
     const base = await msOf(() => page(few, null));

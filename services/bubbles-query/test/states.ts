@@ -1,8 +1,8 @@
-import { type Bubble, type Details, type Media, type Notes, unknownBubble } from '../src/domain/bubble.ts';
+import { type Bubble, type Details, emptyBubble, type Media, type Notes } from '../src/domain/bubble.ts';
 import type { Comment, Thread } from '../src/domain/comment.ts';
 import { AT, BUBBLE } from './builders.ts';
 
-export const aBubble = (facts: Partial<Bubble> = {}): Bubble => ({ ...unknownBubble(BUBBLE), ...facts });
+export const aBubble = (facts: Partial<Bubble> = {}): Bubble => ({ ...emptyBubble(BUBBLE), ...facts });
 
 export const someDetails = (fields: Partial<Details> = {}): Details => ({
   revision: 1,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Stores } from '../src/adapters/store/stores.ts';
-import { type Bubble, type Details, unknownBubble, withFacts } from '../src/domain/bubble.ts';
+import { type Bubble, type Details, emptyBubble, withFacts } from '../src/domain/bubble.ts';
 import type { Comment, Thread } from '../src/domain/comment.ts';
 import type { ListFilters } from '../src/ports.ts';
 import { AT, BUBBLE, bubbleId } from './builders.ts';
@@ -29,7 +29,7 @@ export const describeStores = (engine: string, make: MakeStores) => {
     };
 
     it('a bubble that nobody told of begins with the first change, and not with none', async () => {
-      expect(await bubbles.change(BUBBLE, () => null)).toEqual(unknownBubble(BUBBLE));
+      expect(await bubbles.change(BUBBLE, () => null)).toEqual(emptyBubble(BUBBLE));
       expect(await bubbles.get(BUBBLE)).toBeNull();
       const made = await bubbles.change(BUBBLE, detailed({}));
       expect(await bubbles.get(BUBBLE)).toEqual(made);
@@ -37,9 +37,9 @@ export const describeStores = (engine: string, make: MakeStores) => {
     });
 
     it('changes at the same time are all made, each on what was there', async () => {
-      const raise = (bubble: Bubble) => ({ state: { ...bubble, commentsEpoch: bubble.commentsEpoch + 1 }, events: [] });
+      const raise = (bubble: Bubble) => ({ state: { ...bubble, commentsVersion: bubble.commentsVersion + 1 }, events: [] });
       await Promise.all(Array.from({ length: 20 }, () => bubbles.change(BUBBLE, raise)));
-      expect((await bubbles.get(BUBBLE))?.commentsEpoch).toBe(20);
+      expect((await bubbles.get(BUBBLE))?.commentsVersion).toBe(20);
     });
 
     it('a change of null leaves what is there, and answers it', async () => {
@@ -62,7 +62,7 @@ export const describeStores = (engine: string, make: MakeStores) => {
       await bubbles.change(bubbleId(7), (bubble) => ({ state: withFacts(bubble, 'notes', someNotes()) ?? bubble, events: [] }));
       expect(await rows()).toEqual([9, 3, 1, 4]);
       expect(await rows({ limit: 2 })).toEqual([9, 3]);
-      expect(await rows({ before: (await bubbles.get(bubbleId(3)))?.sk ?? '' })).toEqual([1, 4]);
+      expect(await rows({ before: (await bubbles.get(bubbleId(3)))?.sortKey ?? '' })).toEqual([1, 4]);
       expect(await rows({ userId: 'bob' })).toEqual([2]);
       expect(await rows({ userId: 'nobody' })).toEqual([]);
     });
@@ -116,7 +116,7 @@ export const describeStores = (engine: string, make: MakeStores) => {
       expect(await rows({ filters: { createdAfterMs: at(1) } })).toEqual([3, 2]);
       expect(await rows({ filters: { createdBeforeMs: at(3) } })).toEqual([2, 1]);
       expect(await rows({ filters: { createdAfterMs: at(1), createdBeforeMs: at(3) } })).toEqual([2]);
-      expect(await rows({ filters: { createdAfterMs: at(0) }, before: (await bubbles.get(bubbleId(3)))?.sk ?? '' })).toEqual([2, 1]);
+      expect(await rows({ filters: { createdAfterMs: at(0) }, before: (await bubbles.get(bubbleId(3)))?.sortKey ?? '' })).toEqual([2, 1]);
       expect(await rows({ filters: { createdAfterMs: -1e15 } })).toEqual([3, 2, 1]);
     });
   });

@@ -34,7 +34,7 @@ export const ourSearcher = (): Searcher => {
       const { authors } = built.attributes;
       names.follow(
         authors,
-        authors.map((id) => ({ id, seq: 1, rev: 1, name: nameText(id) })),
+        authors.map((id) => ({ id, seq: 1, rowVersion: 1, name: nameText(id) })),
       );
       index = createCallerIndex(built, names);
     },

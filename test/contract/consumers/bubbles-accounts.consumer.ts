@@ -1,5 +1,4 @@
-import { accounts } from '@bubbles/bubbles-query/adapters/services/accounts.ts';
-import { memberships } from '@bubbles/bubbles-query/adapters/services/memberships.ts';
+import { createIdentity } from '@bubbles/bubbles-query/adapters/services/identity.ts';
 import { AccessResponse } from '@bubbles/contracts/internal/access.ts';
 import { AccountsSnapshot } from '@bubbles/contracts/internal/accounts.ts';
 import { internalClient } from '@bubbles/http/client/internal-client.ts';
@@ -34,7 +33,7 @@ describe('bubbles-query fills its people again', () => {
       })
       .executeTest(async ({ url }) => {
         const identity = internalClient({ callee: 'identity-and-oauth', baseUrls: [url], tokens: tokensOf('bubbles-query') });
-        const page = await accounts(identity).page(AFTER);
+        const page = await createIdentity(identity).accounts(AFTER);
         expect(page).toEqual({ people: [{ id: USER_ID, name: 'Ada', email: 'ada@acme.test', revision: 1 }], nextAfter: USER_ID });
       });
   });
@@ -58,7 +57,7 @@ describe('bubbles-query asks who belongs where', () => {
       })
       .executeTest(async ({ url }) => {
         const identity = internalClient({ callee: 'identity-and-oauth', baseUrls: [url], tokens: tokensOf('bubbles-query') });
-        expect(await memberships(identity).belongs(USER_ID, TEAM_ID)).toBe(true);
+        expect(await createIdentity(identity).belongs(USER_ID, TEAM_ID)).toBe(true);
       });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { tokensOf } from './analyser.ts';
+import { tokensOf } from '../../test/search/definition.ts';
 import { atOnce, cardText, readPlaced, readWords } from './search-card.ts';
 
 const wordsOf = (text: string): string[] => tokensOf(text).map((token) => token.text);

@@ -252,9 +252,3 @@ export function* tokensInTurns(text: string): Generator<Token | null> {
     yield null;
   }
 }
-
-export const tokensOf = (text: string): Token[] => {
-  const tokens: Token[] = [];
-  for (const token of tokensInTurns(text)) if (token !== null) tokens.push(token);
-  return tokens;
-};

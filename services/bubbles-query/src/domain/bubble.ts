@@ -39,9 +39,6 @@ export interface Notes extends Group {
   readonly summary: string | null;
   readonly actionItems: string | null;
 }
-/** The segments themselves lie elsewhere, written before this mark. */
-export type TranscriptMark = Group;
-
 /** What a row of a list shows, derived with every change so that a page reads nothing else. */
 export interface Row {
   readonly type: BubbleType;
@@ -57,28 +54,30 @@ export interface Row {
   readonly summary: string | null;
 }
 
-/** Everything known of a bubble. A fact may come before the bubble itself: `details` is null until then. */
+/** Everything that is known of a bubble. A fact may come before the bubble itself: `details` is null until then. */
 export interface Bubble {
   readonly id: string;
   /** Rises with every fact that was news. */
-  readonly rev: number;
+  readonly changeCount: number;
   readonly details: Details | null;
   readonly media: Media | null;
-  readonly transcript: TranscriptMark | null;
+  /** The segments are stored apart, before this mark. */
+  readonly transcript: Group | null;
   readonly notes: Notes | null;
   /** Final. Nothing else of it is kept. */
   readonly removed: boolean;
   /** When it was told to be ready, once. */
   readonly readyAt: Date | null;
-  /** Visible comments, counted in the epoch `commentsEpoch`. */
+  /** Visible comments, counted at `commentsVersion`. */
   readonly commentCount: number;
-  readonly commentsEpoch: number;
+  /** Rises with every change of a comment or thread. */
+  readonly commentsVersion: number;
   /** Who lists it: the participants, unless it is archived, a draft or a template. */
   readonly readers: readonly string[];
   /** When its readers lose it, null when they do not or have. Lists check the time themselves: that these go keeps the hidden out of their way. */
   readonly hideAt: Date | null;
-  /** Sort key of lists: `sortPrefix` of its time and the id. */
-  readonly sk: string;
+  /** Lists are sorted by it: `sortPrefix` of its time and the id. */
+  readonly sortKey: string;
   readonly row: Row | null;
 }
 
@@ -117,11 +116,11 @@ export const sortPrefix = (ms: number): string => {
 
 export const createdMsOf = (createdAt: Date | null): number => (createdAt === null ? UNDATED : createdAt.getTime());
 
-export const sortKey = (createdMs: number, id: string): string => sortPrefix(createdMs) + id;
+export const sortKeyOf = (createdMs: number, id: string): string => sortPrefix(createdMs) + id;
 
-export const unknownBubble = (id: string): Bubble => ({
+export const emptyBubble = (id: string): Bubble => ({
   id,
-  rev: 0,
+  changeCount: 0,
   details: null,
   media: null,
   transcript: null,
@@ -129,14 +128,14 @@ export const unknownBubble = (id: string): Bubble => ({
   removed: false,
   readyAt: null,
   commentCount: 0,
-  commentsEpoch: 0,
+  commentsVersion: 0,
   readers: [],
   hideAt: null,
-  sk: sortKey(UNDATED, id),
+  sortKey: sortKeyOf(UNDATED, id),
   row: null,
 });
 
-export const tombstone = ({ id, rev }: Bubble): Bubble => ({ ...unknownBubble(id), rev: rev + 1, removed: true });
+export const tombstone = ({ id, changeCount }: Bubble): Bubble => ({ ...emptyBubble(id), changeCount: changeCount + 1, removed: true });
 
 /** Archived bubbles, drafts and templates leave every list; expiry is a matter of the moment of reading. */
 const isListable = ({ archived, draft, template }: Details): boolean => !archived && !draft && !template;
@@ -168,7 +167,7 @@ function derived(bubble: Bubble): Bubble {
     ...bubble,
     readers,
     hideAt: readers.length === 0 ? null : details.expiresAt,
-    sk: sortKey(createdMsOf(details.createdAt), id),
+    sortKey: sortKeyOf(createdMsOf(details.createdAt), id),
     row: rowOf(bubble),
   };
 }
@@ -179,18 +178,18 @@ type GroupName = 'details' | 'media' | 'transcript' | 'notes';
 export function withFacts<G extends GroupName>(bubble: Bubble, group: G, facts: NonNullable<Bubble[G]>): Bubble | null {
   const known = bubble[group];
   if (bubble.removed || (known !== null && known.revision >= facts.revision)) return null;
-  return derived({ ...bubble, rev: bubble.rev + 1, [group]: facts });
+  return derived({ ...bubble, changeCount: bubble.changeCount + 1, [group]: facts });
 }
 
 /** The bubble with what an earlier release derived in another way; null when nothing differs. */
 export const derivedAgain = (bubble: Bubble): Bubble | null => {
-  const { details, id, sk } = bubble;
-  const key = details === null ? sk : sortKey(createdMsOf(details.createdAt), id);
-  return key === sk ? null : { ...bubble, sk: key };
+  const { details, id } = bubble;
+  const sortKey = details === null ? bubble.sortKey : sortKeyOf(createdMsOf(details.createdAt), id);
+  return sortKey === bubble.sortKey ? null : { ...bubble, sortKey };
 };
 
-/** The bubble without readers once it has expired; null when there is nothing to take. */
-export const withdrawn = (bubble: Bubble, now: Date): Bubble | null =>
+/** The bubble without readers once it has expired; null before, and when it has none. */
+export const withoutReaders = (bubble: Bubble, now: Date): Bubble | null =>
   bubble.hideAt !== null && bubble.hideAt <= now ? { ...bubble, readers: [], hideAt: null } : null;
 
 /** Exists, and is neither archived, a draft, a template nor expired. The one predicate of lists, single reads, search and fan-out. */

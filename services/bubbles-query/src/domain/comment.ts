@@ -1,4 +1,4 @@
-export type CommentKind = 'text' | 'video' | 'image';
+type CommentKind = 'text' | 'video' | 'image';
 
 /** Facts of one comment, the newest revision of them. */
 export interface Comment {

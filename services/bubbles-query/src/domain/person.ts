@@ -23,7 +23,6 @@ export interface KnownPerson {
 
 /** The accounts among the people of what is shown, by id. */
 export type Directory = ReadonlyMap<string, KnownPerson>;
-export const NOBODY: Directory = new Map();
 
 /** The account's current name and address; what the event said until the account is known. */
 export function current(person: Person, directory: Directory): Person {

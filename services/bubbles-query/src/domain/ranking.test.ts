@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { packTuple } from '../../test/search/definition.ts';
 import { UNDATED } from './bubble.ts';
-import { comparePositions, packTuple } from './ranking.ts';
+import { comparePositions } from './ranking.ts';
 
 const tuple = fc.record({
   missing: fc.nat({ max: 4 }),

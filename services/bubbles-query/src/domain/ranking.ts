@@ -3,18 +3,8 @@ import type { Moment } from './bubble.ts';
 /** The ranking is versioned: a position is comparable only under the rules that made it. */
 export const RANK_RULES_VERSION = 1;
 
-/** Smaller is better, compared from left to right. */
-export interface RankTuple {
-  readonly missing: number;
-  readonly tier: number;
-  readonly fields: number;
-  readonly edits: number;
-  readonly prefixes: number;
-  readonly order: number;
-}
-
 export const TIERS = 3;
-/** `order`: the title is the query, holds it, neither. */
+/** Of the order of words: the title is the query, holds it, neither. */
 export const ORDERS = 3;
 const MAX_PREFIXES = 10;
 const MAX_EDITS = 20;
@@ -26,18 +16,16 @@ export const EDIT_COST = MAX_PREFIXES + 1;
 export const FIELD_COST = EDIT_COST * (MAX_EDITS + 1);
 export const MISSING_COST = FIELD_COST * (MAX_FIELDS + 1);
 
-/** One number below 2^18 that sorts as the tuple does. `cost` is missing, fields, edits and prefixes as one sum. */
+/**
+ * One number below 2^18 that sorts as missing, tier, fields, edits, prefixes and order do, one after the other: smaller is better. `cost` is missing,
+ * fields, edits and prefixes as one sum.
+ */
 export const packRank = (cost: number, tier: number, order: number): number => {
   const missing = Math.floor(cost / MISSING_COST);
   return ((missing * TIERS + tier) * MISSING_COST + (cost % MISSING_COST)) * ORDERS + order;
 };
 
-export const packTuple = (tuple: RankTuple): number => {
-  const cost = tuple.missing * MISSING_COST + tuple.fields * FIELD_COST + tuple.edits * EDIT_COST + tuple.prefixes * PREFIX_COST;
-  return packRank(cost, tuple.tier, tuple.order);
-};
-
-/** A place in the order of one query: what a cursor names. A function of the row alone, so that no other row can move it. */
+/** A position in the order of one query: what a cursor names. A function of the row alone, so that no other row can move it. */
 export interface Position extends Moment {
   readonly rank: number;
 }

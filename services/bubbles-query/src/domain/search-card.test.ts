@@ -22,7 +22,7 @@ describe('the card of a bubble', () => {
     const noted = withFacts(bubble({ title: 'Follow-up', channelId: 'c' }), 'notes', someNotes({ summary: 'All well, all.' }));
     expect(noted && atOnce(searchCard(noted))).toMatchObject({
       id: BUBBLE,
-      rev: 2,
+      changeCount: 2,
       readers: ['ada'],
       removed: false,
       title: 'followup:0-1 follow:0 up:1',
@@ -44,7 +44,7 @@ describe('the card of a bubble', () => {
     const known = bubble();
     expect(atOnce(searchCard(tombstone(known)))).toEqual({
       id: BUBBLE,
-      rev: known.rev + 1,
+      changeCount: known.changeCount + 1,
       readers: [],
       removed: true,
       createdAt: null,

@@ -5,8 +5,8 @@ import type { Person } from './person.ts';
 /** A search card as one caller sees it. */
 export interface CardRow {
   readonly id: string;
-  /** Version of the bubble it was written from: a row that is not newer than the known one changes nothing. */
-  readonly rev: number;
+  /** Of the bubble and of the analysis that it was written from: a row that is not newer than the known one changes nothing. */
+  readonly rowVersion: number;
   readonly seq: number;
   /** Whether the caller is among the readers; false takes the bubble out of the caller's index. */
   readonly readable: boolean;
@@ -26,7 +26,7 @@ export interface CardRow {
 export interface PersonRow {
   readonly id: string;
   /** A row that is older than the known one changes nothing; the sequence number cannot tell, because clocks of writers differ. */
-  readonly rev: number;
+  readonly rowVersion: number;
   readonly seq: number;
   readonly name: string;
 }
@@ -97,7 +97,9 @@ export const readPlaced = (text: string): Token[] =>
 export const readWords = (text: string): string[] => (text === '' ? [] : text.split(' '));
 
 /** What search knows of a bubble, whoever searches. */
-export interface SearchCard extends Omit<CardRow, 'seq' | 'readable' | 'createdMs'> {
+export interface SearchCard extends Omit<CardRow, 'rowVersion' | 'seq' | 'readable' | 'createdMs'> {
+  /** Of the bubble that it was written from. */
+  readonly changeCount: number;
   readonly createdAt: Date | null;
   readonly readers: readonly string[];
   /** Nothing but the id is known of it any more. */
@@ -117,11 +119,11 @@ const authorIdOf = (author: Person | null): string | null => {
 export const nameInId = (authorId: string): string | null => (authorId.startsWith(NAMED) ? authorId.slice(NAMED.length) : null);
 
 /** Null as long as it is not known what the bubble is. Yields where others may have a turn, since its texts may be long. */
-export function* searchCard({ id, rev, details, notes, readers, removed }: Bubble): Generator<null, SearchCard | null> {
+export function* searchCard({ id, changeCount, details, notes, readers, removed }: Bubble): Generator<null, SearchCard | null> {
   if (details === null && !removed) return null;
   return {
     id,
-    rev,
+    changeCount,
     readers,
     removed,
     createdAt: details?.createdAt ?? null,

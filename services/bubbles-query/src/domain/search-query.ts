@@ -1,6 +1,6 @@
 import { type Chunk, chunksOf, pairsOf, sequenceOf, withoutProlonged } from './analyser.ts';
 
-export const MAX_UNITS = 10;
+const MAX_UNITS = 10;
 /** Below it the last part of a compound must be whole. */
 export const PART_PREFIX_CHARACTERS = 2;
 

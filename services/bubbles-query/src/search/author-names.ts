@@ -18,19 +18,19 @@ export interface AuthorNames {
 const BYTES_OF_ENTRY = 160;
 
 export const createAuthorNames = (): AuthorNames => {
-  const names = new Map<string, { readonly name: string; readonly rev: number }>();
+  const names = new Map<string, { readonly name: string; readonly rowVersion: number }>();
   const changes: string[] = [];
   const put = (row: PersonRow): void => {
     const known = names.get(row.id);
-    if (known === undefined || row.rev < known.rev) return;
-    names.set(row.id, { name: row.name, rev: row.rev });
+    if (known === undefined || row.rowVersion < known.rowVersion) return;
+    names.set(row.id, { name: row.name, rowVersion: row.rowVersion });
     if (known.name !== row.name) changes.push(row.id);
   };
   return {
     has: (id) => names.has(id),
     nameOf: (id) => names.get(id)?.name ?? '',
     follow: (ids, rows) => {
-      for (const id of ids) if (!names.has(id)) names.set(id, { name: '', rev: -1 });
+      for (const id of ids) if (!names.has(id)) names.set(id, { name: '', rowVersion: -1 });
       rows.forEach(put);
     },
     update: (rows) => rows.forEach(put),

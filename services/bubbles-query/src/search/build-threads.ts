@@ -16,7 +16,7 @@ interface BuildThreadEvents {
   readonly ended: (reason: string) => void;
 }
 
-export type OpenThread = (events: BuildThreadEvents) => BuildThread;
+type OpenThread = (events: BuildThreadEvents) => BuildThread;
 
 /** One thread, started when first needed and again after it broke; it keeps the process alive only while it works. */
 const threadSlot = (openThread: OpenThread) => {

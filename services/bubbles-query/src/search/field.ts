@@ -110,7 +110,7 @@ export const orderIn = (tokens: readonly number[], sequence: readonly number[]):
 };
 
 /** How term ids become those of the field; `bound` is above every one of these. */
-export interface Renumbering {
+interface Renumbering {
   readonly renumber: (term: number) => number;
   readonly bound: number;
 }

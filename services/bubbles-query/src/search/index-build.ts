@@ -6,7 +6,7 @@ import { packTerms, type SortedTerms, termAt } from './sorted-terms.ts';
 import { hasBit, u32 } from './typed-arrays.ts';
 
 /** The texts that bubbles of an index share, by ordinal; 0 stands for null. */
-export interface Attributes {
+interface Attributes {
   readonly teams: readonly string[];
   readonly channels: readonly string[];
   readonly types: readonly string[];
@@ -64,7 +64,7 @@ const NO_ATTRIBUTES: Attributes = { teams: [], channels: [], types: [], authors:
 /** A card with its words as the ids that `idOf` gives. */
 export const indexedBubble = (row: CardRow, interners: Interners, idOf: (text: string) => number): IndexedBubble => ({
   id: row.id,
-  rev: row.rev,
+  rowVersion: row.rowVersion,
   createdMs: row.createdMs,
   hideAtMs: row.hideAtMs,
   team: interners.teams.ordinalOf(row.teamId),
@@ -91,7 +91,7 @@ export const createIndexBuild = (): IndexBuild => {
   const builder = createSegmentBuilder();
   const interners = createInterners(NO_ATTRIBUTES);
   const ids = new Map<string, number>();
-  const newest = new Map<string, { readonly rev: number; readonly place: number | null }>();
+  const newest = new Map<string, { readonly rowVersion: number; readonly place: number | null }>();
   const idOf = (text: string): number => {
     const known = ids.get(text);
     if (known !== undefined) return known;
@@ -100,9 +100,9 @@ export const createIndexBuild = (): IndexBuild => {
   };
   const addRow = (row: CardRow): void => {
     const known = newest.get(row.id);
-    if (known !== undefined && known.rev >= row.rev) return;
+    if (known !== undefined && known.rowVersion >= row.rowVersion) return;
     if (known !== undefined && known.place !== null) builder.remove(known.place);
-    newest.set(row.id, { rev: row.rev, place: row.readable ? builder.add(indexedBubble(row, interners, idOf)) : null });
+    newest.set(row.id, { rowVersion: row.rowVersion, place: row.readable ? builder.add(indexedBubble(row, interners, idOf)) : null });
   };
   return {
     add: (rows) => {
@@ -192,7 +192,7 @@ const bubbleAt = (segment: Segment, doc: number, notes: Uint32Array): IndexedBub
   const hideAt = segment.hideAt.length === 0 ? Number.POSITIVE_INFINITY : (segment.hideAt[doc] ?? 0);
   return {
     id: idAt(segment, doc),
-    rev: u32(segment.revs, doc),
+    rowVersion: u32(segment.rowVersions, doc),
     createdMs: segment.created[doc] ?? 0,
     hideAtMs: hideAt === Number.POSITIVE_INFINITY ? null : hideAt,
     team: u32(segment.teams, doc),

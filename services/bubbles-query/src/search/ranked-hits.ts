@@ -1,25 +1,42 @@
 import { UNDATED } from '../domain/bubble.ts';
-import { comparePositions, MISSING_COST, ORDERS, type Position, packRank, TIERS } from '../domain/ranking.ts';
+import {
+  comparePositions,
+  EDIT_COST,
+  FIELD_COST,
+  MISSING_COST,
+  ORDERS,
+  type Position,
+  PREFIX_COST,
+  packRank,
+  TIERS,
+} from '../domain/ranking.ts';
 import { type Field, orderIn, readTokens } from './field.ts';
-import { costOf, createMatches, isFull, type Matches, matchAuthors, matchField, partialCost, type QueryMatches } from './matches.ts';
-import type { QueryPlan, UnitPlan } from './query-plan.ts';
+import {
+  createMatches,
+  type Matches,
+  matchAuthors,
+  matchField,
+  QUALITIES,
+  type QueryMatches,
+  type QueryPlan,
+  type UnitPlan,
+} from './query-matches.ts';
 import { idAt, type Level, ordinalAfter, type Segment } from './segment.ts';
-import { f64, type GrowingF64, growingF64, hasBit, u8 } from './typed-arrays.ts';
-
-/** Filters as ordinals of the index; null lets every row pass. */
-export interface RowFilter {
-  readonly team: number | null;
-  readonly channel: number | null;
-  readonly type: number | null;
-  readonly createdAfterMs: number | null;
-  readonly createdBeforeMs: number | null;
-  readonly nowMs: number;
-}
+import { mergeOrdered, smallest } from './top-k.ts';
+import { f64, type GrowingF64, growingF64, hasBit, num, u8 } from './typed-arrays.ts';
 
 /** What one search asks of every segment. */
 export interface IndexQuery {
   readonly plan: QueryPlan;
-  readonly filter: RowFilter;
+  /** Attributes as ordinals of the index; null lets every row pass. */
+  readonly filter: {
+    readonly team: number | null;
+    readonly channel: number | null;
+    readonly type: number | null;
+    readonly createdAfterMs: number | null;
+    readonly createdBeforeMs: number | null;
+    readonly nowMs: number;
+  };
   readonly after: Position | null;
   /** The names of the authors, by author. */
   readonly names: Field;
@@ -83,6 +100,67 @@ const passes = ({ segment, dead, query }: SegmentSearch, doc: number): boolean =
   return (createdAfterMs === null || created > createdAfterMs) && (createdBeforeMs === null || created < createdBeforeMs);
 };
 
+/** The highest state of a field. */
+const lastStateOf = (field: number): number => (field + 1) * QUALITIES;
+
+const unitCosts = (): number[] => {
+  const costs = [MISSING_COST];
+  for (let tier = 0; tier < TIERS; tier++) {
+    for (let quality = 0; quality < QUALITIES; quality++) {
+      costs.push(tier * FIELD_COST + (quality >>> 1) * EDIT_COST + (quality & 1) * PREFIX_COST);
+    }
+  }
+  return costs;
+};
+
+/** By state. */
+const UNIT_COSTS = unitCosts();
+/** By state: two words in one field, one edit. */
+const BRIDGE_COSTS = UNIT_COSTS.map((_, state) => Math.floor((state - 1) / QUALITIES) * 2 * FIELD_COST + EDIT_COST);
+
+/** The least sum over all ways to take the units alone or two at a time, with the fields up to the tier. */
+const costOf = ({ units, bridges }: QueryMatches, doc: number, tier: number): number => {
+  const limit = lastStateOf(tier);
+  let beforeLast = 0;
+  let last = 0;
+  for (let unit = 0; unit < units.length; unit++) {
+    const matches = units[unit];
+    if (matches === undefined) break;
+    const state = u8(matches.states, doc);
+    let least = last + num(UNIT_COSTS, state <= limit ? state : 0);
+    const bridge = unit === 0 ? null : bridges[unit - 1];
+    if (bridge) {
+      const joined = u8(bridge.states, doc);
+      if (joined !== 0 && joined <= limit) least = Math.min(least, beforeLast + num(BRIDGE_COSTS, joined));
+    }
+    beforeLast = last;
+    last = least;
+  }
+  return last;
+};
+
+const missingOf = (cost: number): number => Math.floor(cost / MISSING_COST);
+
+interface BestCost {
+  readonly cost: number;
+  readonly tier: number;
+}
+
+/** Fewest missing, then the lowest tier that achieves it, then the rest. Null unless something, but not too much, is missing. */
+const partialCost = (matches: QueryMatches, doc: number, mayMiss: number): BestCost | null => {
+  const lastTier = TIERS - 1;
+  const cost = costOf(matches, doc, lastTier);
+  const missing = missingOf(cost);
+  if (missing === 0 || missing > mayMiss) return null;
+  for (let tier = 0; tier < lastTier; tier++) {
+    const lower = costOf(matches, doc, tier);
+    if (missingOf(lower) === missing) return { cost: lower, tier };
+  }
+  return { cost, tier: lastTier };
+};
+
+const isFull = (cost: number): boolean => cost < MISSING_COST;
+
 /** The matches in which a document must be to hold the unit. */
 const matchesAround = ({ units, bridges }: QueryMatches, unit: number): Matches[] =>
   [units[unit], bridges[unit - 1], bridges[unit]].filter((matches): matches is Matches => matches !== undefined && matches !== null);
@@ -145,38 +223,6 @@ function* collectPartial(search: SegmentSearch, keys: GrowingF64): Generator<nul
   });
 }
 
-const siftDown = (heap: Float64Array, length: number, root: number): void => {
-  let at = root;
-  const value = f64(heap, root);
-  for (;;) {
-    let child = 2 * at + 1;
-    if (child >= length) break;
-    if (child + 1 < length && f64(heap, child + 1) > f64(heap, child)) child++;
-    if (f64(heap, child) <= value) break;
-    heap[at] = f64(heap, child);
-    at = child;
-  }
-  heap[at] = value;
-};
-
-/** The `count` smallest keys that are at least `from`, ascending. */
-export const smallest = (keys: Float64Array, from: number, count: number): Float64Array => {
-  const heap = new Float64Array(Math.min(count, keys.length));
-  let length = 0;
-  for (let i = 0; i < keys.length; i++) {
-    const key = f64(keys, i);
-    if (key < from) continue;
-    if (length < heap.length) {
-      heap[length++] = key;
-      if (length === heap.length) for (let root = length >>> 1; root >= 0; root--) siftDown(heap, length, root);
-    } else if (key < f64(heap, 0)) {
-      heap[0] = key;
-      siftDown(heap, length, 0);
-    }
-  }
-  return heap.subarray(0, length).sort();
-};
-
 /** Every key of the stage lies below that of the next. */
 const endOfStage = (stage: number): number =>
   stage === PARTIAL ? Number.POSITIVE_INFINITY : packRank(MISSING_COST - 1, stage, NO_ORDER) + 1;
@@ -213,32 +259,6 @@ const matchesInNames = ({ plan, names }: IndexQuery): QueryMatches => {
   };
   return { units: plan.units.map(matched), bridges: plan.bridges.map((bridge) => (bridge === null ? null : matched(bridge))) };
 };
-
-/** Sorted sources as one sorted sequence; nulls are passed on where they come. */
-export function* mergeOrdered<T>(sources: readonly Generator<T | null>[], compare: (a: T, b: T) => number): Generator<T | null> {
-  const heads: { source: Generator<T | null>; value: T }[] = [];
-  for (const source of sources) {
-    const value = yield* nextOf(source);
-    if (value !== undefined) heads.push({ source, value });
-  }
-  while (heads.length > 0) {
-    const least = heads.reduce((a, b) => (compare(b.value, a.value) < 0 ? b : a));
-    yield least.value;
-    const value = yield* nextOf(least.source);
-    if (value === undefined) heads.splice(heads.indexOf(least), 1);
-    else least.value = value;
-  }
-}
-
-/** The next value after any nulls; undefined at the end. */
-function* nextOf<T>(source: Generator<T | null>): Generator<null, T | undefined> {
-  for (;;) {
-    const { done, value } = source.next();
-    if (done === true) return undefined;
-    if (value !== null) return value;
-    yield null;
-  }
-}
 
 /** The hits in all segments in order; null where others may have a turn. */
 export function* rankedHits(levels: readonly Level[], query: IndexQuery): Generator<Position | null> {

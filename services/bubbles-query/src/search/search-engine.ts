@@ -5,7 +5,7 @@ import { openThread, threadBuilder } from './build-threads.ts';
 import { createIndexCache } from './index-cache.ts';
 import { runInSlices, turnsInOrder } from './time-slices.ts';
 
-export interface SearchEngineOptions {
+interface SearchEngineOptions {
   readonly cards: CardFeed;
   readonly people: PeopleFeed;
   /** Build large indexes beside the event loop. */
@@ -16,7 +16,7 @@ export interface SearchEngineOptions {
   readonly log: Log;
 }
 
-export interface SearchEngine {
+interface SearchEngine {
   readonly index: SearchIndex;
   readonly runInSlices: RunInSlices;
   stop(): Promise<void>;

@@ -15,7 +15,7 @@ export interface Segment {
   readonly channels: Uint32Array;
   readonly types: Uint8Array;
   readonly authors: Uint32Array;
-  readonly revs: Uint32Array;
+  readonly rowVersions: Uint32Array;
   /** Ordinals by the hash of their id. */
   readonly byHash: Uint32Array;
   readonly title: Field;
@@ -76,8 +76,8 @@ export const ordinalAfter = (segment: Segment, position: Position): number => {
 };
 
 export const segmentBytes = (segment: Segment): number => {
-  const { ids, created, hideAt, teams, channels, types, authors, revs, byHash } = segment;
-  const cells = [ids, created, hideAt, teams, channels, types, authors, revs, byHash];
+  const { ids, created, hideAt, teams, channels, types, authors, rowVersions, byHash } = segment;
+  const cells = [ids, created, hideAt, teams, channels, types, authors, rowVersions, byHash];
   return cells.reduce((total, { byteLength }) => total + byteLength, fieldBytes(segment.title) + fieldBytes(segment.notes));
 };
 
@@ -106,7 +106,7 @@ export const withTombstones = (level: Level, ids: readonly Uint8Array[]): Level 
 };
 
 /** A bubble with its words as term ids and its attributes as ordinals. */
-export interface IndexedBubble extends Pick<CardRow, 'id' | 'rev' | 'createdMs' | 'hideAtMs'> {
+export interface IndexedBubble extends Pick<CardRow, 'id' | 'rowVersion' | 'createdMs' | 'hideAtMs'> {
   readonly team: number;
   readonly channel: number;
   readonly type: number;
@@ -115,7 +115,7 @@ export interface IndexedBubble extends Pick<CardRow, 'id' | 'rev' | 'createdMs' 
   readonly notes: ArrayLike<number>;
 }
 
-export interface SegmentBuilder {
+interface SegmentBuilder {
   /** Answers the place of the bubble in order of arrival. */
   add(bubble: IndexedBubble): number;
   /** Leaves out what was added there. */
@@ -154,7 +154,7 @@ const sortByHash = (ids: Uint8Array, count: number): Uint32Array => {
 const createColumns = () => {
   const created = growingF64();
   const hideAt = growingF64();
-  const columns = { revs: growingU32(), teams: growingU32(), channels: growingU32(), types: growingU32(), authors: growingU32() };
+  const columns = { rowVersions: growingU32(), teams: growingU32(), channels: growingU32(), types: growingU32(), authors: growingU32() };
   const ids: string[] = [];
   const removed = new Set<number>();
   let expires = false;
@@ -171,7 +171,7 @@ const createColumns = () => {
       created.push(bubble.createdMs);
       hideAt.push(bubble.hideAtMs ?? Number.POSITIVE_INFINITY);
       expires ||= bubble.hideAtMs !== null;
-      columns.revs.push(bubble.rev);
+      columns.rowVersions.push(bubble.rowVersion);
       columns.teams.push(bubble.team);
       columns.channels.push(bubble.channel);
       columns.types.push(bubble.type);
@@ -193,7 +193,7 @@ const createColumns = () => {
         channels: words(columns.channels),
         types: fill(sharedU8(count), (doc) => u32(columns.types.view(), u32(places, doc))),
         authors: words(columns.authors),
-        revs: words(columns.revs),
+        rowVersions: words(columns.rowVersions),
         byHash: sortByHash(allIds, count),
       };
     },

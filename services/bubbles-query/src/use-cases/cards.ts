@@ -26,7 +26,7 @@ export const writeCard =
     await feed((stamp) => cards.put(card, stamp));
   };
 
-export interface AnalysisPorts extends CardPorts {
+interface AnalysisPorts extends CardPorts {
   readonly bubbles: Pick<BubbleStore, 'byIds' | 'change'>;
 }
 

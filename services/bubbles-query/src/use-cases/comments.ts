@@ -6,17 +6,17 @@ interface Ports {
   readonly comments: CommentStore;
 }
 
-/** The count of an epoch is stored only while that epoch lasts: whoever changed comments meanwhile counts them all. */
+/** A count is stored only while the comments are as they were counted: whoever changed them meanwhile counts them all. */
 const recount =
   ({ bubbles, comments }: Ports) =>
   async (bubbleId: string): Promise<void> => {
-    const { commentsEpoch, removed } = await bubbles.change(bubbleId, (bubble) =>
-      bubble.removed ? null : { state: { ...bubble, commentsEpoch: bubble.commentsEpoch + 1 }, events: [] },
+    const { commentsVersion, removed } = await bubbles.change(bubbleId, (bubble) =>
+      bubble.removed ? null : { state: { ...bubble, commentsVersion: bubble.commentsVersion + 1 }, events: [] },
     );
     if (removed) return comments.purge(bubbleId);
     const commentCount = await comments.count(bubbleId);
     await bubbles.change(bubbleId, (bubble) =>
-      bubble.removed || bubble.commentsEpoch !== commentsEpoch ? null : { state: { ...bubble, commentCount }, events: [] },
+      bubble.removed || bubble.commentsVersion !== commentsVersion ? null : { state: { ...bubble, commentCount }, events: [] },
     );
   };
 

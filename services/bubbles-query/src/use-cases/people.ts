@@ -1,10 +1,10 @@
 import type { KnownPerson } from '../domain/person.ts';
-import type { Accounts, FillStore, PeopleStore } from '../ports.ts';
+import type { Identity, PeopleStore } from '../ports.ts';
 import type { Feed } from './feed.ts';
 
 interface Ports {
   readonly people: PeopleStore;
-  readonly accounts: Accounts;
+  readonly identity: Pick<Identity, 'accounts'>;
   readonly feed: Feed;
 }
 
@@ -13,18 +13,14 @@ export const recordPerson =
   (person: KnownPerson): Promise<void> =>
     feed(({ seq }) => people.put(person, seq));
 
-/** What came of one page of identity's snapshot. */
-export interface Rebuilt {
-  readonly read: number;
-  /** Where the next page begins; null behind the last. */
-  readonly nextAfter: string | null;
-}
-
-/** Fills the projection again, a page at a time: with what is news. Events that come meanwhile win by their revision. */
+/**
+ * Fills the projection again with what is news, a page at a time; `nextAfter` is null behind the last one. Events that come meanwhile win by their
+ * revision.
+ */
 export const rebuildPeople =
-  ({ people, accounts, feed }: Ports) =>
-  async (after: string | null): Promise<Rebuilt> => {
-    const page = await accounts.page(after);
+  ({ people, identity, feed }: Ports) =>
+  async (after: string | null): Promise<{ readonly read: number; readonly nextAfter: string | null }> => {
+    const page = await identity.accounts(after);
     const known = await people.byIds(page.people.map(({ id }) => id));
     const news = page.people.filter(({ id, revision }) => (known.get(id)?.revision ?? 0) < revision);
     await Promise.all(news.map((person) => feed(({ seq }) => people.put(person, seq))));
@@ -32,14 +28,15 @@ export const rebuildPeople =
   };
 
 /** Fills the projection the first time, from where it was left; nothing once that is done. */
-export const fillPeople = ({ fills, ...ports }: Ports & { readonly fills: FillStore }) => {
+export const fillPeople = (ports: Ports) => {
+  const { people } = ports;
   const fillPage = rebuildPeople(ports);
   return async (): Promise<void> => {
-    for (let { after, done } = await fills.get(); !done; ) {
+    for (let { after, done } = await people.fillProgress(); !done; ) {
       const { nextAfter } = await fillPage(after);
       after = nextAfter;
       done = nextAfter === null;
-      await fills.put({ after, done });
+      await people.saveFillProgress({ after, done });
     }
   };
 };

@@ -5,7 +5,7 @@ import type { ShownComment } from '../domain/comment.ts';
 import { accountIds, type Directory } from '../domain/person.ts';
 import { bubbleIdOf } from '../domain/short-id.ts';
 import { type Segment, speakerIds, withCurrentNames } from '../domain/transcript.ts';
-import type { BubbleStore, CommentQuery, CommentStore, ListRow, Memberships, PeopleStore, RowQuery, TranscriptStore } from '../ports.ts';
+import type { BubbleStore, CommentQuery, CommentStore, Identity, ListRow, PeopleStore, RowQuery, TranscriptStore } from '../ports.ts';
 
 interface Ports {
   readonly bubbles: BubbleStore;
@@ -30,19 +30,19 @@ export const listBubbles =
   (query: Omit<RowQuery, 'now'>): Promise<ListRow[]> =>
     bubbles.rows({ ...query, now: clock.now() });
 
-export interface BubbleView {
+interface BubbleView {
   readonly bubble: Bubble;
   readonly directory: Directory;
   /** Addresses are for those who take part or belong to the team. */
   readonly seesAddresses: boolean;
 }
 
-export const getBubble = (ports: Ports & { readonly memberships: Memberships }) => {
+export const getBubble = (ports: Ports & { readonly identity: Pick<Identity, 'belongs'> }) => {
   const readable = readableBubble(ports);
   const seesAddresses = async (bubble: Bubble, userId: string): Promise<boolean> => {
     if (participates(bubble, userId)) return true;
     const teamId = bubble.details?.teamId ?? null;
-    return teamId !== null && (await ports.memberships.belongs(userId, teamId));
+    return teamId !== null && (await ports.identity.belongs(userId, teamId));
   };
   return async (userId: string, text: string): Promise<BubbleView> => {
     const bubble = await readable(userId, text);

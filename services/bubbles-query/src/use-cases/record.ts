@@ -1,6 +1,6 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { type Bubble, type Details, type Media, type Notes, peopleIn, tombstone, withFacts } from '../domain/bubble.ts';
-import { accountIds, NOBODY } from '../domain/person.ts';
+import { accountIds, type Directory } from '../domain/person.ts';
 import { becomesReady } from '../domain/readiness.ts';
 import type { Transcript } from '../domain/transcript.ts';
 import type { BubbleReady, BubbleStore, CommentStore, PeopleStore, TranscriptStore } from '../ports.ts';
@@ -25,7 +25,7 @@ type Merge = (bubble: Bubble) => Bubble | null;
 const recorder = ({ bubbles, people, clock, bubbleReady }: Pick<Ports, 'bubbles' | 'people' | 'clock' | 'bubbleReady'>) => {
   return async (id: string, merge: Merge): Promise<Bubble> => {
     const asked = new Set<string>();
-    let directory = NOBODY;
+    let directory: Directory = new Map();
     for (;;) {
       let unasked: readonly string[] = [];
       const stored = await bubbles.change(id, (before) => {

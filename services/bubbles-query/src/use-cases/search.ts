@@ -9,14 +9,14 @@ interface Ports {
   readonly clock: Clock;
 }
 
-export interface Search {
+interface Search {
   readonly userId: string;
   readonly words: ParsedQuery;
   readonly filters: ListFilters;
   readonly after: Position | null;
   readonly limit: number;
 }
-export interface Hit {
+interface Hit {
   readonly position: Position;
   readonly row: ListRow;
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import { withdrawn } from '../domain/bubble.ts';
+import { withoutReaders } from '../domain/bubble.ts';
 import type { BubbleStore } from '../ports.ts';
 
 const BUBBLES_AT_ONCE = 100;
@@ -11,7 +11,7 @@ export const withdrawExpired =
     const now = clock.now();
     const withdraw = (id: string) =>
       bubbles.change(id, (bubble) => {
-        const state = withdrawn(bubble, now);
+        const state = withoutReaders(bubble, now);
         return state && { state, events: [] };
       });
     for (;;) {

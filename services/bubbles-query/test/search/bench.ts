@@ -50,7 +50,7 @@ const build = async (corpus: Corpus, size: number) => {
   const { authors } = built.attributes;
   names.follow(
     authors,
-    authors.map((id) => ({ id, rev: 1, seq: 1, name: nameText(id) })),
+    authors.map((id) => ({ id, rowVersion: 1, seq: 1, name: nameText(id) })),
   );
   return { index: createCallerIndex(built, names), took, words: built.terms.count };
 };

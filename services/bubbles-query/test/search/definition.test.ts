@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { comparePositions, packTuple } from '../../src/domain/ranking.ts';
+import { comparePositions } from '../../src/domain/ranking.ts';
 import { parseQuery } from '../../src/domain/search-query.ts';
 import { type CaseBubble, type CaseFilters, caseFile, caseNowMs, corpusOf, createdMsOf, isListable, uuidOfCase } from './cases.ts';
-import { rank } from './definition.ts';
+import { packTuple, rank } from './definition.ts';
 
 const passes = (bubble: CaseBubble, filters: CaseFilters): boolean => {
   const created = createdMsOf(bubble);

@@ -1,5 +1,14 @@
-import { dividedPair, type Token, tokensOf } from '../../src/domain/analyser.ts';
-import { firstLetterAgrees, PREFIX_TYPO_LETTERS, type RankTuple, typoBudget } from '../../src/domain/ranking.ts';
+import { dividedPair, type Token, tokensInTurns } from '../../src/domain/analyser.ts';
+import {
+  EDIT_COST,
+  FIELD_COST,
+  firstLetterAgrees,
+  MISSING_COST,
+  PREFIX_COST,
+  PREFIX_TYPO_LETTERS,
+  packRank,
+  typoBudget,
+} from '../../src/domain/ranking.ts';
 import { PART_PREFIX_CHARACTERS, type ParsedQuery, type Unit } from '../../src/domain/search-query.ts';
 
 /** What ranking sees of a bubble. */
@@ -8,6 +17,27 @@ export interface SearchedText {
   readonly authorName: string | null;
   readonly summary: string | null;
 }
+
+export const tokensOf = (text: string): Token[] => {
+  const tokens: Token[] = [];
+  for (const token of tokensInTurns(text)) if (token !== null) tokens.push(token);
+  return tokens;
+};
+
+/** Smaller is better, compared from left to right. */
+export interface RankTuple {
+  readonly missing: number;
+  readonly tier: number;
+  readonly fields: number;
+  readonly edits: number;
+  readonly prefixes: number;
+  readonly order: number;
+}
+
+export const packTuple = (tuple: RankTuple): number => {
+  const cost = tuple.missing * MISSING_COST + tuple.fields * FIELD_COST + tuple.edits * EDIT_COST + tuple.prefixes * PREFIX_COST;
+  return packRank(cost, tuple.tier, tuple.order);
+};
 
 /** How well a query word fits a token: edits, and whether only the beginning of the token was typed. */
 interface Quality {

@@ -1,12 +1,12 @@
 import { UNDATED } from '../../src/domain/bubble.ts';
-import { comparePositions, type Position, packTuple } from '../../src/domain/ranking.ts';
+import { comparePositions, type Position } from '../../src/domain/ranking.ts';
 import { atOnce, type CardRow, cardText, nameText } from '../../src/domain/search-card.ts';
 import { parseQuery } from '../../src/domain/search-query.ts';
 import type { ListFilters } from '../../src/ports.ts';
 import { type AuthorNames, createAuthorNames } from '../../src/search/author-names.ts';
 import { type CallerIndex, createCallerIndex } from '../../src/search/caller-index.ts';
 import { createIndexBuild, mergeSegments } from '../../src/search/index-build.ts';
-import { rank } from './definition.ts';
+import { packTuple, rank } from './definition.ts';
 
 /** A bubble as the tests state it; its author's name is the author's id. */
 export interface TestBubble {
@@ -37,9 +37,21 @@ export const testBubble = (overrides: Partial<TestBubble> & Pick<TestBubble, 'id
 
 export const uuidOf = (number: number): string => `00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}`;
 
-export const cardOf = (bubble: TestBubble, rev: number, readable = true): CardRow => {
+export const cardOf = (bubble: TestBubble, rowVersion: number, readable = true): CardRow => {
   const { id, createdMs, hideAtMs, teamId, channelId, type, authorName } = bubble;
-  return { id, rev, seq: rev, readable, createdMs, hideAtMs, teamId, channelId, type, authorId: authorName, ...atOnce(cardText(bubble)) };
+  return {
+    id,
+    rowVersion,
+    seq: rowVersion,
+    readable,
+    createdMs,
+    hideAtMs,
+    teamId,
+    channelId,
+    type,
+    authorId: authorName,
+    ...atOnce(cardText(bubble)),
+  };
 };
 
 /** A book that knows every author by the name that is the id. */

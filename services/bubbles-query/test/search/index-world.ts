@@ -22,7 +22,7 @@ export const world = () => {
   const put = (bubble: TestBubble, readers: readonly string[], seq = nextSeq()): void => {
     const known = cards.get(bubble.id);
     const ever = new Set([...(known?.ever ?? []), ...readers]);
-    cards.set(bubble.id, { ...cardOf(bubble, (known?.rev ?? 0) + 1), seq, ever, readers: new Set(readers) });
+    cards.set(bubble.id, { ...cardOf(bubble, (known?.rowVersion ?? 0) + 1), seq, ever, readers: new Set(readers) });
   };
   return {
     put,
@@ -40,7 +40,7 @@ export const world = () => {
       fails = on;
     },
     name: (id: string, name: string, seq = nextSeq()) =>
-      people.set(id, { id, rev: (people.get(id)?.rev ?? 0) + 1, seq, name: nameText(name) }),
+      people.set(id, { id, rowVersion: (people.get(id)?.rowVersion ?? 0) + 1, seq, name: nameText(name) }),
     nowMs: () => nowMs,
     cards: {
       of: (userId: string): FeedSource<CardRow> => {

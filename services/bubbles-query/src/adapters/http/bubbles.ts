@@ -10,7 +10,7 @@ import { route } from '@bubbles/http/routes/route.ts';
 import { keysetPage } from '@bubbles/kernel/cursors.ts';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
-import { createdMsOf, sortKey } from '../../domain/bubble.ts';
+import { createdMsOf, sortKeyOf } from '../../domain/bubble.ts';
 import { parseQuery } from '../../domain/search-query.ts';
 import { bubbleIdOf } from '../../domain/short-id.ts';
 import { asText } from '../../domain/transcript.ts';
@@ -21,7 +21,7 @@ import type { Presenter } from './present.ts';
 const common = { tag: 'Bubbles', guard: pat('bubbles:read') } as const;
 const ById = z.object({ id: CallerId.meta({ description: 'The uuid, or the short id of app URLs', examples: [EXAMPLE_IDS.bubble] }) });
 
-export const filtersOf = ({
+const filtersOf = ({
   team_id,
   space_id,
   type,
@@ -57,7 +57,7 @@ const listBubbles = (app: App, { present, cursors }: Tools) =>
       const filters = filtersOf(rest);
       const scope = [userId, JSON.stringify(filters)];
       const last = cursor === undefined ? null : cursors.rows.decode(cursor, scope);
-      const found = await app.listBubbles({ userId, filters, before: last && sortKey(last.createdMs, last.id), limit: limit + 1 });
+      const found = await app.listBubbles({ userId, filters, before: last && sortKeyOf(last.createdMs, last.id), limit: limit + 1 });
       const { rows, next } = keysetPage({
         rows: found,
         limit,

@@ -12,7 +12,7 @@ import { type PeoplePresenter, type PeopleView, peoplePresenter } from './people
 
 const timeOrNull = (at: Date | null): string | null => (at === null ? null : at.toISOString());
 
-export interface PresenterOptions {
+interface PresenterOptions {
   /** Origin and path that deep links begin with, without a trailing slash. */
   readonly appBaseUrl: string;
   readonly personKey: Buffer;

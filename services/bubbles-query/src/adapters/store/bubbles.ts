@@ -1,14 +1,34 @@
-import type { AggregateStore, Stored } from '@bubbles/store/aggregates.ts';
-import { stateOf } from '@bubbles/store/aggregates.ts';
+import { type AggregateStore, type AggregateStoreOptions, aggregateStore, type Stored, stateOf } from '@bubbles/store/aggregates.ts';
 import type { Collection, Filter, IndexSpec } from '@bubbles/store/collection.ts';
+import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
 import { OUTBOX_INDEX } from '@bubbles/store/outbox.ts';
-import { type Bubble, FIRST_MS, sortPrefix, unknownBubble } from '../../domain/bubble.ts';
+import { type Bubble, emptyBubble, FIRST_MS, sortPrefix } from '../../domain/bubble.ts';
 import type { BubbleStore, ListFilters, ListRow, RowQuery } from '../../ports.ts';
 
-export type BubbleDoc = Stored<Bubble>;
+/** A bubble as it is stored: processes of earlier releases read these fields under these names. */
+interface StoredBubble extends Omit<Bubble, 'changeCount' | 'sortKey' | 'commentsVersion'> {
+  readonly rev: number;
+  readonly sk: string;
+  readonly commentsEpoch: number;
+}
+export type BubbleDoc = Stored<StoredBubble>;
+
+const toStored = ({ changeCount, sortKey, commentsVersion, ...bubble }: Bubble): StoredBubble => ({
+  ...bubble,
+  rev: changeCount,
+  sk: sortKey,
+  commentsEpoch: commentsVersion,
+});
+const toBubble = ({ rev, sk, commentsEpoch, ...bubble }: StoredBubble): Bubble => ({
+  ...bubble,
+  changeCount: rev,
+  sortKey: sk,
+  commentsVersion: commentsEpoch,
+});
+export const bubbleIn = (doc: BubbleDoc): Bubble => toBubble(stateOf<StoredBubble>(doc));
 
 /** Lists are led by their reader and sorted by one string; each filter that selects much has an index of its own. */
-export const BUBBLE_INDEXES: readonly IndexSpec[] = [
+const INDEXES: readonly IndexSpec[] = [
   { name: 'reader', keys: { readers: 1, sk: -1 } },
   { name: 'reader_team_v2', keys: { readers: 1, 'row.teamId': 1, sk: -1 } },
   { name: 'reader_channel_v2', keys: { readers: 1, 'row.channelId': 1, sk: -1 } },
@@ -16,7 +36,7 @@ export const BUBBLE_INDEXES: readonly IndexSpec[] = [
   { name: 'hide_at', keys: { hideAt: 1 } },
   OUTBOX_INDEX,
 ];
-export const DROPPED_BUBBLE_INDEXES: readonly string[] = ['reader_team', 'reader_channel', 'reader_type'];
+const DROPPED_INDEXES: readonly string[] = ['reader_team', 'reader_channel', 'reader_type'];
 
 /** Dates are bounds on the sort key, and any of them leaves the legacy bubbles out. */
 function sortRange({ createdAfterMs, createdBeforeMs }: ListFilters, before: string | null): { $gte?: string; $lt?: string } {
@@ -42,17 +62,22 @@ function rowFilter({ userId, filters, before, now }: Omit<RowQuery, 'limit'>): F
 
 const ROW_ALONE = { row: 1, commentCount: 1 } as const;
 const rowOf = ({ _id, row, commentCount }: BubbleDoc): ListRow[] => (row === null ? [] : [{ id: _id, ...row, commentCount }]);
-const read = (doc: BubbleDoc): Bubble => stateOf<Bubble>(doc);
 
-export const bubbleStore = (aggregates: AggregateStore<Bubble>, collection: Collection<BubbleDoc>): BubbleStore => ({
-  get: (id) => aggregates.get(id),
+const storeOver = (aggregates: AggregateStore<StoredBubble>, collection: Collection<BubbleDoc>): BubbleStore => ({
+  async get(id) {
+    const stored = await aggregates.get(id);
+    return stored && toBubble(stored);
+  },
   async change(id, change) {
     for (;;) {
-      const changed = await aggregates.update(id, change);
-      if (changed !== null) return changed;
-      const first = change(unknownBubble(id));
-      if (first === null) return unknownBubble(id);
-      if (await aggregates.insert(first.state, first.events)) return first.state;
+      const stored = await aggregates.update(id, (before) => {
+        const changed = change(toBubble(before));
+        return changed && { ...changed, state: toStored(changed.state) };
+      });
+      if (stored !== null) return toBubble(stored);
+      const first = change(emptyBubble(id));
+      if (first === null) return emptyBubble(id);
+      if (await aggregates.insert(toStored(first.state), first.events)) return first.state;
     }
   },
   async rows(query) {
@@ -63,9 +88,15 @@ export const bubbleStore = (aggregates: AggregateStore<Bubble>, collection: Coll
     const docs = await collection.find({ ...rowFilter({ ...query, before: null }), _id: { $in: [...ids] } }, { projection: ROW_ALONE });
     return docs.flatMap(rowOf);
   },
-  byIds: async (ids) => (await collection.find({ _id: { $in: [...ids] } })).map(read),
+  byIds: async (ids) => (await collection.find({ _id: { $in: [...ids] } })).map(bubbleIn),
   async idsToWithdraw(now, limit) {
     const docs = await collection.find({ hideAt: { $lte: now } }, { sort: { hideAt: 1 }, limit, projection: { _id: 1 } });
     return docs.map(({ _id }) => _id);
   },
 });
+
+/** The store, and the collection whose documents carry events to relay. */
+export const openBubbles = (open: OpenCollection, options: AggregateStoreOptions) => {
+  const documents = open<BubbleDoc>('bubbles', INDEXES, DROPPED_INDEXES);
+  return { store: storeOver(aggregateStore<StoredBubble>(documents, options), documents), documents };
+};

@@ -1,13 +1,13 @@
-import type { Collection, Doc, Filter, FindOptions, UpdateFilter } from '@bubbles/store/collection.ts';
+import type { Collection, Doc, Filter, FindOptions } from '@bubbles/store/collection.ts';
 import type { FeedSource, FeedSpan } from '../../ports.ts';
 
-/** What is written into a feed. */
+/** A document of a feed. */
 export interface FedDoc extends Doc {
   /** Rises with every write. */
   readonly seq: number;
 }
 
-/** The first page is small, since nothing is known of its documents yet; the next ones hold as many as are expected to have so much text. */
+/** The first page is small, since nothing is known of its documents yet; the next ones hold as many as will have about so much text. */
 const DOCS_PER_PAGE = { first: 64, least: 16, most: 500 } as const;
 const CHARACTERS_PER_PAGE = 2 ** 22;
 
@@ -33,7 +33,7 @@ const within = <T extends FedDoc>(
 };
 
 /** The documents of a span in the order of their numbers. Those at the border of two pages come twice: two writers may have drawn one number. */
-export async function* seqPages<T extends FedDoc>(
+async function* seqPages<T extends FedDoc>(
   collection: Collection<T>,
   { filter, span, projection, lengthOf }: SpanQuery<T>,
 ): AsyncGenerator<readonly T[]> {
@@ -61,23 +61,3 @@ export const feedSource = <T extends FedDoc, R>(
   },
   count: (span) => collection.count(within(query.filter, { $gt: span.after }, span)),
 });
-
-interface FeedWrite<T extends FedDoc> {
-  /** Matches the document with this id unless it is newer. */
-  readonly older: Filter<T>;
-  readonly update: UpdateFilter<T>;
-  readonly seq: number;
-}
-
-/** Writes what is not older than the document, or the first there is, and gives it a higher number: whoever follows the feed can tell by that alone. */
-export const putIntoFeed = async <T extends FedDoc>(collection: Collection<T>, { older, update, seq }: FeedWrite<T>): Promise<void> => {
-  for (let next = seq; ; ) {
-    // A filter and an update of T, with a field that every T has.
-    const filter = { ...older, seq: { $lt: next } } as Filter<T>;
-    const numbered = { ...update, $set: { ...update.$set, seq: next } } as UpdateFilter<T>;
-    if ((await collection.updateOne(filter, numbered, { upsert: true })) !== 'duplicate') return;
-    const stored = await collection.findOne(older, { projection: { seq: 1 } });
-    if (stored === null) return;
-    next = Math.max(next, stored.seq + 1);
-  }
-};

@@ -1,21 +1,22 @@
-import type { Collection, IndexSpec } from '@bubbles/store/collection.ts';
+import type { IndexSpec } from '@bubbles/store/collection.ts';
+import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
 import { storeUnavailable } from '@bubbles/store/store-errors.ts';
 import type { Segment, Transcript } from '../../domain/transcript.ts';
 import type { TranscriptStore } from '../../ports.ts';
 import { putUnlessNewer } from './unless-newer.ts';
 
-export interface TranscriptDoc extends Omit<Transcript, 'bubbleId'> {
+interface TranscriptDoc extends Omit<Transcript, 'bubbleId'> {
   readonly _id: string;
   /** Parts beside this one, of the same revision; absent when it holds all segments. */
   readonly more?: number;
 }
 
-/** What goes on a transcript that is too long for one document. */
-export interface TranscriptPartDoc extends Transcript {
+/** A later part of a transcript that is too long for one document. */
+interface TranscriptPartDoc extends Transcript {
   readonly _id: string;
 }
 
-export const TRANSCRIPT_PART_INDEXES: readonly IndexSpec[] = [{ name: 'bubble', keys: { bubbleId: 1 } }];
+const PART_INDEXES: readonly IndexSpec[] = [{ name: 'bubble', keys: { bubbleId: 1 } }];
 
 /** Far below the 16 MiB of a document, whatever the letters. */
 const CHARACTERS_PER_PART = 2 ** 21;
@@ -45,7 +46,9 @@ const partsOf = (segments: readonly Segment[]): readonly (readonly Segment[])[] 
 
 const partId = ({ bubbleId, revision }: Omit<Transcript, 'segments'>, number: number): string => `${bubbleId}/${revision}/${number}`;
 
-export const transcriptStore = (transcripts: Collection<TranscriptDoc>, laterParts: Collection<TranscriptPartDoc>): TranscriptStore => {
+export const openTranscripts = (open: OpenCollection): TranscriptStore => {
+  const transcripts = open<TranscriptDoc>('transcripts');
+  const laterParts = open<TranscriptPartDoc>('transcript_parts', PART_INDEXES);
   const withLaterParts = async (bubbleId: string, { revision, segments, more = 0 }: TranscriptDoc): Promise<Transcript | null> => {
     if (more === 0) return { bubbleId, revision, segments };
     const ids = Array.from({ length: more }, (_, n) => partId({ bubbleId, revision }, n + 1));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { mergeOrdered, smallest } from './ranked-hits.ts';
+import { mergeOrdered, smallest } from './top-k.ts';
 
 const numbers = fc.uniqueArray(fc.nat({ max: 500 }), { maxLength: 200 });
 

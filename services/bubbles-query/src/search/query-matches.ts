@@ -1,12 +1,14 @@
 import { dividedPair } from '../domain/analyser.ts';
 import { PART_PREFIX_CHARACTERS, type ParsedQuery, type Unit } from '../domain/search-query.ts';
 import type { Dictionary } from './dictionary.ts';
-import type { Ranges } from './posting-lists.ts';
+import { areNeighbours, type Field, readTokens } from './field.ts';
+import { documentsWithAll, eachDocumentInSteps, type Ranges } from './posting-lists.ts';
+import { type GrowingU32, growingU32, u8 } from './typed-arrays.ts';
 
 /** Qualities in their order: exact, prefix, one edit, prefix with one edit, two edits. `edits * 2 + prefix`. */
 const EXACT = 0;
 const PREFIX = 1;
-export const ONE_EDIT = 2;
+const ONE_EDIT = 2;
 const PREFIX_TYPO = 3;
 const TWO_EDITS = 4;
 export const QUALITIES = 5;
@@ -106,3 +108,71 @@ export const planQuery = (dictionary: Dictionary, query: ParsedQuery): QueryPlan
   mayMiss: query.mayMiss,
   sequence: idsOf(dictionary, query.sequence),
 });
+
+/**
+ * What a unit found in each document: 0 nothing, else 1 + quality + 5 × field. Fields are searched in order, qualities best first, so that
+ * the first match of a document is the one that counts.
+ */
+export interface Matches {
+  readonly states: Uint8Array;
+  /** The documents in which the unit was found. */
+  readonly documents: GrowingU32;
+}
+
+export const createMatches = (count: number): Matches => ({ states: new Uint8Array(count), documents: growingU32() });
+
+const addMatch = (matches: Matches, doc: number, state: number): void => {
+  if (matches.states[doc] !== 0) return;
+  matches.states[doc] = state;
+  matches.documents.push(doc);
+};
+
+function* matchSplit(field: Field, [left, right]: readonly [number, number], visit: (doc: number) => void): Generator<null> {
+  const { positions } = field;
+  if (positions === null) return;
+  const tokens: number[] = [];
+  const documents = yield* documentsWithAll(field.postings, [
+    [left, left + 1],
+    [right, right + 1],
+  ]);
+  for (const doc of documents) {
+    if (areNeighbours(readTokens(positions, doc, tokens), left, right)) visit(doc);
+  }
+}
+
+/** Adds what a field holds of a unit; `tier` is the field's number. Yields where others may have a turn. */
+export function* matchField(
+  matches: Matches,
+  field: Field,
+  { plan, tier }: { readonly plan: UnitPlan; readonly tier: number },
+): Generator<null> {
+  for (const [quality, ranges] of plan.terms.entries()) {
+    const state = 1 + quality + tier * QUALITIES;
+    const visit = (doc: number) => addMatch(matches, doc, state);
+    yield* eachDocumentInSteps(field.postings, ranges, visit);
+    for (const conjunction of plan.conjunctions) {
+      if (conjunction.quality === quality) (yield* documentsWithAll(field.postings, conjunction.terms)).forEach(visit);
+    }
+    if (quality !== ONE_EDIT) continue;
+    for (const split of plan.splits) {
+      yield* matchSplit(field, split, visit);
+      yield null;
+    }
+  }
+}
+
+/** Adds the documents of every author whose name holds the unit. */
+export const matchAuthors = (matches: Matches, authors: Uint32Array, found: Matches): void => {
+  if (found.documents.length() === 0) return;
+  for (let doc = 0; doc < authors.length; doc++) {
+    const state = u8(found.states, authors[doc] ?? 0);
+    if (state !== 0) addMatch(matches, doc, state);
+  }
+};
+
+/** The matches of a query in one segment. */
+export interface QueryMatches {
+  readonly units: readonly Matches[];
+  /** Between each unit and the next; null where the two never stand as one token. */
+  readonly bridges: readonly (Matches | null)[];
+}

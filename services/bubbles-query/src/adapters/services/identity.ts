@@ -1,0 +1,24 @@
+import { AccessResponse } from '@bubbles/contracts/internal/access.ts';
+import { AccountsSnapshot } from '@bubbles/contracts/internal/accounts.ts';
+import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Identity } from '../../ports.ts';
+
+const ACCOUNTS_PER_PAGE = 500;
+const MembersAnswer = AccessResponse.pick({ users: true });
+
+export const createIdentity = (client: InternalClient): Identity => ({
+  async belongs(userId, teamId) {
+    const body = { user_ids: [userId], team_ids: [] };
+    const { users } = await client.post('/internal/v1/access', { body, schema: MembersAnswer });
+    const user = users.find(({ id }) => id === userId);
+    if (user === undefined) throw new DomainError('unavailable', 'Incomplete answer from identity.');
+    return user.memberships.some(({ team_id, hidden }) => team_id === teamId && !hidden);
+  },
+  async accounts(after) {
+    const query = new URLSearchParams({ limit: String(ACCOUNTS_PER_PAGE), ...(after === null ? {} : { after }) });
+    const snapshot = await client.get(`/internal/v1/accounts?${query}`, { schema: AccountsSnapshot });
+    const people = snapshot.accounts.map(({ user_id, name, email, revision }) => ({ id: user_id, name, email, revision }));
+    return { people, nextAfter: snapshot.next_after };
+  },
+});
