@@ -6,7 +6,7 @@ const TESTS = '[.]test[.]ts$|^shared/testing/|[.]contract[.]ts$';
 /** What use cases, ports and app may know beside their own domain and ports. */
 const KERNEL = '^shared/kernel/src/(errors|log|clock|ids|cursors|loop|concurrency)[.]ts$|^contracts/src/access[.]ts$';
 /** Known by their types alone: what is behind them is an adapter's. */
-const TYPES_ALONE = '^shared/(store/src/aggregates|bus/src/outgoing|kernel/src/seal)[.]ts$|^node_modules/zod/';
+const TYPES_ALONE = '^shared/(store/src/(aggregates|work/work-queue)|bus/src/outgoing|kernel/src/seal)[.]ts$|^node_modules/zod/';
 /** Judges the addresses that callers name; on its way to a package of its own. Its first stage only computes. */
 const ADDRESS_GUARD = '^services/[^/]+/src/address-guard/';
 const ADDRESS_GUARD_RULES = `${ADDRESS_GUARD}(destination-url|public-address)[.]ts$`;
@@ -102,7 +102,7 @@ const forbidden = [
     name: 'loops-know-ports',
     comment: 'A scheduler stands beside the use cases: neither imports the other, what it runs is a port.',
     from: { path: '^services/([^/]+)/src/[^/]+-loop/', pathNot: TESTS },
-    to: { pathNot: ['^services/$1/src/(domain/|[^/]+-loop/|ports[.]ts$)', KERNEL] },
+    to: { pathNot: ['^services/$1/src/(domain/|[^/]+-loop/|ports[.]ts$)', KERNEL, TYPES_ALONE] },
   },
   {
     name: 'app-knows-use-cases',
@@ -123,7 +123,7 @@ const forbidden = [
   },
   {
     name: 'types-alone',
-    from: { path: '^services/([^/]+)/src/(use-cases/|(ports|app)[.]ts$)', pathNot: TESTS },
+    from: { path: '^services/([^/]+)/src/(use-cases/|[^/]+-loop/|(ports|app)[.]ts$)', pathNot: TESTS },
     to: { path: TYPES_ALONE, dependencyTypesNot: ['type-only'] },
   },
   {

@@ -1,5 +1,6 @@
 import type { Plan } from '@bubbles/contracts/access.ts';
 import type { CreatedPosition } from '@bubbles/kernel/cursors.ts';
+import type { Lease } from '@bubbles/store/work/work-queue.ts';
 import type { AttemptOutcome, CancelReason, Delivery, DeliveryStatus, requeueOf, WebhookEvent } from './domain/delivery.ts';
 import type { LiveReading } from './domain/eligibility.ts';
 import type { Replay } from './domain/replay.ts';
@@ -56,13 +57,6 @@ export type SubscriptionChange = Partial<
   >
 >;
 
-export interface ClaimRequest {
-  readonly now: Date;
-  /** When the lease ends: from then on the delivery is due again. */
-  readonly leaseUntil: Date;
-  readonly leaseToken: string;
-  readonly ids: readonly string[];
-}
 /** What the loop knows of a delivery before it has claimed it. */
 export type DueDelivery = Pick<Delivery, 'id' | 'subscriptionId' | 'ownerId' | 'origin' | 'attemptCount'>;
 export interface DueQuery {
@@ -81,8 +75,8 @@ export interface DeliveryStore {
   due(query: DueQuery & { readonly since: Date; readonly not: readonly string[] }): Promise<DueDelivery[]>;
   /** What is due of one subscription, the longest due first. */
   dueOf(subscriptionId: string, query: DueQuery): Promise<DueDelivery[]>;
-  /** Those of `ids` that were still due and are this worker's now. */
-  claim(request: ClaimRequest): Promise<Delivery[]>;
+  /** Those of `ids` that were still due and are under this lease now. Asked again with the same lease it is the same claim. */
+  claim(now: Date, lease: Lease, ids: readonly string[]): Promise<Delivery[]>;
   /** Ends leases, each with what became of its delivery; how many leases there still were. What another worker has is left alone. */
   release(releases: readonly LeaseRelease[]): Promise<number>;
   /** The subscription leads to this origin now: so do its deliveries that are pending. */
@@ -163,7 +157,7 @@ export interface ReplayStore {
   insert(replay: Replay): Promise<boolean>;
   ofSubscription(subscriptionId: string): Promise<Replay | null>;
   /** The longest due one is this worker's now; null when none is due. */
-  claim(lease: { readonly now: Date; readonly leaseUntil: Date; readonly leaseToken: string }): Promise<Replay | null>;
+  claim(now: Date, lease: Lease): Promise<Replay | null>;
   /** Ends the lease; what another worker has is left alone. */
   move(replay: Replay, to: Pick<Replay, 'position' | 'dueAt'>): Promise<void>;
   /** Those of these subscriptions that nobody works on are due. */

@@ -15,7 +15,7 @@ import { dispatchMetrics, watchQueue } from './adapters/metrics/dispatch-metrics
 import { createReceiver } from './adapters/receiver/receiver.ts';
 import { access } from './adapters/services/access.ts';
 import { readability } from './adapters/services/readability.ts';
-import { stores } from './adapters/store/stores.ts';
+import { openStores } from './adapters/store/stores.ts';
 import type { DestinationPolicy } from './address-guard/destination-url.ts';
 import { addressPolicy } from './address-guard/public-address.ts';
 import { createResolver } from './address-guard/resolver.ts';
@@ -77,7 +77,7 @@ const routes = (app: App, { cursorKeys }: Config) => {
 export function createWebhooksDispatcher(config: Config, infra: Infra, { identity, bubblesQuery, registry }: Peers): Service {
   checkTiming(config);
   const { clock, ids, log } = infra;
-  const kept = stores(infra.database);
+  const kept = openStores(infra.database);
   const receivers = receiverPolicy(config);
   const seal = createSeal(config.sealKeys, ids.bytes);
   const posts = posting(config, receivers);

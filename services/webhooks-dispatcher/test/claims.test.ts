@@ -2,7 +2,7 @@ import { storeUnavailable } from '@bubbles/store/store-errors.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { describe, expect, it } from '@jest/globals';
-import { stores } from '../src/adapters/store/stores.ts';
+import { openStores } from '../src/adapters/store/stores.ts';
 import { createClaims } from '../src/delivery-loop/claims.ts';
 import { createDueDeliveryFinder } from '../src/delivery-loop/due-delivery-finder.ts';
 import { createSlots } from '../src/delivery-loop/slots.ts';
@@ -15,7 +15,7 @@ const LEASE_MS = 60_000;
 const LIMITS = { perSubscription: 4, perOrigin: 64, perProcess: 100, reservedForFirst: 10, forTimedOut: 20 };
 
 const scene = async () => {
-  const { deliveries, ensureIndexes } = stores(memoryDatabase());
+  const { deliveries, ensureIndexes } = openStores(memoryDatabase());
   await ensureIndexes();
   for (const n of [1, 2]) await deliveries.insert(numbered(n));
   const clock = fakeClock(NOON);
@@ -23,8 +23,8 @@ const scene = async () => {
   let lost = 0;
   const faltering: DeliveryStore = {
     ...deliveries,
-    async claim(request) {
-      const answer = await deliveries.claim(request);
+    async claim(...request) {
+      const answer = await deliveries.claim(...request);
       lost -= 1;
       if (lost >= 0) throw storeUnavailable(new Error('The answer is lost.'));
       return answer;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { EventDoc } from '../src/adapters/store/events.ts';
-import { stores } from '../src/adapters/store/stores.ts';
-import { signature } from '../src/domain/signature.ts';
+import { openStores } from '../src/adapters/store/stores.ts';
+import { signature } from '../src/domain/webhook-request.ts';
 import { aDelivery, anEvent } from './builders.ts';
 import { CONFIG, type TestDispatcher } from './dispatcher.ts';
 import { dieEverywhere, endWorlds, type World, workedOff } from './dying.ts';
@@ -65,7 +65,7 @@ describe('dying between any two steps of a request under an idempotency key', ()
     const deaths = await dieEverywhere({
       behaviour: 204,
       async before({ database, id }) {
-        await stores(database).deliveries.insert({ ...STORED, subscriptionId: id });
+        await openStores(database).deliveries.insert({ ...STORED, subscriptionId: id });
         const { bubble, body, id: eventId, ...event } = anEvent();
         await database.collection<EventDoc>('events').insert({ _id: eventId, ...event, bubbleId: null, body: Buffer.from(body) });
       },

@@ -1,7 +1,7 @@
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { falteringWorld } from '@bubbles/testing/faltering-world.ts';
 import { describe, expect, it } from '@jest/globals';
-import { stores } from '../src/adapters/store/stores.ts';
+import { openStores } from '../src/adapters/store/stores.ts';
 import { createDueDeliveryFinder } from '../src/delivery-loop/due-delivery-finder.ts';
 import { createSlots } from '../src/delivery-loop/slots.ts';
 import type { Delivery } from '../src/domain/delivery.ts';
@@ -13,7 +13,7 @@ const LIMITS = { perSubscription: 2, perOrigin: 64, perProcess: 100, reservedFor
 
 const scene = async (limits: Partial<typeof LIMITS> = {}) => {
   const { database, failing } = falteringWorld();
-  const { deliveries, ensureIndexes } = stores(database(memoryDatabase()));
+  const { deliveries, ensureIndexes } = openStores(database(memoryDatabase()));
   await ensureIndexes();
   const clock = fakeClock(NOON);
   const slots = createSlots({ ...LIMITS, ...limits });
@@ -48,8 +48,12 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
     async take(everything = true): Promise<readonly string[]> {
       const found = await finder.find(everything);
       const now = clock.now();
-      const leaseUntil = new Date(now.getTime() + 3_600_000);
-      await deliveries.claim({ now, leaseUntil, leaseToken: 'lease', ids: found.map(({ id }) => id) });
+      const lease = { token: 'lease', until: new Date(now.getTime() + 3_600_000) };
+      await deliveries.claim(
+        now,
+        lease,
+        found.map(({ id }) => id),
+      );
       for (const one of found) leased.push(one);
       return found.map(({ subscriptionId }) => subscriptionId);
     },

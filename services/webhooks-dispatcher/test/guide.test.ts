@@ -3,8 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { secretOf } from '../src/domain/ids.ts';
-import { signature } from '../src/domain/signature.ts';
+import { secretOf, signature } from '../src/domain/webhook-request.ts';
 
 const guide = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8');
 /** The block that begins so. */

@@ -4,7 +4,7 @@ import type { Collection, Doc } from '@bubbles/store/collection.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { DeliveryDoc } from '../src/adapters/store/deliveries.ts';
-import { stores } from '../src/adapters/store/stores.ts';
+import { openStores } from '../src/adapters/store/stores.ts';
 import { createDeliveryLoop } from '../src/delivery-loop/delivery-loop.ts';
 import { aBubble, aDelivery, NOON } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';
@@ -101,16 +101,16 @@ describe('deliveries of one subscription that find out together', () => {
 
 describe('a delivery whose origin is corrected between the look and the claim', () => {
   it('[DLV-06] gives back the slot that it took', async () => {
-    const { deliveries, ensureIndexes } = stores(memoryDatabase());
+    const { deliveries, ensureIndexes } = openStores(memoryDatabase());
     await ensureIndexes();
     await deliveries.insert(aDelivery({ claimCount: 0 }));
     const origins: string[] = [];
     const loop = createDeliveryLoop({
       deliveries: {
         ...deliveries,
-        async claim(request) {
+        async claim(...request) {
           await deliveries.redirect('wh_1', 'https://new.example.com');
-          return deliveries.claim(request);
+          return deliveries.claim(...request);
         },
       },
       clock: fakeClock(NOON),

@@ -6,7 +6,7 @@ import { expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { dispatchMetrics } from '../src/adapters/metrics/dispatch-metrics.ts';
 import { createReceiver } from '../src/adapters/receiver/receiver.ts';
-import { stores } from '../src/adapters/store/stores.ts';
+import { openStores } from '../src/adapters/store/stores.ts';
 import { addressPolicy } from '../src/address-guard/public-address.ts';
 import { nameServers } from '../src/address-guard/resolver.ts';
 import { DEFAULT_QUOTA } from '../src/config.ts';
@@ -29,10 +29,10 @@ const refused = async (): Promise<dns.Resolver> => {
 };
 
 it('[DLV-04] while our name servers refuse to be asked deliveries wait, and nobody is charged', async () => {
-  const { subscriptions, events, deliveries, ensureIndexes } = stores(memoryDatabase());
+  const { subscriptions, events, deliveries, ensureIndexes } = openStores(memoryDatabase());
   await ensureIndexes();
   const clock = fakeClock(NOON);
-  const leaseUntil = new Date(NOON.getTime() + 60_000);
+  const until = new Date(NOON.getTime() + 60_000);
   await subscriptions.insert(aSubscription(), DEFAULT_QUOTA);
   await events.insert(anEvent());
   await deliveries.insert(aDelivery({ claimCount: 0 }));
@@ -67,7 +67,7 @@ it('[DLV-04] while our name servers refuse to be asked deliveries wait, and nobo
     headerName: 'Service',
     userAgent: 'recordings-webhooks/1',
   });
-  const claimed = await deliveries.claim({ now: NOON, leaseUntil, leaseToken: 'lease', ids: ['dlv_1'] });
+  const claimed = await deliveries.claim(NOON, { token: 'lease', until }, ['dlv_1']);
   const heard: string[] = [];
   const attempt = await prepare({ claimed, bodies: new Map() }, () => heard.push('away'));
   for (const delivery of claimed) {

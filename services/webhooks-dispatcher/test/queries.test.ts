@@ -28,7 +28,6 @@ const SERVED: Readonly<Record<string, string>> = {
   'events: createdAt by createdAt': 'made',
   'replays: dueAt by dueAt': 'due_at',
   'replays: _id, leaseToken': '_id',
-  'replays:  by dueAt': 'due_at',
   'deliveries: claimableAt, status': 'due_v2',
   'deliveries: claimableAt, status by claimableAt': 'due_v2',
   'deliveries: claimableAt, putOff, status by claimableAt': 'due_v2',

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DeliveryDoc } from '../src/adapters/store/deliveries.ts';
 import type { EventDoc } from '../src/adapters/store/events.ts';
 import type { ReplayDoc } from '../src/adapters/store/replays.ts';
-import { stores } from '../src/adapters/store/stores.ts';
+import { openStores } from '../src/adapters/store/stores.ts';
 import { aBubble, aDelivery, anEvent } from './builders.ts';
 import type { Answer } from './dispatcher.ts';
 import { openScene, type Scene, type Subscriber } from './scene.ts';
@@ -135,7 +135,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
       await database.collection<EventDoc>('events').insert({ _id: eventId, ...event, bubbleId: null, body: Buffer.from(body) });
       const id = `dlv_${String(n).padStart(4, '0')}`;
       const made = { id, eventId, subscriptionId, ownerId: 'ada', createdAt };
-      await stores(database).deliveries.insert(aDelivery({ ...made, status: 'exhausted', attemptCount: 5, claimCount: 5 }));
+      await openStores(database).deliveries.insert(aDelivery({ ...made, status: 'exhausted', attemptCount: 5, claimCount: 5 }));
     }
   };
 

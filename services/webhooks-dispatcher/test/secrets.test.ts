@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { signature } from '../src/domain/signature.ts';
+import { signature } from '../src/domain/webhook-request.ts';
 import type { Answer } from './dispatcher.ts';
 import type { Received } from './receivers.ts';
 import { openScene, type Scene, type Subscriber } from './scene.ts';

@@ -1,7 +1,7 @@
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
-import { stores } from '../src/adapters/store/stores.ts';
+import { openStores } from '../src/adapters/store/stores.ts';
 import { createDeliveryLoop } from '../src/delivery-loop/delivery-loop.ts';
 import { POSTPONE_MS } from '../src/domain/delivery.ts';
 import { aDelivery, NOON } from './builders.ts';
@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 
 describe('a clock that is set back while somebody who is asked is away', () => {
   it('[DLV-06] makes no pause longer', async () => {
-    const { deliveries, ensureIndexes } = stores(memoryDatabase());
+    const { deliveries, ensureIndexes } = openStores(memoryDatabase());
     await ensureIndexes();
     const steady = fakeClock(NOON);
     let setBackMs = 0;

@@ -19,7 +19,7 @@ export const filled = async (make: Make, ...deliveries: readonly Delivery[]): Pr
 export const dueAt = async (store: DeliveryStore, query: Partial<Parameters<DeliveryStore['due']>[0]> = {}) =>
   (await store.due({ since: new Date(0), now: later(0), firstOnly: false, not: [], limit: 10, ...query })).map(({ id }) => id);
 export const claim = (store: DeliveryStore, ids: readonly string[], leaseToken = 'lease', now = later(0)) =>
-  store.claim({ now, leaseUntil: new Date(now.getTime() + 60_000), leaseToken, ids });
+  store.claim(now, { token: leaseToken, until: new Date(now.getTime() + 60_000) }, ids);
 /** Whether there was such a lease. */
 export const release = async (store: DeliveryStore, id: string, leaseToken: string, as: LeaseRelease['as']) =>
   (await store.release([{ id, leaseToken, as }])) === 1;

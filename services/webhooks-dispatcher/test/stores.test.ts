@@ -4,7 +4,7 @@ import type { Database } from '@bubbles/store/collection.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterAll } from '@jest/globals';
-import { type Stores, stores } from '../src/adapters/store/stores.ts';
+import { openStores, type Stores } from '../src/adapters/store/stores.ts';
 import { describeDeliveryStore } from './delivery-store.contract.ts';
 import { describeEventStore } from './event-store.contract.ts';
 import { describeReplayStore } from './replay-store.contract.ts';
@@ -13,7 +13,7 @@ import { describeSubscriptionStore } from './subscription-store.contract.ts';
 
 const describeStores = (engine: string, open: () => Database): void => {
   const make = async (): Promise<Stores> => {
-    const made = stores(open());
+    const made = openStores(open());
     await made.ensureIndexes();
     return made;
   };

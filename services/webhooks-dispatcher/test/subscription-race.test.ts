@@ -1,6 +1,6 @@
 import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
 import { expect, it } from '@jest/globals';
-import { stores } from '../src/adapters/store/stores.ts';
+import { openStores } from '../src/adapters/store/stores.ts';
 import { DEFAULT_QUOTA } from '../src/config.ts';
 import { aSubscription, NOON } from './builders.ts';
 import { memoryDatabase } from './stores.ts';
@@ -28,11 +28,11 @@ const overtaken = (database: Database, overtake: () => Promise<unknown>): Databa
 
 it('[HOOK-05] [HOOK-08] who enables while the twentieth failure disables enables', async () => {
   const database = memoryDatabase();
-  const { subscriptions, ensureIndexes } = stores(database);
+  const { subscriptions, ensureIndexes } = openStores(database);
   await ensureIndexes();
   await subscriptions.insert(aSubscription({ consecutiveFailures: 19 }), DEFAULT_QUOTA);
   const twentieth = () => subscriptions.failed({ subscriptionId: 'wh_1', epoch: 1, at: NOON, key: 'dlv_20#1' });
-  const slow = stores(overtaken(database, twentieth)).subscriptions;
+  const slow = openStores(overtaken(database, twentieth)).subscriptions;
   const enabled = await slow.update('owner', 'wh_1', ({ status, epoch }) => ({
     url: 'https://hooks.example.com/new',
     ...(status === 'disabled' && { status: 'active', consecutiveFailures: 0, epoch: epoch + 1 }),

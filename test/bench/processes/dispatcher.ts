@@ -9,7 +9,7 @@ import { openMongo } from '@bubbles/store/mongo.ts';
 import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';
-import { stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
+import { openStores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import { DEFAULT_QUOTA, PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
 import { queued } from '@bubbles/webhooks-dispatcher/domain/delivery.ts';
 import { createWebhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
@@ -67,7 +67,7 @@ const database: Database =
   'path' in store
     ? openEmbedded({ ...store, log: SILENT_LOG }).database('bubbles_webhooks')
     : openMongo({ ...store, log: SILENT_LOG, clock });
-const kept = stores(database);
+const kept = openStores(database);
 await kept.ensureIndexes();
 const seal = createSeal(SEAL_KEYS, systemIds().bytes);
 const peers = fakePeers();

@@ -14,7 +14,7 @@ import { createSeal } from '@bubbles/kernel/seal.ts';
 import type { Database } from '@bubbles/store/collection.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
 import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
-import { type Stores, stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
+import { openStores, type Stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import { type Config, DEFAULT_QUOTA, PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
 import type { Delivery } from '@bubbles/webhooks-dispatcher/domain/delivery.ts';
 import { createWebhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
@@ -59,7 +59,7 @@ const machine = { clock: systemClock(), log };
 const world = dispatcherWorld(settings.world);
 const database: Database =
   'file' in store ? openEmbedded({ path: store.file, log }).database('bubbles_webhooks') : openMongo({ ...store, ...machine });
-const kept: Stores = stores(database);
+const kept: Stores = openStores(database);
 const memory = memoryBus(machine);
 const bus: Bus = amqpUrl === null ? memory : amqpBus({ ...machine, url: amqpUrl, service: 'webhooks-dispatcher' });
 const registry = new Registry();

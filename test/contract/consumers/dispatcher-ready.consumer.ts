@@ -2,7 +2,7 @@ import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { eventHandlers } from '@bubbles/webhooks-dispatcher/adapters/bus/event-handlers.ts';
-import { stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
+import { openStores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import type { App } from '@bubbles/webhooks-dispatcher/app.ts';
 import { DEFAULT_QUOTA } from '@bubbles/webhooks-dispatcher/config.ts';
 import type { NewDelivery } from '@bubbles/webhooks-dispatcher/ports.ts';
@@ -18,7 +18,7 @@ describe('the dispatcher hears that a bubble is ready', () => {
   it('[EVT-01][EVT-03] and queues a delivery for a participant who subscribed', async () => {
     const clock = fakeClock();
     const { database } = memoryInfra('bubbles_webhooks', { clock, bus: recordingBus() });
-    const kept = stores(database);
+    const kept = openStores(database);
     await kept.ensureIndexes();
     await kept.subscriptions.insert(
       aSubscription({ ownerId: USER_ID, teamId: TEAM_ID, spaceId: CHANNEL_ID, filters: { onlyMyBubbles: true } }),

@@ -2,7 +2,7 @@ import { BubbleRemovedV1 } from '@bubbles/contracts/events/recording-events.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { eventHandlers } from '@bubbles/webhooks-dispatcher/adapters/bus/event-handlers.ts';
-import { stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
+import { openStores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import type { App } from '@bubbles/webhooks-dispatcher/app.ts';
 import { eventId } from '@bubbles/webhooks-dispatcher/domain/ids.ts';
 import { dropBodies } from '@bubbles/webhooks-dispatcher/use-cases/retention.ts';
@@ -17,7 +17,7 @@ describe('the dispatcher hears that a recording was removed', () => {
   it('[EVT-01] and drops the bodies of its events', async () => {
     const clock = fakeClock();
     const { database } = memoryInfra('bubbles_webhooks', { clock, bus: recordingBus() });
-    const kept = stores(database);
+    const kept = openStores(database);
     const id = eventId(bubble.bubble_id, 'bubble.ready');
     await kept.events.insert(anEvent({ id }));
     // The consumer calls nothing else of the app.

@@ -1,7 +1,8 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { Lease } from '@bubbles/store/work/work-queue.ts';
 import type { Delivery } from '../domain/delivery.ts';
-import type { ClaimedBatch, ClaimRequest, DeliveryStore, DueDelivery, NewDelivery } from '../ports.ts';
+import type { ClaimedBatch, DeliveryStore, DueDelivery, NewDelivery } from '../ports.ts';
 import type { DueDeliveryFinder } from './due-delivery-finder.ts';
 import type { Slots } from './slots.ts';
 
@@ -14,11 +15,10 @@ interface Ports {
   readonly finder: DueDeliveryFinder;
 }
 
-type Lease = Omit<ClaimRequest, 'ids'>;
-
 /** Deliveries that have their slots, by id, and the lease that is asked for them. */
 interface Claim {
   readonly slotted: ReadonlyMap<string, DueDelivery>;
+  readonly at: Date;
   readonly lease: Lease;
 }
 
@@ -40,11 +40,11 @@ interface Inserted {
 const NO_BODIES: ReadonlyMap<string, Uint8Array> = new Map();
 
 /** The delivery as a claim leaves it. */
-const leased = (delivery: Delivery, { leaseUntil, leaseToken }: Lease): Delivery => ({
+const leased = (delivery: Delivery, { until, token }: Lease): Delivery => ({
   ...delivery,
   claimCount: delivery.claimCount + 1,
-  claimableAt: leaseUntil,
-  leaseToken,
+  claimableAt: until,
+  leaseToken: token,
 });
 
 const dueOf = ({ id, subscriptionId, ownerId, origin, attemptCount }: Delivery): DueDelivery => ({
@@ -60,30 +60,29 @@ export function createClaims({ deliveries, clock, ids, limits, slots, finder }: 
   /** The store did not say what became of these. Asked for again under its token a claim is the same one, whether it was made or not. */
   const unanswered: Claim[] = [];
 
-  const newLease = (): Lease => {
-    const now = clock.now();
-    return { now, leaseUntil: new Date(now.getTime() + limits.leaseMs), leaseToken: ids.uuid() };
+  const claimOf = (slotted: Claim['slotted']): Claim => {
+    const at = clock.now();
+    return { slotted, at, lease: { token: ids.uuid(), until: new Date(at.getTime() + limits.leaseMs) } };
   };
-  const freeAll = ({ slotted }: Pick<Claim, 'slotted'>, claimed: readonly Delivery[]) => {
+  const freeAll = ({ slotted }: Claim, claimed: readonly Delivery[]) => {
     const kept = new Set(claimed.map(({ id }) => id));
     for (const due of slotted.values()) if (!kept.has(due.id)) slots.free(due);
   };
   const nextClaim = async (everything: boolean): Promise<Claim | null> => {
     for (let claim = unanswered.shift(); claim !== undefined; claim = unanswered.shift()) {
-      if (clock.now() < claim.lease.leaseUntil) return claim;
+      if (clock.now() < claim.lease.until) return claim;
       freeAll(claim, []);
       finder.restart();
     }
     const found = await finder.find(everything);
-    return found.length === 0 ? null : { slotted: new Map(found.map((due) => [due.id, due])), lease: newLease() };
+    return found.length === 0 ? null : claimOf(new Map(found.map((due) => [due.id, due])));
   };
   /** Each delivery with the origin at which it has its slot, whatever has become of its origin since. */
   const made = async (claim: Claim): Promise<SlottedBatch> => {
-    const { slotted, lease } = claim;
-    const request = { ...lease, ids: [...slotted.keys()] };
-    const answer = await deliveries
-      .claim(request)
-      .catch(() => deliveries.claim(request))
+    const { slotted, at, lease } = claim;
+    const ask = () => deliveries.claim(at, lease, [...slotted.keys()]);
+    const answer = await ask()
+      .catch(ask)
       .catch((error: unknown) => {
         unanswered.push(claim);
         throw error;
@@ -109,15 +108,15 @@ export function createClaims({ deliveries, clock, ids, limits, slots, finder }: 
     },
     /** Inserts deliveries. Those that may begin at once, if any may, are leased by their insert and need no claim. */
     async insert(all: readonly NewDelivery[], mayBegin: boolean): Promise<Inserted> {
-      const lease = newLease();
-      const slotted = mayBegin ? takeSlots(all) : new Map<string, DueDelivery>();
+      const claim = claimOf(mayBegin ? takeSlots(all) : new Map<string, DueDelivery>());
+      const { slotted, lease } = claim;
       const rows = all.map(({ delivery }) => (slotted.has(delivery.id) ? leased(delivery, lease) : delivery));
       const inserted = await deliveries.insertEach(rows).catch((error: unknown) => {
-        if (slotted.size > 0) unanswered.push({ slotted, lease });
+        if (slotted.size > 0) unanswered.push(claim);
         throw error;
       });
       const claimed = rows.filter(({ id }, n) => inserted[n] && slotted.has(id));
-      freeAll({ slotted }, claimed);
+      freeAll(claim, claimed);
       const bodies = new Map(
         all.flatMap(({ delivery, body }) => (body !== null && slotted.has(delivery.id) ? [[delivery.eventId, body]] : [])),
       );

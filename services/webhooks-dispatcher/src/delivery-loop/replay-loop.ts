@@ -81,7 +81,7 @@ export const createReplayLoop = ({ subscriptions, deliveries, replays, clock, id
     await replays.hasten([...waiting], clock.now());
     waiting.clear();
   };
-  const claim = (now: Date) => replays.claim({ now, leaseUntil: new Date(now.getTime() + LEASE_MS), leaseToken: ids.uuid() });
+  const claim = (now: Date) => replays.claim(now, { token: ids.uuid(), until: new Date(now.getTime() + LEASE_MS) });
 
   return {
     async run() {

@@ -15,6 +15,3 @@ export const deliveryId = (event: string, subscriptionId: string): string => der
 export const subscriptionId = (bytes: Uint8Array): string => random('wh', bytes);
 export const replayId = (bytes: Uint8Array): string => random('rpl', bytes);
 export const testEventId = (bytes: Uint8Array): string => random('evt', bytes);
-
-export const SECRET_BYTES = 32;
-export const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(bytes).toString('base64')}`;

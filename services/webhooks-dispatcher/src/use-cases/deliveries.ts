@@ -4,11 +4,11 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import { type AttemptRecord, type Delivery, queued, requeueOf } from '../domain/delivery.ts';
 import { ID_BYTES, testEventId } from '../domain/ids.ts';
 import { attemptOfKey, type Subscription, type SubscriptionQuota, withTest } from '../domain/subscription.ts';
+import { type RequestNames, requestHeaders } from '../domain/webhook-request.ts';
 import type { Access, DeliveryPage, DeliveryStore, EventStore, Readability, SubscriptionStore } from '../ports.ts';
-import { type PostPorts, requestHeaders } from './post.ts';
 import { type Owner, ownSubscription, requireEnabled, requirePaidAccess } from './subscriptions.ts';
 
-interface Ports extends Pick<PostPorts, 'headerName' | 'userAgent'> {
+interface Ports extends RequestNames {
   readonly subscriptions: SubscriptionStore;
   readonly events: EventStore;
   readonly deliveries: DeliveryStore;

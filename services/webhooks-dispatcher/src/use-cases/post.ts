@@ -3,18 +3,15 @@ import { isDomainError } from '@bubbles/kernel/errors.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
 import { type DestinationPolicy, destinationUrl } from '../address-guard/destination-url.ts';
 import type { AttemptOutcome, Delivery } from '../domain/delivery.ts';
-import { signature } from '../domain/signature.ts';
 import type { Subscription } from '../domain/subscription.ts';
+import { type RequestNames, requestHeaders, signature } from '../domain/webhook-request.ts';
 import type { Receiver } from '../ports.ts';
 
-export interface PostPorts {
+export interface PostPorts extends RequestNames {
   readonly receiver: Receiver;
   readonly receivers: DestinationPolicy;
   readonly seal: Seal;
   readonly clock: Clock;
-  /** The service-specific part of the header names, `X-<name>-Signature`. */
-  readonly headerName: string;
-  readonly userAgent: string;
 }
 
 const BLOCKED: AttemptOutcome = {
@@ -48,19 +45,6 @@ interface Addressed {
   /** The newest first. */
   readonly secrets: readonly string[];
 }
-
-/** Written as the interface writes them: some gateways before receivers hand names on as they came, and look them up by case. */
-export const requestHeaders = (
-  { headerName, userAgent }: Pick<PostPorts, 'headerName' | 'userAgent'>,
-  { id, type }: Pick<Delivery, 'id' | 'type'>,
-  signed: string,
-): Readonly<Record<string, string>> => ({
-  'Content-Type': 'application/json',
-  'User-Agent': userAgent,
-  [`X-${headerName}-Event`]: type,
-  [`X-${headerName}-Delivery`]: id,
-  [`X-${headerName}-Signature`]: signed,
-});
 
 interface Sent {
   readonly body: Uint8Array;

@@ -4,7 +4,7 @@ import { DomainError, refusal } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
 import { type DestinationPolicy, destinationUrl } from '../address-guard/destination-url.ts';
-import { ID_BYTES, SECRET_BYTES, secretOf, subscriptionId } from '../domain/ids.ts';
+import { ID_BYTES, subscriptionId } from '../domain/ids.ts';
 import {
   type EventType,
   emptyToNull,
@@ -13,6 +13,7 @@ import {
   type Subscription,
   type SubscriptionQuota,
 } from '../domain/subscription.ts';
+import { SECRET_BYTES, secretOf } from '../domain/webhook-request.ts';
 import type { Access, ListPage, OwnerAccess, SubscriptionChange, SubscriptionStore } from '../ports.ts';
 
 interface Ports {

@@ -1,8 +1,9 @@
-import type { Collection, Filter, IndexSpec, UpdateFilter } from '@bubbles/store/collection.ts';
+import type { CreatedPosition } from '@bubbles/kernel/cursors.ts';
+import type { Collection, Filter, IndexSpec } from '@bubbles/store/collection.ts';
 import { sweepSlices } from '@bubbles/store/sweep-slices.ts';
+import { type LeaseEnd, workQueue } from '@bubbles/store/work/work-queue.ts';
 import type { AttemptRecord, Delivery } from '../../domain/delivery.ts';
 import type { DeliveryStore, DueDelivery, LeaseRelease } from '../../ports.ts';
-import { afterPosition, NEWEST_FIRST } from './newest-first.ts';
 
 type Renamed = 'id' | 'attemptCount' | 'attemptsBeforeQueue' | 'maxAttempts' | 'claimCount' | 'log';
 type StoredRecord = Omit<AttemptRecord, 'number'> & { readonly n: number };
@@ -28,6 +29,14 @@ export const DELIVERY_INDEXES: readonly IndexSpec[] = [
   { name: 'made', keys: { createdAt: 1 } },
 ];
 export const DROPPED_DELIVERY_INDEXES: readonly string[] = ['due', 'first_due'];
+
+export const NEWEST_FIRST = { createdAt: -1, _id: -1 } as const;
+
+/** The filter of rows that come after `position`. */
+export const afterPosition = (position: CreatedPosition | null) =>
+  position === null
+    ? {}
+    : { $or: [{ createdAt: { $lt: position.createdAt } }, { createdAt: position.createdAt, _id: { $lt: position.id } }] };
 
 /** A delivery can be sent again by hand without end. */
 const MAX_LOG_RECORDS = 50;
@@ -56,24 +65,29 @@ const toDelivery = ({ _id, putOff, attempt, base, budget, claims, log, ...same }
   ...same,
 });
 
-export const deliveryStore = (collection: Collection<DeliveryDoc>): DeliveryStore => ({ ...queueOf(collection), ...logOf(collection) });
+export const createDeliveryStore = (collection: Collection<DeliveryDoc>): DeliveryStore => ({
+  ...queueOf(collection),
+  ...logOf(collection),
+});
 
-type Queue = Pick<
-  DeliveryStore,
-  'insert' | 'insertEach' | 'due' | 'dueOf' | 'claim' | 'release' | 'redirect' | 'nextDueAfter' | 'releaseLeases' | 'countDue'
->;
-
-const releaseUpdate = ({ as }: LeaseRelease): UpdateFilter<DeliveryDoc> => {
-  if (as.kind === 'postponed') return { $set: { claimableAt: as.until, leaseToken: null, putOff: true }, $inc: { claims: -1 } };
-  if (as.kind === 'cancelled') return { $set: { status: 'cancelled', reason: as.reason, finishedAt: as.at, leaseToken: null } };
+const leaseEnd = ({ id, leaseToken: token, as }: LeaseRelease): LeaseEnd<DeliveryDoc> => {
+  if (as.kind === 'postponed') return { id, token, claimableAt: as.until, update: { $set: { putOff: true }, $inc: { claims: -1 } } };
+  if (as.kind === 'cancelled') return { id, token, update: { $set: { status: 'cancelled', reason: as.reason, finishedAt: as.at } } };
   const { status, attemptCount, claimCount, claimableAt, finishedAt, log } = as.delivery;
-  return {
-    $set: { status, attempt: attemptCount, claims: claimCount, claimableAt, finishedAt, leaseToken: null },
+  const update = {
+    $set: { status, attempt: attemptCount, claims: claimCount, finishedAt },
     $push: { log: { $each: log.slice(-1).map(toStoredRecord), $slice: -MAX_LOG_RECORDS } },
   };
+  return { id, token, claimableAt, update };
 };
 
-function queueOf(collection: Collection<DeliveryDoc>): Queue {
+function queueOf(collection: Collection<DeliveryDoc>): Omit<DeliveryStore, 'page' | 'ofSubscription' | 'requeue' | 'sweep'> {
+  const queue = workQueue({
+    collection,
+    fields: { claimableAt: 'claimableAt', leaseToken: 'leaseToken' },
+    pending: { status: 'pending' },
+    onClaim: { $set: { putOff: false }, $inc: { claims: 1 } },
+  });
   const dueBy = async (filter: Filter<DeliveryDoc>, limit: number): Promise<DueDelivery[]> => {
     const docs = await collection.find(filter, { sort: { claimableAt: 1 }, limit, projection: DUE_FIELDS });
     return docs.map(({ _id, subscriptionId, ownerId, origin, attempt }) => ({
@@ -84,6 +98,7 @@ function queueOf(collection: Collection<DeliveryDoc>): Queue {
       attemptCount: attempt,
     }));
   };
+  const firstAlone = (firstOnly: boolean) => (firstOnly ? { attempt: 0 } : {});
   return {
     insert: (delivery) => collection.insert(toDoc(delivery)),
     insertEach: (deliveries) => collection.insertEach(deliveries.map(toDoc)),
@@ -92,40 +107,22 @@ function queueOf(collection: Collection<DeliveryDoc>): Queue {
         {
           status: 'pending',
           claimableAt: { $gte: since, $lte: now },
-          ...(firstOnly && { attempt: 0 }),
+          ...firstAlone(firstOnly),
           subscriptionId: { $nin: [...not] },
         },
         limit,
       ),
     dueOf: (subscriptionId, { now, firstOnly, limit }) =>
-      dueBy({ subscriptionId, status: 'pending', claimableAt: { $lte: now }, ...(firstOnly && { attempt: 0 }) }, limit),
-    async claim({ now, leaseUntil, leaseToken, ids }) {
-      const due: Filter<DeliveryDoc> = { _id: { $in: [...ids] }, status: 'pending', claimableAt: { $lte: now } };
-      await collection.updateMany(due, { $set: { claimableAt: leaseUntil, leaseToken, putOff: false }, $inc: { claims: 1 } });
-      return (await collection.find({ _id: { $in: [...ids] }, leaseToken })).map(toDelivery);
-    },
-    release: (releases) =>
-      collection.updateEach(
-        releases.map((release) => ({ filter: { _id: release.id, leaseToken: release.leaseToken }, update: releaseUpdate(release) })),
-      ),
+      dueBy({ subscriptionId, ...queue.claimable(now), ...firstAlone(firstOnly) }, limit),
+    claim: async (now, lease, ids) => (await queue.claimEach(now, lease, ids)).map(toDelivery),
+    release: (releases) => queue.endEach(releases.map(leaseEnd)),
     async redirect(subscriptionId, origin) {
       await collection.updateMany({ subscriptionId, status: 'pending', origin: { $ne: origin } }, { $set: { origin } });
     },
-    async nextDueAfter(now) {
-      const next = await collection.findOne(
-        { status: 'pending', claimableAt: { $gt: now }, putOff: false },
-        { sort: { claimableAt: 1 }, projection: { claimableAt: 1 } },
-      );
-      return next?.claimableAt ?? null;
-    },
-    async releaseLeases(now) {
-      await collection.updateMany(
-        { status: 'pending', claimableAt: { $gt: now }, leaseToken: { $ne: null } },
-        { $set: { claimableAt: now, leaseToken: null } },
-      );
-    },
+    nextDueAfter: (now) => queue.nextAfter(now, { putOff: false }),
+    releaseLeases: queue.releaseAll,
     async countDue(now) {
-      const filter: Filter<DeliveryDoc> = { status: 'pending', claimableAt: { $lte: now } };
+      const filter = queue.claimable(now);
       const [due, oldest] = await Promise.all([
         collection.count(filter),
         collection.findOne(filter, { sort: { claimableAt: 1 }, projection: { claimableAt: 1 } }),

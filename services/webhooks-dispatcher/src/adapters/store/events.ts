@@ -19,7 +19,7 @@ const toDoc = ({ id, body, bubble, ...event }: WebhookEvent): EventDoc => ({
   body: Buffer.from(body),
 });
 
-export const eventStore = (collection: Collection<EventDoc>): EventStore => ({
+export const createEventStore = (collection: Collection<EventDoc>): EventStore => ({
   async insert(event) {
     await collection.insert(toDoc(event));
   },

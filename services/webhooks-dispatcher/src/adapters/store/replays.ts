@@ -1,4 +1,5 @@
 import type { Collection, IndexSpec } from '@bubbles/store/collection.ts';
+import { workQueue } from '@bubbles/store/work/work-queue.ts';
 import type { Replay } from '../../domain/replay.ts';
 import type { ReplayStore } from '../../ports.ts';
 
@@ -12,28 +13,22 @@ export const REPLAY_INDEXES: readonly IndexSpec[] = [{ name: 'due_at', keys: { d
 
 const toReplay = ({ _id, replayId, ...rest }: ReplayDoc): Replay => ({ id: replayId, subscriptionId: _id, ...rest });
 
-export const replayStore = (collection: Collection<ReplayDoc>): ReplayStore => ({
-  insert: ({ id, subscriptionId, ...replay }) => collection.insert({ _id: subscriptionId, replayId: id, ...replay }),
-  async ofSubscription(subscriptionId) {
-    const doc = await collection.findOne({ _id: subscriptionId });
-    return doc && toReplay(doc);
-  },
-  async claim({ now, leaseUntil, leaseToken }) {
-    const lease = { dueAt: leaseUntil, leaseToken };
-    const doc = await collection.findOneAndUpdate({ dueAt: { $lte: now } }, { $set: lease }, { sort: { dueAt: 1 } });
-    return doc && toReplay(doc);
-  },
-  async move({ subscriptionId, leaseToken }, to) {
-    await collection.updateOne({ _id: subscriptionId, leaseToken }, { $set: { ...to, leaseToken: null } });
-  },
-  async hasten(subscriptionIds, now) {
-    await collection.updateMany({ _id: { $in: [...subscriptionIds] }, leaseToken: null }, { $set: { dueAt: now } });
-  },
-  async end({ subscriptionId, leaseToken }) {
-    await collection.deleteOne({ _id: subscriptionId, leaseToken });
-  },
-  async nextDue() {
-    const [next] = await collection.find({}, { sort: { dueAt: 1 }, limit: 1, projection: { dueAt: 1 } });
-    return next?.dueAt ?? null;
-  },
-});
+export const createReplayStore = (collection: Collection<ReplayDoc>): ReplayStore => {
+  const queue = workQueue({ collection, fields: { claimableAt: 'dueAt', leaseToken: 'leaseToken' } });
+  const found = (doc: ReplayDoc | null) => doc && toReplay(doc);
+  return {
+    insert: ({ id, subscriptionId, ...replay }) => collection.insert({ _id: subscriptionId, replayId: id, ...replay }),
+    ofSubscription: async (subscriptionId) => found(await collection.findOne({ _id: subscriptionId })),
+    claim: async (now, lease) => found(await queue.claimNext(now, lease)),
+    async move({ subscriptionId, leaseToken }, { position, dueAt }) {
+      await queue.end({ id: subscriptionId, token: leaseToken ?? '', claimableAt: dueAt, update: { $set: { position } } });
+    },
+    async hasten(subscriptionIds, now) {
+      await collection.updateMany({ _id: { $in: [...subscriptionIds] }, leaseToken: null }, { $set: { dueAt: now } });
+    },
+    async end({ subscriptionId, leaseToken }) {
+      await queue.remove(subscriptionId, leaseToken ?? '');
+    },
+    nextDue: () => queue.nextAfter(new Date(0)),
+  };
+};

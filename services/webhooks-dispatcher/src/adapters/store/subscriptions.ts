@@ -7,7 +7,7 @@ import {
   type SubscriptionQuota,
 } from '../../domain/subscription.ts';
 import type { EndedAttempt, SubscriptionChange, SubscriptionStore } from '../../ports.ts';
-import { afterPosition, NEWEST_FIRST } from './newest-first.ts';
+import { afterPosition, NEWEST_FIRST } from './deliveries.ts';
 
 type Renamed = 'id' | 'consecutiveFailures' | 'countedFailureKeys' | 'testedAt' | 'ownerLife';
 
@@ -106,7 +106,7 @@ function insertWithin(collection: Collection<SubscriptionDoc>): SubscriptionStor
   };
 }
 
-export function subscriptionStore(collection: Collection<SubscriptionDoc>): SubscriptionStore {
+export function createSubscriptionStore(collection: Collection<SubscriptionDoc>): SubscriptionStore {
   const found = (doc: SubscriptionDoc | null) => doc && toSubscription(doc);
   return {
     insert: insertWithin(collection),

@@ -2,8 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import Stripe from 'stripe';
 import { NOON } from '../../test/builders.ts';
-import { secretOf } from './ids.ts';
-import { signature } from './signature.ts';
+import { secretOf, signature } from './webhook-request.ts';
 
 const secret = secretOf(Buffer.alloc(32, 7));
 const body = Buffer.from('{"id":"evt_1","note":"café 🎈"}');
