@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { StartupError } from '@bubbles/kernel/run-process.ts';
+import { setAsideDataFile } from '@bubbles/store-embedded/data-file.ts';
 import { DataFileRefused } from '@bubbles/store-embedded/data-file-faults.ts';
 import { type EmbeddedStore, openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
-import { setAsideDataFile } from '@bubbles/store-embedded/set-aside.ts';
 import { MEMORY, type SandboxConfig } from './config.ts';
 
 export interface OpenedStore {

@@ -5,7 +5,46 @@ import { type Fields, isBytes } from '@bubbles/store/plain-data.ts';
 import { deserialize } from 'bson';
 import type { CountedCommits } from './commit-counter.ts';
 import { damaged, otherFormat, unusable } from './data-file-faults.ts';
-import { type Checksums, rowChecksum, type StoredRow, sumOf, type Totals, totalsChecksum } from './stored-rows.ts';
+
+/** A document as it lies in the file. */
+export interface StoredRow {
+  readonly number: number;
+  /** Which collection of which database it belongs to. */
+  readonly space: string;
+  readonly body: Uint8Array;
+}
+
+/** What the file says of all its rows together, in the same transaction as the rows. */
+export interface Totals {
+  /** The id of the store, which no other has. */
+  readonly store: string;
+  readonly commits: number;
+  readonly rows: number;
+  /** Of the checksums of all rows: a row that is missing, too many or of before changes it. */
+  readonly sum: number;
+}
+
+/** By the number of the row. */
+export type Checksums = ReadonlyMap<number, number>;
+
+const HIGH = 2 ** 32;
+/** Odd, so that each number gives another product. */
+const LOW_FACTOR = 0x9e37_79b1;
+const HIGH_FACTOR = 0x85eb_ca6b;
+/** Sums stay exact integers. */
+const SUM_LIMIT = 2 ** 52;
+
+/** Over the whole row: with another number or another space the same body has another checksum. */
+export const rowChecksum = ({ number, space, body }: StoredRow): number => {
+  const ofNumber = Math.imul(number, LOW_FACTOR) ^ Math.imul(number / HIGH, HIGH_FACTOR);
+  return crc32(body, (crc32(space) ^ ofNumber) >>> 0);
+};
+
+export const totalsChecksum = ({ store, commits, rows, sum }: Totals): number => crc32(`${store} ${commits} ${rows} ${sum}`);
+
+export const addToSum = (sum: number, difference: number): number => (sum + difference + SUM_LIMIT) % SUM_LIMIT;
+
+export const sumOf = (checksums: Checksums): number => checksums.values().reduce(addToSum, 0);
 
 export const TABLES = {
   documents: 'CREATE TABLE documents (number INTEGER PRIMARY KEY, space TEXT NOT NULL, body BLOB NOT NULL, checksum INTEGER NOT NULL)',
@@ -46,7 +85,7 @@ const checkHeader = (path: string): void => {
     throw damaged(path, 'its first page is not what was written');
 };
 
-/** Of the tables as they are declared: what stands in a declaration decides what SQLite makes of its rows. */
+/** Compares the declarations of the tables too, since they decide what SQLite makes of the rows. */
 const formatOf = (path: string, database: DatabaseSync): number | null => {
   const pages = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
   if (pages !== 'ok') throw damaged(path, 'its pages do not fit together', pages);
@@ -99,7 +138,7 @@ const readContent = (path: string, database: DatabaseSync): DataFileContent | nu
   return { rows, checksums, totals };
 };
 
-/** Reads all of the file and changes nothing, so that what is refused can still be mended; null when there is no file, or one without tables. */
+/** Reads all of the file and changes nothing, so that a refused file can still be repaired; null when there is no file, or one without tables. */
 export const readDataFile = (path: string): DataFileContent | null => {
   if (bytesIn(path) === 0) return null;
   try {

@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** `unreadable`: it is damaged, lacks something or was written by another version; another file in its place would be opened. */
-export type RefusalReason = 'in use' | 'unreadable' | 'not opened';
+type RefusalReason = 'in use' | 'unreadable' | 'not opened';
 
 /** What keeps a data file from being opened, in one clear line. */
 export class DataFileRefused extends Error {

@@ -1,14 +1,28 @@
-import { existsSync, mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { errorCode } from '@bubbles/kernel/errors.ts';
 import { type CommitCounter, openCommitCounter, readCommitCounter } from './commit-counter.ts';
-import { counterPath, type DataFileContent, FORMAT, type LoadedRow, readDataFile, refuseLoss, TABLES } from './data-file-content.ts';
-import { inUse, unusable } from './data-file-faults.ts';
-import { addToSum, type Checksums, rowChecksum, type StoredRow, sumOf, type Totals, totalsChecksum } from './stored-rows.ts';
+import {
+  addToSum,
+  type Checksums,
+  counterPath,
+  type DataFileContent,
+  FORMAT,
+  type LoadedRow,
+  readDataFile,
+  refuseLoss,
+  rowChecksum,
+  type StoredRow,
+  sumOf,
+  TABLES,
+  type Totals,
+  totalsChecksum,
+} from './data-file-content.ts';
+import { DataFileRefused, inUse, unusable } from './data-file-faults.ts';
 
 /** Rows by number; null for one that goes. */
-export type RowChanges = ReadonlyMap<number, StoredRow | null>;
+type RowChanges = ReadonlyMap<number, StoredRow | null>;
 
 export interface DataFile {
   /** All or nothing. */
@@ -17,10 +31,10 @@ export interface DataFile {
   close(): void;
 }
 
-export interface OpenedDataFile {
+interface OpenedDataFile {
   readonly file: DataFile;
   readonly rows: readonly LoadedRow[];
-  /** False when nothing told whether the file has all that was answered. */
+  /** False when there was no counter to tell whether the file has every commit that was answered. */
   readonly counted: boolean;
 }
 
@@ -186,3 +200,24 @@ export function openDataFile(path: string): OpenedDataFile {
     throw unusable(path, error);
   }
 }
+
+/** The file itself goes first: what is left beside none is refused, whatever ends this halfway. */
+const PARTS = ['', '-wal', '-shm', '-commits'];
+
+const refuseInUse = (path: string): void => {
+  try {
+    readDataFile(path);
+  } catch (error) {
+    if (error instanceof DataFileRefused && error.reason === 'in use') throw error;
+  }
+};
+
+/** Moves a data file with all that belongs to it into a new folder, whatever its state; false when there is nothing to move. Refused while it is in use. */
+export const setAsideDataFile = (path: string, folder: string): boolean => {
+  const present = PARTS.map((part) => path + part).filter((part) => existsSync(part));
+  if (present.length === 0) return false;
+  refuseInUse(path);
+  mkdirSync(folder);
+  for (const part of present) renameSync(part, join(folder, basename(part)));
+  return true;
+};

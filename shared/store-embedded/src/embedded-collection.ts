@@ -4,12 +4,11 @@ import { asFields, cloneData, type Fields, refuseForeignData, refuseUnstorableDo
 import { storeRefusal, storeUnavailable } from '@bubbles/store/store-errors.ts';
 import type { Journal } from './journal.ts';
 import type { Row } from './ordered-index.ts';
-import { type Projection, projector } from './projection.ts';
-import { type Query, select } from './query.ts';
+import { projector, type Query, select } from './query.ts';
 import type { Table } from './table.ts';
 import { parseUpdate, updated, upserted } from './update.ts';
 
-export interface CollectionParts {
+interface CollectionParts {
   readonly name: string;
   /** The collection's place in the data file. */
   readonly space: string;
@@ -108,7 +107,7 @@ const makeIndexes = ({ space, table }: CollectionParts, plan: IndexPlan) => {
   for (const spec of missing) if (!table.addIndex(spec)) throw repeatedKey(space, spec.name);
 };
 
-/** The port on a table in memory whose writes are answered when the journal has kept them; reads too, so that nothing is told that could be lost. */
+/** The port on a table in memory. Writes are answered when the journal has kept them, and reads too: no answer holds what could still be lost. */
 export function embeddedCollection<T extends Doc>(parts: CollectionParts): Collection<T> {
   const { name, journal, isOpen } = parts;
   const rows = rowsOf(parts);
@@ -122,7 +121,8 @@ export function embeddedCollection<T extends Doc>(parts: CollectionParts): Colle
     return result;
   };
   /** What is stored under T was inserted as T; a projection narrows it as the caller asked. */
-  const shown = (doc: Fields | null, projection?: Projection): T | null => (doc ? (projector(projection)(doc) as unknown as T) : null);
+  const shown = (doc: Fields | null, projection?: Parameters<typeof projector>[0]): T | null =>
+    doc ? (projector(projection)(doc) as unknown as T) : null;
   /** A copy of an object is an object. */
   const copyOf = (doc: T): Fields => cloneData(doc) as Fields;
   const removeAll = (found: readonly Row[]) => {

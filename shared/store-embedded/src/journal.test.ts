@@ -1,6 +1,6 @@
 import type { Doc } from '@bubbles/store/collection.ts';
 import { describe, expect, it } from '@jest/globals';
-import type { DataFile, RowChanges } from './data-file.ts';
+import type { DataFile } from './data-file.ts';
 import { embeddedCollection } from './embedded-collection.ts';
 import { fileJournal } from './journal.ts';
 import { table } from './table.ts';
@@ -13,7 +13,7 @@ const disk = () => {
     if (full) throw new Error('database or disk is full');
   };
   const file: DataFile = {
-    write(changes: RowChanges) {
+    write(changes: Parameters<DataFile['write']>[0]) {
       refuseWhenFull();
       written.push([...changes.keys()]);
     },

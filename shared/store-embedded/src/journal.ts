@@ -3,7 +3,7 @@ import type { Fields } from '@bubbles/store/plain-data.ts';
 import { storeRefusal, storeUnavailable } from '@bubbles/store/store-errors.ts';
 import { serialize } from 'bson';
 import type { DataFile } from './data-file.ts';
-import type { StoredRow } from './stored-rows.ts';
+import type { StoredRow } from './data-file-content.ts';
 
 /** Carries the writes of a store to its file. */
 export interface Journal {

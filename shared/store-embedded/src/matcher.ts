@@ -1,157 +1,131 @@
+import { types } from 'node:util';
 import { type Fields, isPlainObject } from '@bubbles/store/plain-data.ts';
 import { storeRefusal } from '@bubbles/store/store-errors.ts';
-import { Context } from 'mingo/core';
-import * as arrayOperators from 'mingo/operators/query/array';
-import * as elementOperators from 'mingo/operators/query/element';
-import * as evaluationOperators from 'mingo/operators/query/evaluation';
-import * as logicalOperators from 'mingo/operators/query/logical';
-import { Query } from 'mingo/query';
-import type { Options, QueryOperator } from 'mingo/types';
-import { candidateReader } from './paths.ts';
+import { holdsAt, valueReader } from './paths.ts';
 import { compareValues, equalValues, typeRank } from './value-order.ts';
 
-export type Matcher = (doc: Fields) => boolean;
+type Matcher = (doc: Fields) => boolean;
+type Test = (value: unknown) => boolean;
+/** What a condition on a path means; refuses an operand that it cannot mean. */
+type Operator = (path: string, operand: unknown) => Matcher;
 
-type Test = (value: unknown, operand: unknown) => boolean;
+const JOINS: readonly string[] = ['$and', '$or', '$nor'];
 
-/** Holds when one of the values at the path passes. */
-const some = (test: Test) => (path: string, operand: unknown) => {
-  const read = candidateReader(path);
-  return (doc: Fields) => read(doc).some((value) => test(value, operand));
+/** `{ $gt: 1 }` is a condition, `{ city: 'Oslo' }` a value; `{ $or: [...] }` is a filter. */
+export const hasOperators = (value: unknown): value is Fields =>
+  isPlainObject(value) && Object.keys(value).some((name) => name.startsWith('$') && !JOINS.includes(name));
+
+/** As `holdsAt`, without the elements of arrays. */
+const onValues = (path: string, test: Test): Matcher => {
+  const read = valueReader(path);
+  return (doc) => read(doc).some(test);
 };
-const none = (test: Test) => (path: string, operand: unknown) => {
-  const holds = some(test)(path, operand);
-  return (doc: Fields) => !holds(doc);
+const not = (matches: Matcher): Matcher => {
+  return (doc) => !matches(doc);
+};
+const every = (parts: readonly Matcher[]): Matcher => {
+  const [only] = parts;
+  return parts.length === 1 && only ? only : (doc) => parts.every((matches) => matches(doc));
+};
+const either = (parts: readonly Matcher[]): Matcher => {
+  return (doc) => parts.some((matches) => matches(doc));
 };
 
-/** A range holds within the type of its bound only. */
-const within = (holds: (order: number) => boolean): Test => {
-  return (value, bound) => typeRank(value) === typeRank(bound) && holds(compareValues(value, bound));
-};
-
-const listOf = (operator: string, operand: unknown): readonly unknown[] => {
-  if (!Array.isArray(operand)) throw storeRefusal(`${operator} needs an array.`);
+const listOf = (name: string, operand: unknown): readonly unknown[] => {
+  if (!Array.isArray(operand)) throw storeRefusal(`${name} needs an array.`);
   return operand;
 };
-const matchesItem = (value: unknown, item: unknown) =>
-  item instanceof RegExp && typeof value === 'string' ? item.test(value) : equalValues(value, item);
+
+const equals = (operand: unknown): Test => {
+  if (!types.isRegExp(operand)) return (value) => equalValues(value, operand);
+  return (value) => (typeof value === 'string' ? value.search(operand) !== -1 : equalValues(value, operand));
+};
 /** Lists of texts are long: ids, and what is to be left out. */
-const among = (operator: string, operand: unknown): ((value: unknown) => boolean) => {
-  const list = listOf(operator, operand);
-  if (!list.every((item) => typeof item === 'string')) return (value) => list.some((item) => matchesItem(value, item));
-  const texts = new Set<unknown>(list);
-  return (value) => texts.has(value);
+const among = (name: string, operand: unknown): Test => {
+  const list = listOf(name, operand);
+  if (list.every((item) => typeof item === 'string')) {
+    const texts = new Set<unknown>(list);
+    return (value) => texts.has(value);
+  }
+  const tests = list.map(equals);
+  return (value) => tests.some((test) => test(value));
 };
-const someAmong = (operator: string) => (path: string, operand: unknown) => {
-  const read = candidateReader(path);
-  const isAmong = among(operator, operand);
-  return (doc: Fields) => read(doc).some(isAmong);
-};
-const noneAmong = (operator: string) => (path: string, operand: unknown) => {
-  const holds = someAmong(operator)(path, operand);
-  return (doc: Fields) => !holds(doc);
-};
-
-const all = (path: string, operand: unknown, options: Options) => {
-  const queries = listOf('$all', operand).map((item) => new Query({ [path]: item }, options));
-  return (doc: Fields) => queries.length > 0 && queries.every((query) => query.test(doc));
+/** A range holds within the type of its bound only. */
+const within = (holds: (order: number) => boolean): Operator => {
+  return (path, bound) => {
+    const rank = typeRank(bound);
+    return holdsAt(path, (value) => typeRank(value) === rank && holds(compareValues(value, bound)));
+  };
 };
 
-const simple = {
-  $eq: some(equalValues),
-  $ne: none(equalValues),
-  $in: someAmong('$in'),
-  $nin: noneAmong('$nin'),
-  $lt: some(within((order) => order < 0)),
-  $lte: some(within((order) => order <= 0)),
-  $gt: some(within((order) => order > 0)),
-  $gte: some(within((order) => order >= 0)),
-};
-const comparisons = { $all: all, ...simple };
+const $eq: Operator = (path, operand) => holdsAt(path, equals(operand));
+const $in: Operator = (path, operand) => holdsAt(path, among('$in', operand));
 
-/** mingo's query language with MongoDB's comparison of values: by type, by code point, bytes as bytes, sub-documents in the order of their fields. */
-const context = Context.init({
-  query: {
-    $and: logicalOperators.$and,
-    $or: logicalOperators.$or,
-    $nor: logicalOperators.$nor,
-    $not: logicalOperators.$not,
-    $exists: elementOperators.$exists,
-    $type: elementOperators.$type,
-    $elemMatch: arrayOperators.$elemMatch,
-    $size: arrayOperators.$size,
-    $regex: evaluationOperators.$regex,
-    $mod: evaluationOperators.$mod,
-    // mingo types an operator as the intersection of all of its own, which no function but those can be.
-    ...(comparisons as unknown as Record<`$${string}`, QueryOperator>),
+const OPERATORS: Readonly<Record<string, Operator>> = {
+  $eq,
+  $in,
+  $ne: (path, operand) => not($eq(path, operand)),
+  $nin: (path, operand) => not(holdsAt(path, among('$nin', operand))),
+  $lt: within((order) => order < 0),
+  $lte: within((order) => order <= 0),
+  $gt: within((order) => order > 0),
+  $gte: within((order) => order >= 0),
+  $exists: (path, operand) => {
+    const exists = onValues(path, (value) => value !== undefined);
+    return operand ? exists : not(exists);
   },
-});
-
-const every =
-  (parts: readonly Matcher[]): Matcher =>
-  (doc) =>
-    parts.every((matches) => matches(doc));
-const either =
-  (parts: readonly Matcher[]): Matcher =>
-  (doc) =>
-    parts.some((matches) => matches(doc));
-
-type Comparison = keyof typeof simple;
-const isSimple = (operator: string): operator is Comparison => Object.hasOwn(simple, operator);
-const isScalar = (value: unknown) => typeof value !== 'object' || value === null || value instanceof Date;
-
-const fieldMatcher = (path: string, value: unknown): Matcher | null => {
-  if (isScalar(value)) return simple.$eq(path, value);
-  if (!isPlainObject(value) || Object.keys(value).length === 0) return null;
-  const parts: Matcher[] = [];
-  for (const [operator, operand] of Object.entries(value)) {
-    if (!isSimple(operator) || !(isScalar(operand) || Array.isArray(operand))) return null;
-    parts.push(simple[operator](path, operand));
-  }
-  return every(parts);
-};
-const listMatcher = (join: typeof every, value: unknown): Matcher | null =>
-  Array.isArray(value) && value.length > 0 && value.every(isPlainObject) ? join(value.map(matcher)) : null;
-
-/** What nearly every filter is made of, without mingo; null for the rest. */
-const ownMatcher = (name: string, value: unknown): Matcher | null => {
-  if (name === '$and') return listMatcher(every, value);
-  if (name === '$or') return listMatcher(either, value);
-  return name.startsWith('$') ? null : fieldMatcher(name, value);
+  $size: (path, operand) => onValues(path, (value) => Array.isArray(value) && value.length === operand),
+  $all: (path, operand) => {
+    const parts = listOf('$all', operand).map((item) => conditionMatcher(path, item));
+    return parts.length > 0 ? every(parts) : () => false;
+  },
+  $elemMatch: (path, operand) => {
+    const matches = elementMatcher(operand);
+    return onValues(path, (value) => Array.isArray(value) && value.some(matches));
+  },
+  $not: (path, operand) => {
+    if (!hasOperators(operand) && !types.isRegExp(operand)) throw storeRefusal('$not needs an operator or a pattern.');
+    return not(conditionMatcher(path, operand));
+  },
 };
 
-const refused = (error: unknown) => storeRefusal(`The filter is wrong: ${Error.isError(error) ? error.message : String(error)}`);
-
-const mingoMatcher = (filter: Fields): Matcher => {
-  const query = new Query(filter, { context });
-  return (doc) => query.test(doc);
+const conditionMatcher = (path: string, condition: unknown): Matcher => {
+  if (!hasOperators(condition)) return $eq(path, condition);
+  return every(
+    Object.entries(condition).map(([name, operand]) => {
+      const operator = Object.hasOwn(OPERATORS, name) ? OPERATORS[name] : undefined;
+      if (!operator) throw storeRefusal(`'${name}' is not a query operator that stores may use.`);
+      return operator(path, operand);
+    }),
+  );
 };
 
-/** Compiles a filter; what it cannot mean is refused. */
-export const matcher = (filter: Fields): Matcher => {
-  const parts: Matcher[] = [];
-  const rest: Fields = {};
-  try {
-    for (const [name, value] of Object.entries(filter)) {
-      const part = ownMatcher(name, value);
-      if (part) parts.push(part);
-      else rest[name] = value;
-    }
-    if (Object.keys(rest).length > 0) parts.push(mingoMatcher(rest));
-  } catch (error) {
-    throw refused(error);
-  }
-  const [only] = parts;
-  return parts.length === 1 && only ? only : every(parts);
+const joined = (name: string, operand: unknown): Matcher => {
+  const parts = listOf(name, operand).map((part) => {
+    if (!isPlainObject(part)) throw storeRefusal(`${name} needs filters.`);
+    return matcher(part);
+  });
+  if (parts.length === 0) throw storeRefusal(`${name} needs at least one filter.`);
+  if (name === '$and') return every(parts);
+  return name === '$or' ? either(parts) : not(either(parts));
 };
 
-/** Tries a condition, as `$pull` takes one, on an element of an array. */
-export const elementMatcher = (condition: unknown): ((element: unknown) => boolean) => {
-  const onFields = isPlainObject(condition) && !Object.keys(condition).some((name) => name.startsWith('$'));
-  if (onFields) {
+/** Compiles a filter. Values are compared as MongoDB does: by type, texts by code point, sub-documents in the order of their fields. */
+export const matcher = (filter: Fields): Matcher =>
+  every(
+    Object.entries(filter).map(([name, value]) => {
+      if (JOINS.includes(name)) return joined(name, value);
+      if (name.startsWith('$')) throw storeRefusal(`'${name}' is not a query operator that stores may use.`);
+      return conditionMatcher(name, value);
+    }),
+  );
+
+/** Compiles a condition on an element of an array, as `$elemMatch` and `$pull` take it: on its fields, or on the element itself. */
+export const elementMatcher = (condition: unknown): Test => {
+  if (isPlainObject(condition) && !hasOperators(condition)) {
     const matches = matcher(condition);
     return (element) => isPlainObject(element) && matches(element);
   }
-  const matches = matcher({ element: condition });
+  const matches = conditionMatcher('element', condition);
   return (element) => matches({ element });
 };

@@ -33,6 +33,19 @@ describe('the embedded engine means what MongoDB means', () => {
     expect(await things.findOne({ _id: 'a' })).toEqual(before);
   });
 
+  it.each([
+    ['an operator that stores may not use', { n: { $type: 'int' } }],
+    ['a logical operator that stores may not use', { $where: 'true' }],
+    ['no filter in $or', { $or: [] }],
+    ['a value in $and', { $and: [1] }],
+    ['a value that is not a list in $in', { n: { $in: 1 } }],
+    ['a value in $not', { n: { $not: 1 } }],
+    ['an operator beside a field', { n: { $gt: 1, m: 1 } }],
+  ])('refuses a filter with %s', async (_title, filter) => {
+    const things = await holding([{ _id: 'a', n: 1 }]);
+    await expect(things.find(filter)).rejects.toMatchObject({ kind: 'internal' });
+  });
+
   it('holds arrays of more elements than a call may have arguments', async () => {
     const many = Array.from({ length: 200_000 }, (_, n) => `n${n}`);
     const things = await holding([{ _id: 'a', list: many }]);

@@ -17,7 +17,7 @@ export interface EmbeddedStore {
   close(): Promise<void>;
 }
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** The data file, made when it is not there, or `:memory:`. */
   readonly path: string;
   readonly log: Log;

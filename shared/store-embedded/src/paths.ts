@@ -9,7 +9,7 @@ export const rootOf = (path: string): string => {
   return dot === -1 ? path : path.slice(0, dot);
 };
 
-/** Hands over each value that stands at the path, going into the elements of arrays on the way; `undefined` where there is none. */
+/** Calls `leaf` with each value at the path, also below elements of arrays on the way; with `undefined` where there is none. */
 const visit = (value: unknown, segments: readonly string[], leaf: (value: unknown) => void): void => {
   const [segment, ...rest] = segments;
   if (segment === undefined) {
@@ -26,7 +26,7 @@ const visit = (value: unknown, segments: readonly string[], leaf: (value: unknow
 
 type Reader = (doc: Fields) => unknown[];
 
-const reader = (path: string, spread: (value: unknown, into: unknown[]) => void): Reader => {
+const reader = (path: string, spread: (value: unknown, into: unknown[]) => unknown): Reader => {
   const segments = path.split('.');
   const single = segments.length === 1;
   return (doc) => {
@@ -37,14 +37,18 @@ const reader = (path: string, spread: (value: unknown, into: unknown[]) => void)
   };
 };
 
-/** What a condition on the path is tried on: the values there, and the elements of those that are arrays. */
-export const candidateReader = (path: string): Reader =>
-  reader(path, (value, into) => {
-    into.push(value);
-    if (Array.isArray(value)) for (const element of value) into.push(element);
-  });
+/** The values at the path. */
+export const valueReader = (path: string): ((doc: Fields) => unknown[]) => reader(path, (value, into) => into.push(value));
 
-/** What an index on the path holds: as the candidates, but an array is there through its elements only. */
+/** Whether a condition holds on the path: for a value there, or for an element of one that is an array. */
+export const holdsAt = (path: string, test: (value: unknown) => boolean): ((doc: Fields) => boolean) => {
+  const holds = (value: unknown) => test(value) || (Array.isArray(value) && value.some(test));
+  if (!path.includes('.')) return (doc) => holds(Object.hasOwn(doc, path) ? doc[path] : undefined);
+  const read = valueReader(path);
+  return (doc) => read(doc).some(holds);
+};
+
+/** What an index on the path holds: the values there, an array through its elements only. */
 export const indexedReader = (path: string): Reader => {
   const read = reader(path, (value, into) => {
     if (!Array.isArray(value)) into.push(value);

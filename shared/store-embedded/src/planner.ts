@@ -1,10 +1,86 @@
+import { types } from 'node:util';
 import type { Direction, FindOptions } from '@bubbles/store/collection.ts';
-import type { Condition, Conditions } from './conditions.ts';
-import type { Limit, Range } from './ordered-entries.ts';
-import type { OrderedIndex } from './ordered-index.ts';
+import { type Fields, isPlainObject } from '@bubbles/store/plain-data.ts';
+import { hasOperators } from './matcher.ts';
+import type { OrderedIndex, Range, RangeEnd } from './ordered-index.ts';
 import { typeRank } from './value-order.ts';
 
-export type SortSpec = NonNullable<FindOptions['sort']>;
+interface Bound {
+  readonly value: unknown;
+  readonly inclusive: boolean;
+}
+
+/** What a filter says about one path that an index can serve. The filter itself is tried on each document all the same. */
+interface Condition {
+  /** It equals one of these. */
+  readonly points: readonly unknown[] | null;
+  readonly lower: Bound | null;
+  readonly upper: Bound | null;
+}
+
+type Conditions = ReadonlyMap<string, Condition>;
+
+const ANYTHING: Condition = { points: null, lower: null, upper: null };
+
+/** An index holds arrays through their elements only, and no patterns. */
+const isPoint = (value: unknown) => !Array.isArray(value) && !types.isRegExp(value);
+const isBound = (value: unknown) => value !== null && isPoint(value);
+
+const fromOperator = (operator: string, operand: unknown): Partial<Condition> => {
+  switch (operator) {
+    case '$eq':
+      return isPoint(operand) ? { points: [operand] } : {};
+    case '$in':
+      return Array.isArray(operand) && operand.every(isPoint) ? { points: operand } : {};
+    case '$gt':
+    case '$gte':
+      return isBound(operand) ? { lower: { value: operand, inclusive: operator === '$gte' } } : {};
+    case '$lt':
+    case '$lte':
+      return isBound(operand) ? { upper: { value: operand, inclusive: operator === '$lte' } } : {};
+    default:
+      return {};
+  }
+};
+
+/** The first condition of each kind on a path is used: all of them hold, so each alone narrows. */
+const narrow = (into: Map<string, Condition>, path: string, condition: Partial<Condition>) => {
+  const known = into.get(path) ?? ANYTHING;
+  into.set(path, {
+    points: known.points ?? condition.points ?? null,
+    lower: known.lower ?? condition.lower ?? null,
+    upper: known.upper ?? condition.upper ?? null,
+  });
+};
+
+const read = (filter: Fields, prefix: string, into: Map<string, Condition>) => {
+  for (const [name, value] of Object.entries(filter)) {
+    if (name === '$and' && Array.isArray(value)) {
+      for (const part of value) if (isPlainObject(part)) read(part, prefix, into);
+    } else if (!name.startsWith('$')) {
+      readField(prefix + name, value, into);
+    }
+  }
+};
+
+const readField = (path: string, value: unknown, into: Map<string, Condition>) => {
+  if (!hasOperators(value)) {
+    narrow(into, path, fromOperator('$eq', value));
+    return;
+  }
+  for (const [operator, operand] of Object.entries(value)) {
+    if (operator === '$elemMatch' && isPlainObject(operand) && !hasOperators(operand)) read(operand, `${path}.`, into);
+    else narrow(into, path, fromOperator(operator, operand));
+  }
+};
+
+export const conditionsOf = (filter: Fields): Conditions => {
+  const into = new Map<string, Condition>();
+  read(filter, '', into);
+  return into;
+};
+
+type SortSpec = NonNullable<FindOptions['sort']>;
 
 /** How an index answers a query. */
 export interface Plan {
@@ -48,13 +124,11 @@ const boundsOf = (condition: Condition | undefined, multikey: boolean): Pick<Con
 const rangeOf = (prefix: readonly unknown[], bounds: Pick<Condition, 'lower' | 'upper'> | null, direction: Direction): Range => {
   if (!bounds) return { from: { values: prefix, rank: null, after: false }, to: { values: prefix, rank: null, after: true } };
   const rank = typeRank((bounds.lower ?? bounds.upper)?.value);
-  const limit = (side: 'lower' | 'upper', after: boolean): Limit => {
+  const end = (side: 'lower' | 'upper', after: boolean): RangeEnd => {
     const bound = bounds[side];
     return bound ? { values: [...prefix, bound.value], rank: null, after: after === bound.inclusive } : { values: prefix, rank, after };
   };
-  return direction === 1
-    ? { from: limit('lower', false), to: limit('upper', true) }
-    : { from: limit('upper', false), to: limit('lower', true) };
+  return direction === 1 ? { from: end('lower', false), to: end('upper', true) } : { from: end('upper', false), to: end('lower', true) };
 };
 
 /** Whether the index, behind its fixed paths, runs in the order asked for (or against it); a path fixed to one value does not matter to the order. */

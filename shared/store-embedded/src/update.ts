@@ -1,10 +1,78 @@
+import { types } from 'node:util';
 import { cloneData, type Fields, isPlainObject } from '@bubbles/store/plain-data.ts';
 import { storeRefusal } from '@bubbles/store/store-errors.ts';
-import { equalities } from './conditions.ts';
-import { rootOf } from './paths.ts';
+import { hasOperators } from './matcher.ts';
+import { isArrayIndex, rootOf } from './paths.ts';
 import { UPDATE_OPERATORS, type UpdateOperator } from './update-operators.ts';
-import { slotAt } from './update-slot.ts';
 import { equalValues } from './value-order.ts';
+
+type Container = Fields | unknown[];
+
+/** One place in a document that is being changed. */
+interface Slot {
+  /** `undefined` when there is nothing. */
+  get(): unknown;
+  put(value: unknown): void;
+  /** An element of an array becomes null, so that the others keep their places. */
+  remove(): void;
+}
+
+/** How far beyond its end an array may be extended. */
+const MAX_PADDING = 1_500;
+
+const isContainer = (value: unknown): value is Container => Array.isArray(value) || isPlainObject(value);
+
+const read = (container: Container, name: string): unknown => {
+  if (Array.isArray(container)) return container[Number(name)];
+  return Object.hasOwn(container, name) ? container[name] : undefined;
+};
+
+const write = (container: Container, name: string, value: unknown): void => {
+  if (!Array.isArray(container)) {
+    container[name] = value;
+    return;
+  }
+  const at = Number(name);
+  if (at - container.length > MAX_PADDING) throw storeRefusal(`The array is too short to be written at ${at}.`);
+  while (container.length < at) container.push(null);
+  container[at] = value;
+};
+
+const mayName = (container: Container, name: string) => !Array.isArray(container) || isArrayIndex(name);
+
+const slotIn = (container: Container, name: string): Slot => ({
+  get: () => read(container, name),
+  put: (value) => write(container, name, value),
+  remove() {
+    if (!Array.isArray(container)) delete container[name];
+    else if (Number(name) < container.length) container[Number(name)] = null;
+  },
+});
+
+/**
+ * The place at the path. What is missing on the way is made when `create`, else there is no place; a scalar on the way, or a name within an array, is
+ * refused when `create`.
+ */
+const slotAt = (doc: Fields, path: string, create: boolean): Slot | null => {
+  const names = path.split('.');
+  const last = names.pop() ?? path;
+  let container: Container = doc;
+  for (const name of names) {
+    const below: unknown = mayName(container, name) ? read(container, name) : null;
+    if (isContainer(below)) {
+      container = below;
+      continue;
+    }
+    if (!create) return null;
+    if (below !== undefined) throw storeRefusal(`Cannot create a field below '${name}' of '${path}'.`);
+    const made: Fields = {};
+    write(container, name, made);
+    container = made;
+  }
+  if (mayName(container, last)) return slotIn(container, last);
+  if (create) throw storeRefusal(`Cannot create the field '${last}' of '${path}' in an array.`);
+  return null;
+};
 
 interface Change {
   readonly name: string;
@@ -14,7 +82,7 @@ interface Change {
 }
 
 /** An update in which everything that can be known to be wrong without a document has been refused. */
-export type Changes = readonly Change[];
+type Changes = readonly Change[];
 
 const refuseConflicts = (paths: readonly string[]) => {
   const taken = new Set(paths);
@@ -61,6 +129,15 @@ export const updated = (doc: Fields, changes: Changes): Fields => {
   if (!equalValues(next['_id'], doc['_id'])) throw storeRefusal('The _id of a document cannot be changed.');
   return next;
 };
+
+/** The fields that a document inserted by an upsert has from the filter: those it names as equal. */
+const equalities = (filter: Fields): readonly (readonly [string, unknown])[] =>
+  Object.entries(filter).flatMap(([name, value]): (readonly [string, unknown])[] => {
+    if (name === '$and' && Array.isArray(value)) return value.filter(isPlainObject).flatMap((part) => [...equalities(part)]);
+    if (name.startsWith('$') || types.isRegExp(value)) return [];
+    if (!hasOperators(value)) return [[name, value]];
+    return '$eq' in value ? [[name, value['$eq']]] : [];
+  });
 
 /** The document that an upsert inserts when none matched. */
 export const upserted = (filter: Fields, changes: Changes): Fields => {
