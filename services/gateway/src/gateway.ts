@@ -159,7 +159,7 @@ const assemble = (config: GatewayConfig, infra: Infra) => {
     proxies: config.trustedProxies,
     origins: config,
     maxInFlight: limits.maxInFlight,
-    isKnown: checks.isKnown,
+    known: checks.known,
     forward: forwarder({
       admission: createAdmission({ checks, upstreams }),
       checks,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isWithin } from '@bubbles/gateway/documents/fragment.ts';
-import { standaloneReference } from '@bubbles/gateway/pages/reference-page.ts';
+import { standaloneReference } from '@bubbles/gateway/pages/standalone-reference.ts';
 import { createHttpApp } from '@bubbles/http/routes/app.ts';
 import { answerOf } from '@bubbles/http/routes/http-errors.ts';
 import { NO_SHEDDING } from '@bubbles/http/wire/overload.ts';

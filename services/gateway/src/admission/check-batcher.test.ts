@@ -32,7 +32,7 @@ const heldIdentity = (atEndOfTurn = (act: () => void): void => act()) => {
       return { answers: promise, isSilent: () => true };
     },
     perCall: { observe: (size) => void sizes.push(size) },
-    now: () => clock.monotonic(),
+    clock,
     atEndOfTurn,
   });
   const submit = (h: string, { caller = 'somebody', known = false, onSilence = (): void => undefined } = {}) =>

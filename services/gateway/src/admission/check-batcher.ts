@@ -1,4 +1,5 @@
 import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { FairQueue } from '../balancing/fair-queue.ts';
 
@@ -31,8 +32,7 @@ interface CheckBatcherOptions {
   /** Makes one call; throws when none may be made. */
   readonly send: (checks: readonly CredentialCheck[]) => SentChecks;
   readonly perCall: { observe(size: number): void };
-  /** Monotonic milliseconds. */
-  readonly now: () => number;
+  readonly clock: Clock;
   /** Calls back when all that has come is there: what comes in one turn of the event loop goes together. */
   readonly atEndOfTurn: (act: () => void) => void;
 }
@@ -59,19 +59,17 @@ export class CheckBatcher {
   readonly #options: CheckBatcherOptions;
   readonly #known = new FairQueue<Waiting>();
   readonly #unknown = new FairQueue<Waiting>();
-  readonly #flush: () => void;
   #calls = 0;
   #isFlushDue = false;
 
   constructor(options: CheckBatcherOptions) {
     this.#options = options;
-    this.#flush = () => this.#sendWaiting();
   }
 
   /** Rejects when the call that carried it failed; the other calls are not touched. `onSilence` is called when it may have to wait in vain. */
   submit(check: CredentialCheck, { caller, known }: CheckTurn, onSilence: () => void): Promise<CheckAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<CheckAnswer>();
-    (known ? this.#known : this.#unknown).push(caller, { check, since: this.#options.now(), onSilence, resolve, reject });
+    (known ? this.#known : this.#unknown).push(caller, { check, since: this.#options.clock.monotonic(), onSilence, resolve, reject });
     this.#flushSoon();
     return promise;
   }
@@ -82,7 +80,7 @@ export class CheckBatcher {
     this.#options.atEndOfTurn(this.#flush);
   }
 
-  #sendWaiting(): void {
+  readonly #flush = (): void => {
     this.#isFlushDue = false;
     for (let size = this.#known.size + this.#unknown.size; size > 0; size = this.#known.size + this.#unknown.size) {
       if (this.#calls > 0 && (this.#calls >= MAX_CALLS || size < MAX_BATCH)) return;
@@ -95,13 +93,13 @@ export class CheckBatcher {
       this.#options.perCall.observe(batch.length);
       void this.#carry(batch);
     }
-  }
+  };
 
   #take(batch: Waiting[], from: FairQueue<Waiting>, most: number): void {
     while (batch.length < most) {
       const next = from.shift();
       if (next === null) return;
-      if (this.#options.now() - next.since > MAX_WAIT_MS) next.reject(new CheckWaitedTooLong());
+      if (this.#options.clock.monotonic() - next.since > MAX_WAIT_MS) next.reject(new CheckWaitedTooLong());
       else batch.push(next);
     }
   }
@@ -133,10 +131,8 @@ export class CheckBatcher {
 
 /** An answer in the wrong place would hand one caller's identity to another: either all are where they belong, or none counts. */
 const deliver = (batch: readonly Waiting[], answers: readonly CheckAnswer[]): void => {
-  const inStep = answers.length === batch.length && batch.every(({ check }, index) => answers[index]?.h === check.h);
-  if (!inStep) throw new DomainError('internal', 'The answers do not belong to the checks.');
-  batch.forEach(({ resolve }, index) => {
-    const answer = answers[index];
-    if (answer !== undefined) resolve(answer);
-  });
+  const outOfStep = () => new DomainError('internal', 'The answers do not belong to the checks.');
+  if (answers.length !== batch.length) throw outOfStep();
+  for (const [index, { check }] of batch.entries()) if (answers[index]?.h !== check.h) throw outOfStep();
+  for (const [index, answer] of answers.entries()) batch[index]?.resolve(answer);
 };

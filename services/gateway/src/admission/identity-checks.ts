@@ -1,13 +1,12 @@
-import { type CheckAnswer, ChecksResponse, type CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
-import type { ServiceTokens } from '@bubbles/http/client/internal-client.ts';
-import { type InternalClient, internalClient } from '@bubbles/http/client/internal-client.ts';
+import { type Budget, budgetIn, RATE_WINDOW_SECONDS } from '@bubbles/contracts/access.ts';
+import { type CheckAnswer, ChecksResponse, type CountedElsewhere, type CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
+import { type InternalClient, internalClient, type ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { GatewayReason } from '../exchange/exchange.ts';
 import { type Address, bypassesBreaker, type Call, failureOf } from '../upstream/address.ts';
 import type { AnswerHead } from '../upstream/relay.ts';
 import { CheckBatcher, CheckWaitedTooLong } from './check-batcher.ts';
-import { KnownCredentials } from './known-credentials.ts';
 
 export const IDENTITY = 'identity-and-oauth';
 
@@ -19,8 +18,8 @@ export interface Unanswered {
 }
 
 export interface IdentityChecks {
-  /** Was this credential good a short time ago, by its hash? It gets no further by that, but takes turns under its own name. */
-  isKnown(hash: string): boolean;
+  /** The hashes of credentials that were good a short time ago. */
+  readonly known: { has(hash: string): boolean };
   /** May a request go to identity itself without a check? */
   mayRelay(hash: string, candidates: readonly Address[]): boolean;
   /** What identity answered a request of its own routes. */
@@ -59,7 +58,7 @@ export const createIdentityChecks = (options: IdentityChecksOptions): IdentityCh
     return line;
   };
   return {
-    isKnown: (hash) => known.has(hash),
+    known,
     mayRelay: (hash, [first]) => known.has(hash) && (first === undefined || known.countedElsewhere(hash, first.origin) === null),
     relayed: (hash, answer) => known.relayed(hash, answer),
     check: (check, caller, candidates) => {
@@ -94,6 +93,7 @@ const firstAnswer = (candidates: readonly Address[], ask: Ask): Promise<CheckAns
   const untried = [...candidates];
   let pending = 0;
   let last: Unanswered = { outcome: 'unanswered', reason: 'upstream-down', error: null };
+  let failedElsewhere = false;
   const askNext = async (): Promise<void> => {
     const address = untried.shift();
     if (address !== undefined) {
@@ -103,10 +103,11 @@ const firstAnswer = (candidates: readonly Address[], ask: Ask): Promise<CheckAns
         toldSilent = true;
       };
       pending += 1;
-      const answer = await ask(address, wasUnreachable(last), onSilence);
+      const answer = await ask(address, failedElsewhere, onSilence);
       pending -= 1;
       if (answer.outcome !== 'unanswered') return resolve(answer);
       last = answer;
+      failedElsewhere = wasUnreachable(answer);
       if (untried.length > 0 && mayAskAnother(answer)) return askNext();
     }
     if (pending === 0) resolve(last);
@@ -125,7 +126,7 @@ const lineTo = (address: Address, { tokens, deadlineMs, clock, perCall }: Identi
         return { isSilent: () => call.isSilent(), answers: answersOf(client, checks, call) };
       },
       perCall,
-      now: () => clock.monotonic(),
+      clock,
       atEndOfTurn: setImmediate,
     });
   return { client, batcher: batcher(false), bypassing: batcher(true) };
@@ -163,3 +164,58 @@ const reasonOf = (error: unknown): GatewayReason => {
   if (error instanceof BreakerOpen) return 'breaker';
   return isTimeout(causeOf(error)) ? 'upstream-timeout' : 'upstream-down';
 };
+
+/** What a replica of identity has counted of a credential. Times are monotonic milliseconds. */
+interface Counted {
+  readonly origin: string;
+  readonly requests: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+}
+
+const MAX_KNOWN = 50_000;
+const WINDOW_MS = RATE_WINDOW_SECONDS * 1000;
+
+/** Credentials that were good when identity was asked last, by their hash, with what it has counted; the longest unused are forgotten. */
+class KnownCredentials {
+  readonly #clock: Clock;
+  readonly #known = new Map<string, Counted>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  has(hash: string): boolean {
+    return this.#known.has(hash);
+  }
+
+  /** What another replica than this one has counted within the window; null when none has. */
+  countedElsewhere(hash: string, origin: string): CountedElsewhere | null {
+    const last = this.#known.get(hash);
+    if (last === undefined || last.requests === 0 || last.origin === origin) return null;
+    const now = this.#clock.monotonic();
+    if (now - last.lastAt >= WINDOW_MS) return null;
+    return { requests: last.requests, first_ms_ago: Math.round(now - last.firstAt), last_ms_ago: Math.round(now - last.lastAt) };
+  }
+
+  /** What a replica answered to a check. */
+  checked(origin: string, answer: CheckAnswer): void {
+    if (answer.outcome === 'refused') this.#known.delete(answer.h);
+    else this.#remember(answer.h, origin, { ...answer, resetSeconds: answer.reset_seconds });
+  }
+
+  /** What a replica answered to a request of its own routes. A credential that was refused is checked first when it comes again. */
+  relayed(hash: string, { origin, status, headers }: AnswerHead): void {
+    const budget = budgetIn(headers);
+    if (status === 401) this.#known.delete(hash);
+    else if (budget !== null) this.#remember(hash, origin, budget);
+  }
+
+  #remember(hash: string, origin: string, { limit, remaining, resetSeconds }: Budget): void {
+    const lastAt = this.#clock.monotonic();
+    const firstAt = Math.min(lastAt, lastAt + resetSeconds * 1000 - WINDOW_MS);
+    this.#known.delete(hash);
+    this.#known.set(hash, { origin, requests: limit - remaining, firstAt, lastAt });
+    if (this.#known.size > MAX_KNOWN) for (const oldest of this.#known.keys().take(1)) this.#known.delete(oldest);
+  }
+}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Operation } from './fragment.ts';
 import { ownerOf } from './ownership.ts';
-import { routingTable } from './routing-table.ts';
+import { RoutingTable } from './routing-table.ts';
 
 const anOperation = (template: string, overrides: Partial<Operation> = {}): Operation => ({
   service: 'bubbles-query',
@@ -13,7 +13,7 @@ const anOperation = (template: string, overrides: Partial<Operation> = {}): Oper
   bodyLimitBytes: 65_536,
   ...overrides,
 });
-const table = routingTable(
+const table = new RoutingTable(
   ['/v1/bubbles', '/v1/bubbles/search', '/v1/bubbles/{id}', '/v1/bubbles/{id}/comments', '/v1/bubbles/search/{word}'].map((path) =>
     anOperation(path),
   ),
@@ -41,12 +41,12 @@ describe('routing table', () => {
   });
 
   it('[GEN-08] a literal that leads nowhere gives way to the parameter', () => {
-    const crossing = routingTable([anOperation('/a/b/c'), anOperation('/a/{x}/d')]);
+    const crossing = new RoutingTable([anOperation('/a/b/c'), anOperation('/a/{x}/d')]);
     expect(crossing.match('/a/b/d')?.operations.get('GET')?.template).toBe('/a/{x}/d');
   });
 
   it('[GEN-08] Allow names the methods of the path, HEAD with GET', () => {
-    const both = routingTable([anOperation('/a', { method: 'POST' }), anOperation('/a'), anOperation('/b', { method: 'DELETE' })]);
+    const both = new RoutingTable([anOperation('/a', { method: 'POST' }), anOperation('/a'), anOperation('/b', { method: 'DELETE' })]);
     expect([both.match('/a')?.allow, both.match('/b')?.allow]).toEqual(['GET, HEAD, OPTIONS, POST', 'DELETE, OPTIONS']);
   });
 });

@@ -8,11 +8,6 @@ export interface Resource {
   readonly allow: string;
 }
 
-export interface RoutingTable {
-  /** `path` as raw bytes: case-sensitive, strict about a trailing slash, nothing decoded; literal segments go before parameters. */
-  match(path: string): Resource | null;
-}
-
 interface Node {
   readonly literals: Map<string, Node>;
   parameter: Node | null;
@@ -21,14 +16,28 @@ interface Node {
 
 const newNode = (): Node => ({ literals: new Map(), parameter: null, resource: null });
 
-/** Where two operations share method and path, the later one decides. */
-export const routingTable = (operations: readonly Operation[]): RoutingTable => {
-  const root = newNode();
-  for (const operation of operations) insert(root, operation);
-  // A template without parameters is the path itself.
-  const literal = new Map(operations.map(({ template }) => [template, find(root, template, 1)]));
-  return { match: (path) => literal.get(path) ?? find(root, path, 1) };
-};
+/** `path` as raw bytes: case-sensitive, strict about a trailing slash, nothing decoded; literal segments go before parameters. */
+export class RoutingTable {
+  #root = newNode();
+  /** By template; one without parameters is the path itself. */
+  #literal: ReadonlyMap<string, Resource | null> = new Map();
+
+  constructor(operations: readonly Operation[]) {
+    this.replace(operations);
+  }
+
+  match(path: string): Resource | null {
+    return this.#literal.get(path) ?? find(this.#root, path, 1);
+  }
+
+  /** All at once. Where two operations share method and path, the later one decides. */
+  replace(operations: readonly Operation[]): void {
+    const root = newNode();
+    for (const operation of operations) insert(root, operation);
+    this.#root = root;
+    this.#literal = new Map(operations.map(({ template }) => [template, find(root, template, 1)]));
+  }
+}
 
 const insert = (root: Node, operation: Operation): void => {
   let node = root;

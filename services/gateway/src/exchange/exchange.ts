@@ -52,8 +52,8 @@ export interface Exchange {
 export interface ExchangeOptions {
   readonly proxies: TrustedProxies;
   readonly origins: OriginRules;
-  /** Was this credential good a short time ago, by its hash? */
-  readonly isKnown: (hash: string) => boolean;
+  /** The hashes of credentials that were good a short time ago: each takes turns under its own name. */
+  readonly known: { has(hash: string): boolean };
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -65,7 +65,7 @@ interface Peer {
   readonly network: string;
 }
 
-export const exchangeOpener = ({ proxies, origins, isKnown, clock, ids }: ExchangeOptions) => {
+export const exchangeOpener = ({ proxies, origins, known, clock, ids }: ExchangeOptions) => {
   const peers = new WeakMap<Socket, Peer>();
   const newPeer = (socket: Socket): Peer => {
     const address = clientAddress({ peer: socket.remoteAddress ?? '', forwarded: [], proxies });
@@ -88,7 +88,7 @@ export const exchangeOpener = ({ proxies, origins, isKnown, clock, ids }: Exchan
       client,
       network,
       credential,
-      caller: credential !== null && isKnown(credential.hash) ? credential.hash : network,
+      caller: credential !== null && known.has(credential.hash) ? credential.hash : network,
       requestId: (peer.isProxy ? acceptedRequestId(head.requestId) : null) ?? ids.uuid(),
       method: req.method ?? '',
       target,

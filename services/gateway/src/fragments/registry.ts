@@ -2,7 +2,7 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { type Fault, type Fragment, readFragment } from '../documents/fragment.ts';
 import { acceptFragments, effective, newestOf, type OwnedPrefixes, type SeenFragment } from '../documents/ownership.ts';
-import { type RoutingTable, routingTable } from '../documents/routing-table.ts';
+import { RoutingTable } from '../documents/routing-table.ts';
 import { parsedJson } from '../messages/json.ts';
 
 export interface FragmentReport {
@@ -15,7 +15,6 @@ export interface FragmentReport {
 
 /** What the services serve, as far as it is accepted. */
 export interface FragmentRegistry {
-  /** Swapped whole: a request keeps the one that it began with. */
   readonly table: RoutingTable;
   /** Does anything tell what the service serves? */
   knows(service: string): boolean;
@@ -43,7 +42,7 @@ export const createFragmentRegistry = (options: RegistryOptions): FragmentRegist
   const seen = fragmentLog(clock);
   const reportFault = reportOnce(options);
   let accepted: readonly SeenFragment[] = [];
-  let table = routingTable(own.operations);
+  const table = new RoutingTable(own.operations);
   let newest = '';
 
   const shown = (service: string, { hash, text, source }: { hash: string; text: string | null; source: SeenFragment['source'] }) => {
@@ -56,7 +55,7 @@ export const createFragmentRegistry = (options: RegistryOptions): FragmentRegist
     const result = acceptFragments({ own, candidates: seen.effective(), before: accepted, prefixes });
     for (const { seen: refused, fault } of result.refused) reportFault(refused.fragment.service, refused.hash, fault);
     accepted = result.accepted;
-    table = routingTable([...accepted.flatMap(({ fragment }) => fragment.operations), ...own.operations]);
+    table.replace([...accepted.flatMap(({ fragment }) => fragment.operations), ...own.operations]);
     seen.prune(accepted);
     const current = newestOf(accepted);
     const key = current.map(keyOf).toSorted().join();
@@ -67,9 +66,7 @@ export const createFragmentRegistry = (options: RegistryOptions): FragmentRegist
   for (const [service, text] of baked) shown(service, { hash: 'baked', text, source: 'baked' });
   rebuild();
   return {
-    get table() {
-      return table;
-    },
+    table,
     knows: (service) => accepted.some(({ fragment }) => fragment.service === service),
     shown: (service, hash, text) => shown(service, { hash, text, source: 'live' }),
     rebuild,

@@ -58,7 +58,11 @@ export const readHead = (raw: RawHeaders): RequestHead => {
         break;
     }
   }
-  const contentLength = single['content-length'] ?? null;
+  const {
+    'content-length': contentLength = null,
+    'x-forwarded-host': forwardedHost = null,
+    'x-forwarded-proto': forwardedProto = null,
+  } = single;
   return {
     hosts,
     authorization,
@@ -66,14 +70,14 @@ export const readHead = (raw: RawHeaders): RequestHead => {
     contentLength,
     hasBody: transferEncoding.length > 0 || (contentLength !== null && contentLength !== '0'),
     nominated: nominatedBy(connection),
-    forwarded: { for: forwardedFor, host: firstOf(single['x-forwarded-host']), proto: firstOf(single['x-forwarded-proto']) },
+    forwarded: { for: forwardedFor, host: forwardedHost && firstOf(forwardedHost), proto: forwardedProto && firstOf(forwardedProto) },
     requestId: single['x-request-id'] ?? null,
     traceparent: single['traceparent'] ?? null,
   };
 };
 
 const splitList = (value: string): string[] => value.split(',').map((item) => item.trim());
-const firstOf = (value: string | undefined): string | null => (value === undefined ? null : (splitList(value)[0] ?? null));
+const firstOf = (value: string): string => splitList(value)[0] ?? '';
 
 const NOTHING_NOMINATED: ReadonlySet<string> = new Set();
 /** They nominate no field; nearly every message says one of them or nothing. */

@@ -1,14 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { etagOf } from '@bubbles/http/document/openapi.ts';
-import { envelope, INTERNAL_ERROR_MESSAGE } from '@bubbles/http/routes/http-errors.ts';
 import { memo } from '@bubbles/kernel/concurrency.ts';
-import type { Ids } from '@bubbles/kernel/ids.ts';
-import type { Log } from '@bubbles/kernel/log.ts';
 import type { Answer } from '../exchange/answer.ts';
 import { encodedAnswer } from './encoded-answer.ts';
 
@@ -108,7 +105,7 @@ interface ReferencePages {
 }
 
 /** What shows a reference, from our own origin alone; `leading` are the paths that lead to it. What all references share is with the one of the API. */
-const referencePages = (reference: Reference, leading: readonly string[]): ReferencePages => {
+export const referencePages = (reference: Reference, leading: readonly string[]): ReferencePages => {
   const assets: Assets = {
     [reference.path]: text('text/html; charset=utf-8', pageOf(reference)),
     [`${reference.path}/reference.js`]: text(SCRIPT_TYPE, scriptOf(reference)),
@@ -134,37 +131,3 @@ const leadTo = ({ path, title, document }: Reference): Answer => ({
   headers: ['Location', path, 'Content-Type', 'text/plain; charset=utf-8', ...CACHED],
   body: `${title}: ${path}\nOpenAPI document: ${document}\n`,
 });
-
-interface StandaloneOptions {
-  readonly reference: Reference;
-  /** Paths that lead to it. */
-  readonly leading: readonly string[];
-  readonly ids: Ids;
-  readonly log: Log;
-}
-
-const FAILED: Answer = {
-  status: 500,
-  headers: ['Content-Type', 'application/json; charset=utf-8'],
-  body: envelope('internal_error', INTERNAL_ERROR_MESSAGE),
-};
-
-/** Serves a reference that is not the gateway's own, before its routing: true when the path is one of its pages. */
-export const standaloneReference = ({ reference, leading, ids, log }: StandaloneOptions) => {
-  const pages = referencePages(reference, leading);
-  const serve = async (req: IncomingMessage, res: ServerResponse, path: string): Promise<void> => {
-    const { status, headers, body } = await pages.answer(req, path, null).catch((error: unknown) => {
-      log.error('page failed', { error });
-      return FAILED;
-    });
-    const length = status === 304 ? [] : ['Content-Length', String(Buffer.byteLength(body))];
-    res.writeHead(status, [...headers, 'X-Request-Id', ids.uuid(), 'X-Content-Type-Options', 'nosniff', ...length]);
-    res.end(req.method === 'HEAD' ? undefined : body);
-  };
-  return (req: IncomingMessage, res: ServerResponse): boolean => {
-    const path = req.url?.split('?', 1)[0] ?? '';
-    const isPage = (req.method === 'GET' || req.method === 'HEAD') && pages.paths.includes(path);
-    if (isPage) void serve(req, res, path);
-    return isPage;
-  };
-};

@@ -50,13 +50,13 @@ const serve = async (exchange: Exchange, options: HandlerOptions): Promise<void>
   const framing = messageFault(req, exchange.head);
   const fault = framing ?? targetFault(exchange.target) ?? (exchange.origin === null ? 'The Host header is not valid.' : null);
   if (fault === null && options.before?.(req, res)) return;
-  options.traffic.enter(caller);
+  const isWithinShare = options.traffic.enter(caller, options.maxInFlight);
   res.once('close', () => {
     options.traffic.leave(caller);
     record(exchange, options);
   });
   if (fault !== null) return refuse(exchange, { error: new DomainError('invalid', fault), close: framing !== null });
-  if (!options.shedder.admit() || options.traffic.exceeds(caller, options.maxInFlight)) return fail(exchange, 'overload');
+  if (!options.shedder.admit() || !isWithinShare) return fail(exchange, 'overload');
   const routed = route(exchange, options);
   const operation = routed === 'unknown' ? await discover(exchange, options) : routed;
   if (operation === null) return;
@@ -110,9 +110,12 @@ export class Traffic {
   readonly #held = new Map<string, number>();
   #idle: PromiseWithResolvers<void> | null = null;
 
-  enter(caller: string): void {
+  /** False when more is in flight than there should be, and this caller has more than its share of it: a caller with less may always come in. */
+  enter(caller: string, limit: number): boolean {
+    const held = (this.#held.get(caller) ?? 0) + 1;
     this.inFlight += 1;
-    this.#held.set(caller, (this.#held.get(caller) ?? 0) + 1);
+    this.#held.set(caller, held);
+    return this.inFlight <= limit || held <= limit / this.#held.size;
   }
 
   leave(caller: string): void {
@@ -123,11 +126,6 @@ export class Traffic {
     if (this.inFlight > 0) return;
     this.#idle?.resolve();
     this.#idle = null;
-  }
-
-  /** More is in flight than there should be, and this caller has more than its share of it: a caller with less may always come in. */
-  exceeds(caller: string, limit: number): boolean {
-    return this.inFlight > limit && (this.#held.get(caller) ?? 0) > limit / this.#held.size;
   }
 
   /** Resolves when nothing is in flight. */

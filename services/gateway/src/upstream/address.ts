@@ -45,6 +45,14 @@ interface Entry {
 /** How long a replica that was silent is asked after the others, unless it answers anybody before: the poll of its fragment comes sooner. */
 const AVOIDED_MS = 12_000;
 
+/** A call of an address in flight. */
+export interface Call {
+  /** The replica has answered nobody since the call began; from then on others are preferred for a while. */
+  isSilent(): boolean;
+  /** Once. */
+  end(result: CallResult): void;
+}
+
 /** One replica of a service: its connections, its circuit breaker, its bulkhead. */
 export class Address {
   readonly origin: string;
@@ -52,10 +60,10 @@ export class Address {
   readonly breaker = new CircuitBreaker();
   /** How the last call of it ended. */
   lastResult: CallResult = 'answered';
-  answeredAt = Number.NEGATIVE_INFINITY;
   readonly #bulkhead: Bulkhead;
   readonly #clock: Clock;
   readonly #whenClosed: (() => void)[] = [];
+  #answeredAt = Number.NEGATIVE_INFINITY;
   #avoidedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(origin: string, clock: Clock, limits: PoolLimits) {
@@ -94,7 +102,16 @@ export class Address {
   begin(bypassesBreaker: boolean, onEnd?: () => void): Call | null {
     const now = this.#clock.monotonic();
     if (!this.breaker.tryPass(now) && !bypassesBreaker) return null;
-    return new Call(this, now, onEnd);
+    const isSilent = (): boolean => {
+      if (this.#answeredAt >= now) return false;
+      this.#avoidedUntil = this.#clock.monotonic() + AVOIDED_MS;
+      return true;
+    };
+    const end = (result: CallResult): void => {
+      this.record(result, result === 'timed-out' && isSilent());
+      onEnd?.();
+    };
+    return { isSilent, end };
   }
 
   /** `silent`: the time limit of a call passed, and nobody else had an answer meanwhile. */
@@ -102,16 +119,11 @@ export class Address {
     const now = this.#clock.monotonic();
     if (result !== 'abandoned') this.lastResult = result;
     if (result === 'answered') {
-      this.answeredAt = now;
+      this.#answeredAt = now;
       this.#avoidedUntil = Number.NEGATIVE_INFINITY;
       this.breaker.succeeded(now);
     } else if (result === 'abandoned') this.breaker.abandoned(now);
     else this.breaker.failed(now, silent);
-  }
-
-  /** Others are preferred for a while. */
-  avoid(): void {
-    this.#avoidedUntil = this.#clock.monotonic() + AVOIDED_MS;
   }
 
   close(): Promise<void> {
@@ -136,32 +148,6 @@ const openPool = (origin: string, limits: PoolLimits): Pool =>
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-
-/** A call of an address in flight. */
-export class Call {
-  readonly #address: Address;
-  readonly #startedAt: number;
-  readonly #onEnd: (() => void) | undefined;
-
-  constructor(address: Address, startedAt: number, onEnd: (() => void) | undefined) {
-    this.#address = address;
-    this.#startedAt = startedAt;
-    this.#onEnd = onEnd;
-  }
-
-  /** The replica has answered nobody since the call began; from then on others are preferred for a while. */
-  isSilent(): boolean {
-    if (this.#address.answeredAt >= this.#startedAt) return false;
-    this.#address.avoid();
-    return true;
-  }
-
-  /** Once. */
-  end(result: CallResult): void {
-    this.#address.record(result, result === 'timed-out' && this.isSilent());
-    this.#onEnd?.();
-  }
-}
 
 /** Somebody has waited all this time: this is no burst but more than can be served. */
 const STANDING_MS = 3000;
