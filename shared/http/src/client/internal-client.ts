@@ -1,6 +1,7 @@
+import { withTimeout } from '@bubbles/kernel/concurrency.ts';
 import { DomainError, errorCode } from '@bubbles/kernel/errors.ts';
 import { currentRequestId } from '@bubbles/kernel/log.ts';
-import { Agent, request } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 import type { ZodType } from 'zod';
 import { ErrorBody } from '../routes/http-errors.ts';
 
@@ -60,11 +61,10 @@ const NO_CONTENT = 204;
 const FAULTS_OF_THE_CALL: readonly number[] = [400, 403, 409];
 const NOT_CONNECTED: readonly (string | number | null)[] = ['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'ENOTFOUND', 'EHOSTUNREACH'];
 
-interface Attempt {
+interface Outgoing {
   readonly method: Method;
   readonly path: string;
   readonly body: string | null;
-  readonly signal: AbortSignal;
 }
 
 export const internalClient = ({ callee, baseUrls, tokens, deadlineMs = DEADLINE_MS }: InternalClientOptions): InternalClient => {
@@ -81,27 +81,21 @@ export const internalClient = ({ callee, baseUrls, tokens, deadlineMs = DEADLINE
   });
   let turn = 0;
 
-  const attempt = async (baseUrl: string, { method, path, body, signal }: Attempt): Promise<unknown> => {
+  /** Addresses take turns; the next one is tried when one cannot be connected to. */
+  const send = async ({ method, path, body }: Outgoing, signal: AbortSignal): Promise<unknown> => {
     const requestId = currentRequestId();
     const headers = {
       authorization: await tokens.authorizationFor(callee),
       ...(requestId !== null && { 'x-request-id': requestId }),
       ...(body !== null && { 'content-type': 'application/json' }),
     };
-    const response = await request(`${baseUrl}${path}`, { dispatcher, method, headers, body, signal });
-    const answer: unknown = response.statusCode === NO_CONTENT ? await response.body.dump() : await response.body.json();
-    if (response.statusCode >= 200 && response.statusCode < 300) return answer;
-    const { data } = ErrorBody.safeParse(answer);
-    throw new CallRefused(response.statusCode, data?.error.type ?? 'unknown', data?.error.message ?? 'no error envelope');
-  };
-
-  const attemptEach = async (details: Attempt): Promise<unknown> => {
     const first = turn;
     turn += 1;
     let failure: unknown;
     for (const index of baseUrls.keys()) {
+      const baseUrl = baseUrls[(first + index) % baseUrls.length] ?? '';
       try {
-        return await attempt(baseUrls[(first + index) % baseUrls.length] ?? '', details);
+        return await answerIn(await request(`${baseUrl}${path}`, { dispatcher, method, headers, body, signal }));
       } catch (error) {
         if (!NOT_CONNECTED.includes(errorCode(error))) throw error;
         failure = error;
@@ -110,18 +104,12 @@ export const internalClient = ({ callee, baseUrls, tokens, deadlineMs = DEADLINE
     throw failure;
   };
 
-  const call = async <T>(details: Omit<Attempt, 'signal'>, { schema, signal }: Call<T>): Promise<T> => {
-    const deadline = new AbortController();
-    // Its own, since the one of `AbortSignal.timeout` would go on after the answer and fire for nobody.
-    const timer = setTimeout(() => deadline.abort(new DOMException('The call took too long.', 'TimeoutError')), deadlineMs);
+  const call = async <T>(outgoing: Outgoing, { schema, signal }: Call<T>): Promise<T> => {
     try {
-      const answer = await attemptEach({ ...details, signal: signal ? AbortSignal.any([deadline.signal, signal]) : deadline.signal });
-      return schema.parse(answer);
+      return schema.parse(await withTimeout(deadlineMs, (ending) => send(outgoing, ending), { signal }));
     } catch (cause) {
       const atFault = cause instanceof CallRefused && FAULTS_OF_THE_CALL.includes(cause.status);
       throw new DomainError(atFault ? 'internal' : 'unavailable', `${callee} could not be asked.`, { cause });
-    } finally {
-      clearTimeout(timer);
     }
   };
 
@@ -131,4 +119,11 @@ export const internalClient = ({ callee, baseUrls, tokens, deadlineMs = DEADLINE
     send: (method, path, { body, ...wanted }) => call({ method, path, body: body === undefined ? null : JSON.stringify(body) }, wanted),
     close: () => dispatcher.close(),
   };
+};
+
+const answerIn = async ({ statusCode, body }: Dispatcher.ResponseData): Promise<unknown> => {
+  const answer: unknown = statusCode === NO_CONTENT ? await body.dump() : await body.json();
+  if (statusCode >= 200 && statusCode < 300) return answer;
+  const { data } = ErrorBody.safeParse(answer);
+  throw new CallRefused(statusCode, data?.error.type ?? 'unknown', data?.error.message ?? 'no error envelope');
 };

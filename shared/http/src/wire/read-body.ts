@@ -27,17 +27,12 @@ interface BodyRules {
 }
 
 /** Counts while it reads, so that memory never grows past the limit. Rejects when the sender goes away, or has gone before. */
-export const readBody = (req: IncomingMessage, res: ServerResponse, rules: BodyRules): Promise<Buffer> => {
-  const { limitBytes } = rules;
+export const readBody = (req: IncomingMessage, res: ServerResponse, { limitBytes, received, signal }: BodyRules): Promise<Buffer> => {
   if (!hasBody(req)) return Promise.resolve(Buffer.alloc(0));
   if (Number(req.headers['content-length'] ?? 0) > limitBytes) return Promise.reject(new BodyTooLarge(limitBytes));
   // 'close' has already fired.
   if (req.destroyed) return Promise.reject(endedEarly());
   if (req.headers.expect !== undefined) res.writeContinue();
-  return collect(req, rules);
-};
-
-const collect = (req: IncomingMessage, { limitBytes, received, signal }: BodyRules): Promise<Buffer> => {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let size = 0;
