@@ -144,3 +144,52 @@ export const keysReturnedBy = (source: Source, functionName: string): readonly s
   };
   return keysOf(returned(parse(source), false));
 };
+
+const COLLECTIONS = new Set(['Map', 'Set', 'WeakMap', 'WeakSet']);
+const isFunction = (value: unknown): boolean =>
+  isNode(value) && ['ArrowFunctionExpression', 'FunctionExpression', 'MethodProperty'].includes(value.type);
+
+/** What a variable can hold that changes: it is assigned again, or is an empty collection. */
+const isMutable = (declaration: Node): boolean =>
+  declaration['kind'] !== 'const' ||
+  listAt(declaration, 'declarations').some(
+    (declared) =>
+      textAt(declared, 'init', 'type') === 'NewExpression' &&
+      COLLECTIONS.has(textAt(declared, 'init', 'callee', 'value') ?? '') &&
+      listAt(declared, 'init', 'arguments').length === 0,
+  );
+
+/** Itself a function, or an object with one. */
+const holdsFunction = (value: unknown): boolean =>
+  isFunction(value) ||
+  (textAt(value, 'type') === 'ParenthesisExpression' && holdsFunction(field(value, 'expression'))) ||
+  listAt(value, 'properties').some((property) => isFunction(property) || isFunction(field(property, 'value')));
+
+const statementsOf = (body: unknown): readonly Node[] => [...listAt(body, 'stmts'), ...listAt(body, 'body')].filter(isNode);
+
+/** Variables of a function that what it answers can change later. */
+const keepsState = (node: Node): boolean => {
+  const statements = statementsOf(field(node, 'body') ?? field(node, 'function', 'body'));
+  const answersFunctions = statements.some(({ type, argument }) => type === 'ReturnStatement' && holdsFunction(argument));
+  return answersFunctions && statements.some((statement) => statement.type === 'VariableDeclaration' && isMutable(statement));
+};
+
+const impurityOf = (node: Node): string | null => {
+  if (node['async'] === true || field(node, 'function', 'async') === true) return 'async';
+  if (node.type === 'AwaitExpression' || node['await'] === true) return 'await';
+  if (node.type === 'Identifier' && /^Promise(Like)?$/.test(textAt(node, 'value') ?? '')) return 'Promise';
+  return keepsState(node) ? 'state' : null;
+};
+
+/** What a rule of the domain is not made of: promises, and variables that outlive a call. */
+export const impuritiesOf = (source: Source): readonly string[] => {
+  const module = parse(source);
+  const variables = listAt(module, 'body').map((item) => field(item, 'declaration') ?? item);
+  const own = variables.some((item) => isNode(item) && item.type === 'VariableDeclaration' && isMutable(item)) ? ['state'] : [];
+  const collect = (value: unknown): readonly string[] => {
+    if (typeof value !== 'object' || value === null) return [];
+    const here = isNode(value) ? impurityOf(value) : null;
+    return [...(here === null ? [] : [here]), ...childrenOf(value).flatMap(collect)];
+  };
+  return [...new Set([...own, ...collect(module)])];
+};
