@@ -16,7 +16,7 @@ import {
 } from './index-build.ts';
 import { planQuery } from './query-matches.ts';
 import { type IndexQuery, rankedHits } from './ranked-hits.ts';
-import { alive, findBubble, type IndexedBubble, idBytes, type Level, segmentBytes, withoutTombstones, withTombstones } from './segment.ts';
+import { allLive, findBubble, type IndexedBubble, idBytes, type Level, liveCount, segmentBytes, withDeleted } from './segment.ts';
 import { u32 } from './typed-arrays.ts';
 
 /** The bubbles one caller may read, searchable. */
@@ -41,10 +41,11 @@ export interface CallerIndex {
   bytes(): number;
 }
 
-/** Changes gather until there are so many; the middle level takes them until it has that many. */
+/** The delta takes changes up to this weight; then a merge moves them into the middle level. */
 const MAX_DELTA = 512;
+/** The middle level takes bubbles up to this number; then a merge makes one level of all. */
 const MAX_MIDDLE = 16_384;
-/** A middle level pays only below one that is several times larger. */
+/** A middle level pays only beside one that is several times larger. */
 const LARGER = 4;
 const BYTES_OF_ATTRIBUTE = 120;
 
@@ -67,7 +68,7 @@ interface IndexState {
 const openState = (built: BuiltIndex): IndexState => ({
   interners: createInterners(built.attributes),
   dictionary: createDictionary(built.terms),
-  levels: built.segment.count === 0 ? [] : [withoutTombstones(built.segment)],
+  levels: built.segment.count === 0 ? [] : [allLive(built.segment)],
   delta: createDelta(),
   merging: null,
 });
@@ -96,7 +97,7 @@ const applyRows = (state: IndexState, rows: readonly CardRow[]): void => {
     state.dictionary.sort();
   } finally {
     // Those before a row that failed are known by now, and would never come again.
-    state.levels = state.levels.map((level) => withTombstones(level, replaced));
+    state.levels = state.levels.map((level) => withDeleted(level, replaced));
   }
 };
 
@@ -107,9 +108,9 @@ const searchedLevels = ({ levels, delta, dictionary }: IndexState): readonly Lev
 };
 
 const isWasteful = (level: Level | undefined): boolean =>
-  level !== undefined && level.deadCount > MAX_DELTA && level.deadCount > alive(level);
+  level !== undefined && level.deletedCount > MAX_DELTA && level.deletedCount > liveCount(level);
 
-const countOf = (levels: readonly Level[]): number => levels.reduce((total, level) => total + alive(level), 0);
+const countOf = (levels: readonly Level[]): number => levels.reduce((total, level) => total + liveCount(level), 0);
 
 /** Freezes the changes; they are searched as a level of their own until the merge is adopted. */
 const beginMerge = (state: IndexState): MergeTask | null => {
@@ -120,12 +121,12 @@ const beginMerge = (state: IndexState): MergeTask | null => {
   state.levels = searchedLevels(state);
   const smaller = state.levels.slice(largest === undefined ? 0 : 1);
   const isWhole =
-    largest === undefined || isWasteful(largest) || countOf(smaller) > MAX_MIDDLE || countOf(smaller) * LARGER > alive(largest);
+    largest === undefined || isWasteful(largest) || countOf(smaller) > MAX_MIDDLE || countOf(smaller) * LARGER > liveCount(largest);
   const parts = isWhole ? state.levels : smaller;
   state.merging = { parts, frozen: delta, isWhole };
   state.delta = createDelta();
   return {
-    parts: parts.map(({ segment, dead }) => ({ segment, dead })),
+    parts: parts.map(({ segment, deleted }) => ({ segment, deleted })),
     size: dictionary.size(),
     dictionary: isWhole ? { base: dictionary.base, added: [...dictionary.added()] } : null,
   };
@@ -148,13 +149,13 @@ const adoptDictionary = (state: IndexState, { ids, terms }: NonNullable<MergeRes
   for (const bubble of [...state.delta.bubbles.values()]) state.delta.put(renumbered(bubble, renumber));
 };
 
-/** Takes a finished merge; what changed since it began is dead in it. */
+/** Takes a finished merge; what changed since it began is marked as deleted in it. */
 const adoptMerge = (state: IndexState, result: MergeResult): void => {
   const { merging, delta } = state;
   if (merging === null) return;
   const changedSince = [...delta.bubbles.keys(), ...delta.gone.keys()].map(idBytes);
   const kept = merging.isWhole ? [] : state.levels.slice(0, 1);
-  state.levels = result.segment.count === 0 ? kept : [...kept, withTombstones(withoutTombstones(result.segment), changedSince)];
+  state.levels = result.segment.count === 0 ? kept : [...kept, withDeleted(allLive(result.segment), changedSince)];
   state.merging = null;
   if (result.dictionary !== null) adoptDictionary(state, result.dictionary);
 };
@@ -164,7 +165,7 @@ const sizeOf = ({ levels, delta }: IndexState): number => countOf(levels) + delt
 const bytesOf = ({ interners, levels, dictionary, delta }: IndexState): number => {
   const { teams, channels, types, authors } = interners;
   const attributes = [teams, channels, types, authors].reduce((total, interner) => total + interner.texts().length, 0);
-  const segments = levels.reduce((total, { segment, dead }) => total + segmentBytes(segment) + dead.byteLength, 0);
+  const segments = levels.reduce((total, { segment, deleted }) => total + segmentBytes(segment) + deleted.byteLength, 0);
   return segments + dictionary.bytes() + delta.bytes() + attributes * BYTES_OF_ATTRIBUTE;
 };
 

@@ -1,4 +1,4 @@
-import { createSegmentBuilder, type IndexedBubble, type Level, withoutTombstones } from './segment.ts';
+import { allLive, createSegmentBuilder, type IndexedBubble, type Level } from './segment.ts';
 
 const BYTES_OF_BUBBLE = 400;
 const BYTES_OF_WORD = 8;
@@ -40,7 +40,7 @@ export const createDelta = () => {
       if (sealed === null) {
         const builder = createSegmentBuilder();
         for (const bubble of bubbles.values()) builder.add(bubble);
-        sealed = withoutTombstones(builder.finish((id) => id, bound));
+        sealed = allLive(builder.finish((id) => id, bound));
       }
       return sealed;
     },

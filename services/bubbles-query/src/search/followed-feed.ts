@@ -1,15 +1,7 @@
 import { seqAt, withOverlap } from '../domain/feed.ts';
 import type { FeedSource, FeedSpan } from '../ports.ts';
 
-interface FollowedFeed<R> {
-  /** What has changed since the last call that was read to its end, and perhaps some of what it gave. */
-  changes(): AsyncGenerator<readonly R[]>;
-  /** The next changes are all rows. */
-  startOver(): void;
-  bytes(): number;
-}
-
-/** So many rows are simply read again; of more it is asked first whether there are others than those that are known. */
+/** Up to this number rows are read again at once; of more it is counted first whether there are unknown ones among them. */
 const READ_AGAIN = 256;
 const BYTES_OF_ROW = 100;
 /** Reading all of a large overlap again takes this part of the time at most, within these bounds. */
@@ -30,7 +22,7 @@ const seqsAbove = (known: Map<string, number>, bound: number): Float64Array => {
 export const followFeed = <R extends { readonly id: string; readonly seq: number }>(
   { read, count }: FeedSource<R>,
   { nowMs, from = 0 }: { readonly nowMs: () => number; readonly from?: number },
-): FollowedFeed<R> => {
+) => {
   let watermark = from;
   let recheckAtMs = 0;
   /** The numbers of the rows that lie in the overlap. */
@@ -76,7 +68,8 @@ export const followFeed = <R extends { readonly id: string; readonly seq: number
   }
 
   return {
-    async *changes() {
+    /** What has changed since the last call that was read to its end, and perhaps some of what that one gave. */
+    async *changes(): AsyncGenerator<readonly R[]> {
       const beganMs = nowMs();
       // What a read has seen ends with its rows, and not before it began.
       let seen = seqAt(beganMs);
@@ -86,11 +79,12 @@ export const followFeed = <R extends { readonly id: string; readonly seq: number
       }
       watermark = Math.max(watermark, seen);
     },
-    startOver: () => {
+    /** The next changes are all rows. */
+    startOver: (): void => {
       watermark = 0;
       recheckAtMs = 0;
       known.clear();
     },
-    bytes: () => known.size * BYTES_OF_ROW,
+    bytes: (): number => known.size * BYTES_OF_ROW,
   };
 };

@@ -38,7 +38,7 @@ const createInterner = (known: readonly string[]): Interner => {
   };
 };
 
-/** An index fresh from its cards; plain data, so that a thread can make it. */
+/** An index that was built from all cards of a caller: plain data, so that a thread can build it. */
 export interface BuiltIndex {
   readonly terms: SortedTerms;
   readonly segment: Segment;
@@ -75,7 +75,7 @@ export const indexedBubble = (row: CardRow, interners: Interners, idOf: (text: s
   notes: readWords(row.notes).map(idOf),
 });
 
-/** Ranks by text: `ranks[id]` is the place of the text with that id among all in order. */
+/** Ranks by text: `ranks[id]` is the number of the text with that id in sorted order. */
 const rankTexts = (texts: readonly string[]): { readonly sorted: string[]; readonly ranks: Uint32Array } => {
   const sorted = [...texts].sort();
   const ids = new Map(texts.map((text, id) => [text, id]));
@@ -91,7 +91,7 @@ export const createIndexBuild = (): IndexBuild => {
   const builder = createSegmentBuilder();
   const interners = createInterners(NO_ATTRIBUTES);
   const ids = new Map<string, number>();
-  const newest = new Map<string, { readonly rowVersion: number; readonly place: number | null }>();
+  const newest = new Map<string, { readonly rowVersion: number; readonly entry: number | null }>();
   const idOf = (text: string): number => {
     const known = ids.get(text);
     if (known !== undefined) return known;
@@ -101,8 +101,8 @@ export const createIndexBuild = (): IndexBuild => {
   const addRow = (row: CardRow): void => {
     const known = newest.get(row.id);
     if (known !== undefined && known.rowVersion >= row.rowVersion) return;
-    if (known !== undefined && known.place !== null) builder.remove(known.place);
-    newest.set(row.id, { rowVersion: row.rowVersion, place: row.readable ? builder.add(indexedBubble(row, interners, idOf)) : null });
+    if (known !== undefined && known.entry !== null) builder.remove(known.entry);
+    newest.set(row.id, { rowVersion: row.rowVersion, entry: row.readable ? builder.add(indexedBubble(row, interners, idOf)) : null });
   };
   return {
     add: (rows) => {
@@ -118,9 +118,9 @@ export const createIndexBuild = (): IndexBuild => {
   };
 };
 
-/** Segments to become one; with `terms` the dictionary is written anew as well, without the words that nothing holds any more. */
+/** Segments to become one; with `dictionary` the dictionary is rewritten as well, without the words that no segment holds any more. */
 export interface MergeTask {
-  readonly parts: readonly { readonly segment: Segment; readonly dead: Uint8Array }[];
+  readonly parts: readonly { readonly segment: Segment; readonly deleted: Uint8Array }[];
   readonly size: number;
   readonly dictionary: { readonly base: SortedTerms; readonly added: readonly string[] } | null;
 }
@@ -174,14 +174,14 @@ const notesByBubble = ({ count, notes }: Segment): ((doc: number) => Uint32Array
   return (doc) => values.subarray(u32(offsets, doc), u32(offsets, doc + 1));
 };
 
-/** Everything of the parts that is alive, in one segment. */
+/** Everything of the parts that is not deleted, in one segment. */
 export const mergeSegments = (task: MergeTask): MergeResult => {
   const dictionary = rewriteDictionary(task);
   const builder = createSegmentBuilder();
-  for (const { segment, dead } of task.parts) {
+  for (const { segment, deleted } of task.parts) {
     const notesOf = notesByBubble(segment);
     for (let doc = 0; doc < segment.count; doc++) {
-      if (!hasBit(dead, doc)) builder.add(bubbleAt(segment, doc, notesOf(doc)));
+      if (!hasBit(deleted, doc)) builder.add(bubbleAt(segment, doc, notesOf(doc)));
     }
   }
   const renumber = dictionary === null ? (id: number) => id : (id: number) => u32(dictionary.ids, id);
@@ -204,7 +204,7 @@ const bubbleAt = (segment: Segment, doc: number, notes: Uint32Array): IndexedBub
   };
 };
 
-/** Does the work that is too long for the event loop. */
+/** Does what takes too long for the event loop. */
 export interface IndexBuilder {
   build(batches: AsyncIterable<readonly CardRow[]>): Promise<BuiltIndex>;
   merge(task: MergeTask): Promise<MergeResult>;

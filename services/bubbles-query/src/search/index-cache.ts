@@ -33,7 +33,7 @@ interface Entry {
   merge: Promise<void> | null;
 }
 
-/** Up to so many cards are indexed on the event loop, when their texts are not too long. */
+/** Up to this number cards are indexed on the event loop, unless their texts are long. */
 export const INLINE_CARDS = 200;
 const INLINE_CHARACTERS = 2 ** 17;
 /** A card that is longer is no change to make on the event loop: the index is built again beside it. */
@@ -65,7 +65,7 @@ const buildFrom = async (batches: AsyncIterable<readonly CardRow[]>, large: Inde
 
 const charactersOf = (rows: readonly CardRow[]): number => rows.reduce((total, { title, notes }) => total + title.length + notes.length, 0);
 
-/** Rows in order, at most so many at once, and not more than one when they are long. */
+/** Rows in order, in slices of `CARDS_PER_SLICE`, or of fewer when they are long. */
 function* slicesOf(rows: readonly CardRow[]): Generator<readonly CardRow[]> {
   let [from, characters] = [0, 0];
   for (const [at, row] of rows.entries()) {
@@ -78,23 +78,28 @@ function* slicesOf(rows: readonly CardRow[]): Generator<readonly CardRow[]> {
   if (from < rows.length) yield rows.slice(from);
 }
 
-const createNames = ({ people, nowMs }: IndexCacheOptions) => {
-  const book = createAuthorNames();
+/** The names of the authors in all indexes, followed as their rows change. */
+const followNames = ({ people, nowMs }: IndexCacheOptions) => {
+  const names = createAuthorNames();
   const feed = followFeed(people.all, { nowMs, from: seqAt(nowMs()) });
   const refresh = batchWhileBusy(async () => {
-    for await (const rows of feed.changes()) book.update(rows);
+    for await (const rows of feed.changes()) names.update(rows);
   });
   const follow = async (ids: readonly string[]): Promise<void> => {
-    const unknown = ids.filter((id) => !book.has(id));
-    if (unknown.length > 0) book.follow(unknown, await people.named(unknown));
+    const unknown = ids.filter((id) => !names.has(id));
+    if (unknown.length > 0) names.follow(unknown, await people.named(unknown));
   };
-  return { book, refresh, follow, bytes: () => book.bytes() + feed.bytes() };
+  return { names, refresh, follow, bytes: () => names.bytes() + feed.bytes() };
 };
 
-type Names = ReturnType<typeof createNames>;
+type FollowedNames = ReturnType<typeof followNames>;
 
 /** Keeps one caller's index up to date. */
-const createEntry = (userId: string, names: Names, { options, drop }: { options: IndexCacheOptions; drop: () => void }): Entry => {
+const createEntry = (
+  userId: string,
+  followed: FollowedNames,
+  { options, drop }: { options: IndexCacheOptions; drop: () => void },
+): Entry => {
   const { cards, builder, nowMs, onFault } = options;
   const feed = followFeed(cards.of(userId), { nowMs });
 
@@ -123,7 +128,7 @@ const createEntry = (userId: string, names: Names, { options, drop }: { options:
   };
   const build = async (): Promise<CallerIndex> => {
     feed.startOver();
-    return createCallerIndex(await buildFrom(feed.changes(), builder), names.book);
+    return createCallerIndex(await buildFrom(feed.changes(), builder), followed.names);
   };
   /** False when the index had better be built again. */
   const follow = async (index: CallerIndex): Promise<boolean> => {
@@ -135,7 +140,7 @@ const createEntry = (userId: string, names: Names, { options, drop }: { options:
   };
   const update = async (): Promise<void> => {
     if (entry.index === null || !(await follow(entry.index))) entry.index = await build();
-    await names.follow(entry.index.authors());
+    await followed.follow(entry.index.authors());
     entry.bytes = entry.index.bytes() + feed.bytes();
   };
   const entry: Entry = { refresh: batchWhileBusy(update), index: null, bytes: 0, merge: null };
@@ -144,13 +149,13 @@ const createEntry = (userId: string, names: Names, { options, drop }: { options:
 
 /** The indexes of the callers that searched last, within a budget of memory. None is trusted for access: hits are verified before they leave. */
 export const createIndexCache = (options: IndexCacheOptions): IndexCache => {
-  const names = createNames(options);
+  const followed = followNames(options);
   /** Least recently used first. */
   const entries = new Map<string, Entry>();
-  const bytes = (): number => [...entries.values()].reduce((total, entry) => total + entry.bytes, names.bytes());
+  const bytes = (): number => [...entries.values()].reduce((total, entry) => total + entry.bytes, followed.bytes());
 
   const touch = (userId: string): Entry => {
-    const entry = entries.get(userId) ?? createEntry(userId, names, { options, drop: () => entries.delete(userId) });
+    const entry = entries.get(userId) ?? createEntry(userId, followed, { options, drop: () => entries.delete(userId) });
     entries.delete(userId);
     entries.set(userId, entry);
     return entry;
@@ -165,7 +170,7 @@ export const createIndexCache = (options: IndexCacheOptions): IndexCache => {
   };
   const fresh = async (userId: string): Promise<CallerIndex> => {
     const entry = touch(userId);
-    await Promise.all([names.refresh(), entry.refresh()]);
+    await Promise.all([followed.refresh(), entry.refresh()]);
     trim();
     if (entry.index === null) throw new Error('an index that was built is not there');
     return entry.index;

@@ -43,7 +43,7 @@ export interface IndexQuery {
 }
 
 /** A search in one segment as it stood when the search began. */
-interface SegmentSearch extends Pick<Level, 'segment' | 'dead'> {
+interface SegmentSearch extends Pick<Level, 'segment' | 'deleted'> {
   readonly query: IndexQuery;
   /** What the names hold of the query. */
   readonly inNames: () => QueryMatches;
@@ -87,8 +87,8 @@ function* matchTier(search: SegmentSearch, tier: number): Generator<null> {
   for (const index of search.matches.bridges.keys()) yield* matchUnit(search, tier, ['bridges', index]);
 }
 
-const passes = ({ segment, dead, query }: SegmentSearch, doc: number): boolean => {
-  if (hasBit(dead, doc)) return false;
+const passes = ({ segment, deleted, query }: SegmentSearch, doc: number): boolean => {
+  if (hasBit(deleted, doc)) return false;
   const { team, channel, type, createdAfterMs, createdBeforeMs, nowMs } = query.filter;
   if (team !== null && segment.teams[doc] !== team) return false;
   if (channel !== null && segment.channels[doc] !== channel) return false;
@@ -267,7 +267,13 @@ export function* rankedHits(levels: readonly Level[], query: IndexQuery): Genera
     found ??= matchesInNames(query);
     return found;
   };
-  const searches = levels.map(({ segment, dead }) => ({ segment, dead, query, inNames, matches: noMatches(query.plan, segment.count) }));
+  const searches = levels.map(({ segment, deleted }) => ({
+    segment,
+    deleted,
+    query,
+    inNames,
+    matches: noMatches(query.plan, segment.count),
+  }));
   for (let stage = 0; stage < STAGES; stage++) {
     const hits = searches.map((search) => stageHits(search, stage));
     yield* mergeOrdered(hits, comparePositions);

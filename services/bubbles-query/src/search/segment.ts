@@ -28,7 +28,7 @@ export const idBytes = (id: string): Uint8Array => Buffer.from(id.replaceAll('-'
 
 export const idAt = (segment: Segment, doc: number): string => uuidText(segment.ids, doc * ID_BYTES);
 
-/** Spreads ids of every kind, also those that count or begin with a time. */
+/** Spreads ids of every kind, also those that count up or begin with a time. */
 const hashAt = (bytes: Uint8Array, offset: number): number => {
   let hash = 0x811c9dc5;
   for (let i = 0; i < ID_BYTES; i++) hash = Math.imul(hash ^ u8(bytes, offset + i), 0x01000193);
@@ -59,7 +59,7 @@ const firstOrdinal = (count: number, isPast: (ordinal: number) => boolean): numb
 export const findBubble = (segment: Segment, id: Uint8Array): number => {
   const hash = hashAt(id, 0);
   const hashOf = (at: number) => hashAt(segment.ids, u32(segment.byHash, at) * ID_BYTES);
-  for (let at = firstOrdinal(segment.count, (place) => hashOf(place) >= hash); at < segment.count && hashOf(at) === hash; at++) {
+  for (let at = firstOrdinal(segment.count, (at) => hashOf(at) >= hash); at < segment.count && hashOf(at) === hash; at++) {
     const doc = u32(segment.byHash, at);
     if (compareIdAt(segment, doc, id) === 0) return doc;
   }
@@ -81,28 +81,28 @@ export const segmentBytes = (segment: Segment): number => {
   return cells.reduce((total, { byteLength }) => total + byteLength, fieldBytes(segment.title) + fieldBytes(segment.notes));
 };
 
-/** A segment and its tombstones: which of its bubbles have been replaced or removed since. */
+/** A segment and which of its bubbles have been replaced or removed since. */
 export interface Level {
   readonly segment: Segment;
-  readonly dead: Uint8Array;
-  readonly deadCount: number;
+  readonly deleted: Uint8Array;
+  readonly deletedCount: number;
 }
 
-export const withoutTombstones = (segment: Segment): Level => ({ segment, dead: new Uint8Array((segment.count + 7) >>> 3), deadCount: 0 });
+export const allLive = (segment: Segment): Level => ({ segment, deleted: new Uint8Array((segment.count + 7) >>> 3), deletedCount: 0 });
 
-export const alive = ({ segment, deadCount }: Level): number => segment.count - deadCount;
+export const liveCount = ({ segment, deletedCount }: Level): number => segment.count - deletedCount;
 
 /** Bitmaps are replaced, not changed: a search that has begun keeps the one it saw. */
-export const withTombstones = (level: Level, ids: readonly Uint8Array[]): Level => {
-  let { dead, deadCount } = level;
+export const withDeleted = (level: Level, ids: readonly Uint8Array[]): Level => {
+  let { deleted, deletedCount } = level;
   for (const id of ids) {
     const doc = findBubble(level.segment, id);
-    if (doc < 0 || hasBit(dead, doc)) continue;
-    if (dead === level.dead) dead = level.dead.slice();
-    setBit(dead, doc);
-    deadCount++;
+    if (doc < 0 || hasBit(deleted, doc)) continue;
+    if (deleted === level.deleted) deleted = level.deleted.slice();
+    setBit(deleted, doc);
+    deletedCount++;
   }
-  return dead === level.dead ? level : { ...level, dead, deadCount };
+  return deleted === level.deleted ? level : { ...level, deleted, deletedCount };
 };
 
 /** A bubble with its words as term ids and its attributes as ordinals. */
@@ -115,19 +115,10 @@ export interface IndexedBubble extends Pick<CardRow, 'id' | 'rowVersion' | 'crea
   readonly notes: ArrayLike<number>;
 }
 
-interface SegmentBuilder {
-  /** Answers the place of the bubble in order of arrival. */
-  add(bubble: IndexedBubble): number;
-  /** Leaves out what was added there. */
-  remove(place: number): void;
-  /** `renumber` turns the term ids used so far into those of the segment; `bound` is above every one of these. */
-  finish(renumber: (term: number) => number, bound: number): Segment;
-}
-
 /** Room for an ordinal below a hash in one double. */
 const ORDINAL_ROOM = 2 ** 20;
 
-/** Lists of numbers one after the other. */
+/** Lists of numbers, one for each entry, one after the other. */
 const createRows = () => {
   const values = growingU32();
   const offsets = growingU32();
@@ -150,7 +141,7 @@ const sortByHash = (ids: Uint8Array, count: number): Uint32Array => {
   return byHash;
 };
 
-/** Attributes of bubbles in order of arrival. */
+/** The attributes of the entries, which are bubbles in order of arrival. */
 const createColumns = () => {
   const created = growingF64();
   const hideAt = growingF64();
@@ -160,9 +151,9 @@ const createColumns = () => {
   let expires = false;
   const order = (): Uint32Array => {
     const times = created.view();
-    const places = ids.map((_, place) => place).filter((place) => !removed.has(place));
-    places.sort((a, b) => f64(times, b) - f64(times, a) || ((ids[a] ?? '') > (ids[b] ?? '') ? -1 : 1));
-    return Uint32Array.from(places);
+    const entries = ids.map((_, entry) => entry).filter((entry) => !removed.has(entry));
+    entries.sort((a, b) => f64(times, b) - f64(times, a) || ((ids[a] ?? '') > (ids[b] ?? '') ? -1 : 1));
+    return Uint32Array.from(entries);
   };
   return {
     removed,
@@ -178,12 +169,12 @@ const createColumns = () => {
       columns.authors.push(bubble.author);
       return ids.push(bubble.id) - 1;
     },
-    inOrder: (places: Uint32Array) => {
-      const count = places.length;
-      const pick = (cells: Float64Array, target: Float64Array) => target.map((_, doc) => f64(cells, u32(places, doc)));
-      const words = (cells: { view: () => Uint32Array }) => fill(sharedU32(count), (doc) => u32(cells.view(), u32(places, doc)));
+    inOrder: (entries: Uint32Array) => {
+      const count = entries.length;
+      const pick = (cells: Float64Array, target: Float64Array) => target.map((_, doc) => f64(cells, u32(entries, doc)));
+      const words = (cells: { view: () => Uint32Array }) => fill(sharedU32(count), (doc) => u32(cells.view(), u32(entries, doc)));
       const allIds = sharedU8(count * ID_BYTES);
-      for (const [doc, place] of places.entries()) allIds.set(idBytes(ids[place] ?? ''), doc * ID_BYTES);
+      for (const [doc, entry] of entries.entries()) allIds.set(idBytes(ids[entry] ?? ''), doc * ID_BYTES);
       return {
         count,
         ids: allIds,
@@ -191,7 +182,7 @@ const createColumns = () => {
         hideAt: share(expires ? pick(hideAt.view(), new Float64Array(count)) : new Float64Array(0)),
         teams: words(columns.teams),
         channels: words(columns.channels),
-        types: fill(sharedU8(count), (doc) => u32(columns.types.view(), u32(places, doc))),
+        types: fill(sharedU8(count), (doc) => u32(columns.types.view(), u32(entries, doc))),
         authors: words(columns.authors),
         rowVersions: words(columns.rowVersions),
         byHash: sortByHash(allIds, count),
@@ -211,24 +202,29 @@ const share = (cells: Float64Array): Float64Array => {
   return shared;
 };
 
-export const createSegmentBuilder = (): SegmentBuilder => {
+export const createSegmentBuilder = () => {
   const columns = createColumns();
   const titles = createRows();
   const notes = createRows();
   return {
-    add: (bubble) => {
+    /** Answers the number of the entry. */
+    add: (bubble: IndexedBubble): number => {
       titles.add(bubble.title);
       notes.add(bubble.notes);
       return columns.add(bubble);
     },
-    remove: (place) => columns.removed.add(place),
-    finish: (renumber, bound) => {
-      const places = columns.order();
+    /** Leaves an entry out of the segment. */
+    remove: (entry: number): void => {
+      columns.removed.add(entry);
+    },
+    /** `renumber` turns the term ids that were added into those of the segment; `bound` is above every one of these. */
+    finish: (renumber: (term: number) => number, bound: number): Segment => {
+      const entries = columns.order();
       const renumbering = { renumber, bound };
       return {
-        ...columns.inOrder(places),
-        title: positionalField(places.length, (doc) => titles.row(u32(places, doc)), renumbering),
-        notes: bagField(places.length, (doc) => notes.row(u32(places, doc)), renumbering),
+        ...columns.inOrder(entries),
+        title: positionalField(entries.length, (doc) => titles.row(u32(entries, doc)), renumbering),
+        notes: bagField(entries.length, (doc) => notes.row(u32(entries, doc)), renumbering),
       };
     },
   };
