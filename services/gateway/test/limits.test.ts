@@ -118,6 +118,43 @@ describe('limits of the whole gateway', () => {
     expect(statuses).toEqual([200, 500]);
   });
 
+  it('[ERR-05] a route that may take longer has as much time to end its answer as any other', async () => {
+    const world = await started({ limits: { answerTimeoutMs: 100, exchangeTimeoutMs: 400 } });
+    world.bubbles.fragment = aFragment({
+      '/v1/bubbles/slow': { get: { ...operation('slow', { auth: 'none' }), 'x-gw-timeout': 5 } },
+      '/v1/bubbles/usual': { get: operation('usual', { auth: 'none' }) },
+    });
+    await world.gateway.refresh();
+    world.bubbles.handle = (_, res) => {
+      res.flushHeaders();
+      setTimeout(() => res.end('{}'), 600);
+    };
+    expect(await (await world.fetch('/v1/bubbles/slow')).text()).toBe('{}');
+    await expect(world.fetch('/v1/bubbles/usual').then((response) => response.text())).rejects.toThrow();
+  });
+
+  it('[ERR-05] a route may end sooner than the others where its service says so', async () => {
+    const world = await started();
+    world.bubbles.fragment = aFragment({ '/v1/bubbles/brief': { get: { ...operation('brief', { auth: 'none' }), 'x-gw-timeout': 0.05 } } });
+    await world.gateway.refresh();
+    world.bubbles.handle = () => undefined;
+    const refused = await world.fetch('/v1/bubbles/brief');
+    expect([refused.status, refused.headers.get('x-gateway-reason')]).toEqual([500, 'upstream-timeout']);
+  });
+
+  it('[API-01] a page is routed, stands in no document and keeps its own errors', async () => {
+    const world = await started();
+    world.bubbles.fragment = aFragment({
+      '/v1/bubbles/page': { get: { ...operation('page', { auth: 'none' }), 'x-gw-undocumented': true } },
+    });
+    await world.gateway.refresh();
+    world.bubbles.handle = (_, res) => void res.writeHead(500, { 'content-type': 'text/html' }).end('<p>Try again.</p>');
+    const page = await world.fetch('/v1/bubbles/page');
+    expect([page.status, await page.text()]).toEqual([500, '<p>Try again.</p>']);
+    const { paths } = JSON.parse(await (await world.fetch('/v1/openapi.json')).text());
+    expect(paths['/v1/bubbles/page']).toBeUndefined();
+  });
+
   it('[AUTH-01] a client that leaves while identity is asked reaches no service', async () => {
     const world = await started();
     const connection = rawConnection(world.url);

@@ -1,12 +1,12 @@
+import { ACCEPTED_KINDS } from '@bubbles/contracts/access.ts';
 import { isObject, type JsonObject, membersOf } from '../messages/json.ts';
 
 /** The methods of OpenAPI that a service may offer; HEAD and OPTIONS follow from them. */
 export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const PATH_ITEM_METHODS: ReadonlySet<string> = new Set([...METHODS, 'options', 'head', 'trace']);
-const AUTH_CLASSES = ['none', 'pat', 'session', 'pat+session'] as const;
 
-/** Which credentials an operation takes; `pat` admits OAuth access tokens too. */
-export type AuthClass = (typeof AUTH_CLASSES)[number];
+/** Which credentials an operation takes. */
+type AuthClass = 'none' | keyof typeof ACCEPTED_KINDS;
 
 /** A public operation of a service, as its fragment describes it. */
 export interface Operation {
@@ -17,10 +17,12 @@ export interface Operation {
   readonly template: string;
   readonly operationId: string;
   readonly auth: AuthClass;
-  /** The time that the answer may take to begin, when it is not the usual one. */
+  /** The time that the answer may take to begin; null for the gateway's own limit. */
   readonly timeoutMs: number | null;
   /** How large a body may be. */
   readonly bodyLimitBytes: number;
+  /** False for pages and other paths that are no part of the API: they stand in no document and answer errors in their own form. */
+  readonly documented: boolean;
 }
 
 /** A service's OpenAPI document with what routing needs of it. */
@@ -42,7 +44,8 @@ export const shapeOf = (template: string): string => template.replaceAll(/\{[^/{
 export const isWithin = (path: string, prefix: string): boolean =>
   prefix.endsWith('/') ? path.startsWith(prefix) : path === prefix || path.startsWith(`${prefix}/`);
 
-const isAuthClass = (value: unknown): value is AuthClass => AUTH_CLASSES.some((known) => known === value);
+const isAuthClass = (value: unknown): value is AuthClass =>
+  value === 'none' || (typeof value === 'string' && Object.hasOwn(ACCEPTED_KINDS, value));
 
 /** Reads what a service says of itself; a fragment with a fault is refused whole. */
 export const readFragment = (service: string, document: unknown): Fragment | Fault => {
@@ -50,15 +53,15 @@ export const readFragment = (service: string, document: unknown): Fragment | Fau
   const version = document['openapi'];
   if (typeof version !== 'string' || !version.startsWith('3.1.')) return { code: 'openapi_version', detail: `openapi ${String(version)}` };
   const operations: Operation[] = [];
-  for (const { described, ...place } of describedOperations(service, document['paths'])) {
-    const operation = readOperation(described, place);
+  for (const { described, ...key } of describedOperations(service, document['paths'])) {
+    const operation = readOperation(described, key);
     if ('code' in operation) return operation;
     operations.push(operation);
   }
   return { service, document, operations };
 };
 
-const describedOperations = (service: string, paths: unknown): readonly (Place & { readonly described: unknown })[] =>
+const describedOperations = (service: string, paths: unknown): readonly (OperationKey & { readonly described: unknown })[] =>
   membersOf(paths).flatMap(([template, item]) =>
     membersOf(item).flatMap(([method, described]) =>
       PATH_ITEM_METHODS.has(method) && !isInternal(described) ? [{ service, template, method, described }] : [],
@@ -66,15 +69,18 @@ const describedOperations = (service: string, paths: unknown): readonly (Place &
   );
 
 /** Reached by other services only, never from outside. */
-export const isInternal = (operation: unknown): boolean => isObject(operation) && operation['x-internal'] === true;
+const isInternal = (operation: unknown): boolean => isObject(operation) && operation['x-internal'] === true;
 
-interface Place {
+/** Shown to clients. */
+export const isDocumented = (operation: JsonObject): boolean => !isInternal(operation) && operation['x-gw-undocumented'] !== true;
+
+interface OperationKey {
   readonly service: string;
   readonly template: string;
   readonly method: string;
 }
 
-const readOperation = (described: unknown, { service, template, method }: Place): Operation | Fault => {
+const readOperation = (described: unknown, { service, template, method }: OperationKey): Operation | Fault => {
   const place = `${method} ${template}`;
   if (!isObject(described) || !METHODS.some((known) => known === method)) return { code: 'bad_operation', detail: place };
   const { operationId, 'x-gw-auth': auth, 'x-gw-timeout': timeout, 'x-gw-body-limit': bodyLimit } = described;
@@ -89,6 +95,7 @@ const readOperation = (described: unknown, { service, template, method }: Place)
     auth,
     timeoutMs,
     bodyLimitBytes: bodyLimitOf(template, bodyLimit),
+    documented: isDocumented(described),
   };
 };
 

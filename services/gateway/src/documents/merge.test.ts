@@ -13,7 +13,7 @@ const prefixes = { a: ['/a'], b: ['/b'] };
 const anOperation = (operationId: string, more: JsonObject = {}) => ({
   operationId,
   'x-gw-auth': 'none',
-  'x-gw-scope': 's',
+  'x-gw-timeout': 5,
   responses: {},
   ...more,
 });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { byName, isObject, type JsonObject, membersOf } from '../messages/json.ts';
-import { type Fragment, isInternal, METHODS } from './fragment.ts';
+import { type Fragment, isDocumented, METHODS } from './fragment.ts';
 import { claimFault, type OwnedPrefixes } from './ownership.ts';
 import { type Components, mentionsOf, reachableComponents, resolves } from './references.ts';
 
@@ -156,7 +156,7 @@ interface PublicPart {
   readonly components: Components;
 }
 
-/** Internal operations leave first, so that they can neither collide nor leak; then what a level above said is pushed down into each operation. */
+/** Operations that no client is shown leave first, so that they can neither collide nor leak; then what a level above said is pushed down into each operation. */
 const publicPart = ({ service, document }: Fragment): PublicPart => {
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const [template, item] of membersOf(document['paths'])) {
@@ -180,7 +180,7 @@ const publicOperations = (item: unknown, document: JsonObject): Record<string, J
   return Object.fromEntries(
     METHODS.flatMap((method) => {
       const operation = item[method];
-      return isObject(operation) && !isInternal(operation) ? [[method, publicOperation(operation, shared, document)] as const] : [];
+      return isObject(operation) && isDocumented(operation) ? [[method, publicOperation(operation, shared, document)] as const] : [];
     }),
   );
 };

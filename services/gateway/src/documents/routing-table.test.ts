@@ -11,6 +11,7 @@ const anOperation = (template: string, overrides: Partial<Operation> = {}): Oper
   auth: 'pat',
   timeoutMs: null,
   bodyLimitBytes: 65_536,
+  documented: true,
   ...overrides,
 });
 const table = new RoutingTable(

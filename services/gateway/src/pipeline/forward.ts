@@ -56,13 +56,15 @@ export const forwarder = (options: ForwarderOptions): Forward => {
       if (isLate) admitted = await admission.admit(exchange, operation, true);
     }
     if (admitted === null || res.destroyed) return;
-    const deadline = setTimeout(expire, limits.exchangeTimeoutMs, exchange);
+    const timeoutMs = operation.timeoutMs ?? limits.answerTimeoutMs;
+    // An answer that may take longer to begin has as much time to end as any other.
+    const deadline = setTimeout(expire, limits.exchangeTimeoutMs + Math.max(0, timeoutMs - limits.answerTimeoutMs), exchange);
     const startedAt = clock.monotonic();
     const headers = serviceHeaders(exchange, operation, newTrace).concat(admitted.forService);
     await relay(exchange, {
       ...routeTo(exchange, operation, options),
       request: { path: target, method, headers, body },
-      timeoutMs: operation.timeoutMs ?? limits.answerTimeoutMs,
+      timeoutMs,
       answerHeaders: admitted.forClient,
       readers,
       budget,

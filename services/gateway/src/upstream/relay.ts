@@ -222,8 +222,9 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** Is it an error in the format of the operation? */
+  /** Is it an error in the form that the operation answers errors in? */
   #isError(body: Buffer): boolean {
+    if (this.#exchange.operation?.documented === false) return true;
     const said = parsedJson(body.toString());
     if (isOAuth(this.#exchange)) return isObject(said) && typeof said['error'] === 'string';
     return ErrorEnvelope.safeParse(said).success;
