@@ -147,7 +147,7 @@ export const describeBrokerFaults = (url: string, control: string) =>
         const numbers = Array.from({ length: 30 }, (_, n) => n);
         for (const n of numbers) await publishUntilTaken(engine.connect(), event, anEvent(event, { n }));
         const takenBack = () =>
-          log.lines.filter(({ message }) => message === 'broker closed a channel' || message === 'broker ended a consumer').length;
+          log.lines.filter(({ message }) => message === 'broker closed a channel' || message === 'consumer lost its queue').length;
         const comeBack = async () => {
           away = false;
           await expectEventually(() => new Set(handled).size === numbers.length);

@@ -99,7 +99,7 @@ export const startConsumption = () => {
       handle: ({ message }) => (auto.ack ? Promise.resolve('ack') : new Promise((resolve) => handling.set(tagOf(message), resolve))),
     },
     running,
-    onCancelled: () => {
+    onQueueGone: () => {
       cancelled += 1;
     },
   });

@@ -42,7 +42,7 @@ const fakeChannel = (state: ReturnType<typeof brokerState>) => {
   state.open.add(end);
   const refuse = () => {
     end();
-    return Promise.reject(new Error('Channel closed by server.'));
+    return Promise.reject(Object.assign(new Error('Channel closed by server.'), { code: 404 }));
   };
   const channel = Object.assign(new EventEmitter(), {
     prefetch: () => state.beforeConsuming(),
@@ -168,6 +168,16 @@ describe('the consumer of a queue that is lost', () => {
     expect(standing()).toEqual(IS_GONE);
     state.mostChannels = 2;
     await backOff();
+    expect(standing()).toEqual(CONSUMES);
+  });
+
+  it('[DLV-05] declares it again when it is lost between two modes', async () => {
+    const { state, backOff, standing, endDeadLettering } = await connected();
+    for (const receive of state.consuming) receive(UNREADABLE);
+    state.queueIsThere = false;
+    endDeadLettering();
+    for (let turn = 0; turn < 2; turn += 1) await backOff();
+    expect(state.declarations).toBe(1);
     expect(standing()).toEqual(CONSUMES);
   });
 

@@ -1,5 +1,6 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { aborted, type InFlight, inFlight } from '@bubbles/kernel/concurrency.ts';
+import { errorCode } from '@bubbles/kernel/errors.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import { type EventHandler, queueName } from '../bus.ts';
@@ -38,17 +39,17 @@ export function amqpConsumer({ eventHandler, connection, publisher, prefetch, ..
   const onBackoffEnd = () => consumption?.resume();
   const handler = createMessageHandler({ ...shared, eventHandler, publisher, signal: stopping.signal, onBackoffEnd });
   let consumption: Consumption | null = null;
-  let wasCancelled = false;
+  let queueIsGone = false;
 
   const consume = async (channel: Channel, model: ChannelModel) => {
-    if (wasCancelled) wasCancelled = !(await declareAgain(model, eventHandler, log));
+    if (queueIsGone) queueIsGone = !(await declareAgain(model, eventHandler, log));
     // A message that is taken now would be acknowledged on a channel that is being closed.
     stopping.signal.throwIfAborted();
-    const onCancelled = () => {
-      log.warn('broker ended a consumer', { queue });
-      wasCancelled = true;
+    const onQueueGone = () => {
+      log.warn('consumer lost its queue', { queue });
+      queueIsGone = true;
     };
-    consumption = createConsumption({ ...shared, queue, channel, prefetch, handler, running, onCancelled });
+    consumption = createConsumption({ ...shared, queue, channel, prefetch, handler, running, onQueueGone });
     await consumption.start();
   };
 
@@ -93,6 +94,9 @@ const declareAgain = async (model: ChannelModel, { consumer, event }: EventHandl
   }
 };
 
+/** The reply code of AMQP for a queue that does not exist. */
+const NOT_FOUND = 404;
+
 interface ConsumptionOptions {
   readonly queue: string;
   readonly channel: Channel;
@@ -103,8 +107,8 @@ interface ConsumptionOptions {
   readonly handler: MessageHandler;
   /** The consumer's running handlers, also those that began on channels that were lost. */
   readonly running: InFlight;
-  /** The broker cancelled the consumer: its queue is gone, or has moved. */
-  readonly onCancelled: () => void;
+  /** Deleted, or moved to another node. */
+  readonly onQueueGone: () => void;
 }
 
 /** Consumption on one channel, until that closes. */
@@ -124,7 +128,7 @@ interface Consumption {
  * the process, all unacknowledged messages would count as redelivered with it, and be dead-lettered in the end. A switch cancels the consumer before it
  * asks for the next one, whatever was delivered before the broker's answers came.
  */
-export const createConsumption = ({ queue, channel, log, prefetch, onCancelled, ...options }: ConsumptionOptions): Consumption => {
+export const createConsumption = ({ queue, channel, log, prefetch, onQueueGone, ...options }: ConsumptionOptions): Consumption => {
   const ended = Promise.withResolvers<void>();
   let state: 'open' | 'stopping' | 'closed' = 'open';
   let mode: 'single' | 'prefetching' = 'single';
@@ -146,13 +150,15 @@ export const createConsumption = ({ queue, channel, log, prefetch, onCancelled, 
     ended.resolve();
   };
   channel.once('close', close);
+  /** Closes the channel, for another one to be opened. */
+  const abandon = (queueIsGone: boolean) => {
+    if (queueIsGone) onQueueGone();
+    close();
+    closeQuietly(channel, log);
+  };
 
   const receive = (message: ConsumeMessage | null) => {
-    if (message === null) {
-      onCancelled();
-      close();
-      return closeQuietly(channel, log);
-    }
+    if (message === null) return abandon(true);
     if (mode === 'single' || !isPoisonSuspect(message)) return unacked.add(message);
     unacked.addSuspect(message);
     switching.resolve();
@@ -176,11 +182,10 @@ export const createConsumption = ({ queue, channel, log, prefetch, onCancelled, 
   return {
     async start() {
       const consumerTag = await consume();
-      // A channel on which a switch fails is closed, and another one opened.
       run(consumerTag).catch((error: unknown) => {
         if (!is('closed')) log.warn('consumer could not switch its prefetch', { queue, error });
-        close();
-        closeQuietly(channel, log);
+        // The broker cancels no consumer of a queue that is deleted between two modes.
+        abandon(errorCode(error) === NOT_FOUND);
       });
     },
     resume: unacked.resume,
