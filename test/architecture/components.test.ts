@@ -1,10 +1,15 @@
-import { ApiKeyCreated, CreateApiKeyRequest } from '@bubbles/contracts/api/api-key.ts';
-import { Bubble } from '@bubbles/contracts/api/bubble.ts';
-import { ApiKeyList, BubblesList, CommentList, TeamList, WebhookSubscriptionList } from '@bubbles/contracts/api/lists.ts';
+import { ApiKeyCreated, ApiKeyList, CreateApiKeyRequest } from '@bubbles/contracts/api/api-key.ts';
+import { Bubble, BubblesList } from '@bubbles/contracts/api/bubble.ts';
+import { CommentList } from '@bubbles/contracts/api/comment.ts';
 import { JoinMeetingRequest, MeetingJoinCreated, MeetingJoinStatus } from '@bubbles/contracts/api/meeting-join.ts';
 import { Transcript } from '@bubbles/contracts/api/transcript.ts';
-import { User } from '@bubbles/contracts/api/user.ts';
-import { CreateWebhookRequest, UpdateWebhookRequest, WebhookSubscriptionCreated } from '@bubbles/contracts/api/webhook.ts';
+import { TeamList, User } from '@bubbles/contracts/api/user.ts';
+import {
+  CreateWebhookRequest,
+  UpdateWebhookRequest,
+  WebhookSubscriptionCreated,
+  WebhookSubscriptionList,
+} from '@bubbles/contracts/api/webhook.ts';
 import { schemaDocument } from '@bubbles/http/document/schema-document.ts';
 import { describe, expect, it } from '@jest/globals';
 import { schemaFaultsIn } from '../fuzz/json-schema.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { examplesOf } from './examples.ts';
+import { hasAtMost, isPrintable, isVisible, Timestamp } from './fields.ts';
 import { ApiKeyId } from './ids.ts';
-import { hasAtMost, isPrintable, isVisible } from './text.ts';
-import { Timestamp } from './timestamp.ts';
 
 const NAME_MAX_CHARACTERS = 100;
 
@@ -40,3 +39,6 @@ export const ApiKeyCreated = ApiKeySummary.omit({ last_used_at: true })
   })
   .meta({ id: 'ApiKeyCreated', examples: examplesOf('ApiKeyCreated') });
 export type ApiKeyCreated = z.infer<typeof ApiKeyCreated>;
+
+export const ApiKeyList = z.object({ data: z.array(ApiKeySummary) }).meta({ id: 'ApiKeyList', examples: examplesOf('ApiKeyList') });
+export type ApiKeyList = z.infer<typeof ApiKeyList>;

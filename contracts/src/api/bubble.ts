@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { examplesOf } from './examples.ts';
+import { EmbedCode, HttpsLink, hasAtMost, PAGE_FIELDS, Timestamp } from './fields.ts';
 import { BubbleId, ChannelId, PersonId, TeamId, UserId } from './ids.ts';
-import { EmbedCode, HttpsLink } from './link.ts';
-import { Timestamp } from './timestamp.ts';
 
 export const BubbleType = z.enum(['meeting_recording', 'screen_recording', 'custom_image']).meta({ id: 'BubbleType' });
 export type BubbleType = z.infer<typeof BubbleType>;
@@ -16,7 +15,7 @@ export const BubblePerson = z
   .meta({ id: 'BubblePerson' });
 export type BubblePerson = z.infer<typeof BubblePerson>;
 
-export const BubbleMedia = z
+const BubbleMedia = z
   .object({
     video_url: HttpsLink,
     thumbnail_url: HttpsLink,
@@ -25,9 +24,8 @@ export const BubbleMedia = z
     is_processed: z.boolean().nullable().meta({ description: 'Null when unknown' }),
   })
   .meta({ id: 'BubbleMedia' });
-export type BubbleMedia = z.infer<typeof BubbleMedia>;
 
-export const BubbleMeeting = z
+const BubbleMeeting = z
   .object({
     platform: z
       .string()
@@ -36,7 +34,6 @@ export const BubbleMeeting = z
     start_time: Timestamp.nullable().meta({ description: 'Scheduled or actual start' }),
   })
   .meta({ id: 'BubbleMeeting' });
-export type BubbleMeeting = z.infer<typeof BubbleMeeting>;
 
 export const Bubble = z
   .object({
@@ -67,3 +64,36 @@ export const Bubble = z
   })
   .meta({ id: 'Bubble', examples: examplesOf('Bubble') });
 export type Bubble = z.infer<typeof Bubble>;
+
+const SUMMARY_MAX_CHARACTERS = 1000;
+
+/** A row of list and search. What it shares with the whole bubble is the bubble's own definition. */
+export const BubbleSummary = Bubble.pick({
+  id: true,
+  type: true,
+  title: true,
+  url: true,
+  created_at: true,
+  team_id: true,
+  channel_id: true,
+  comment_count: true,
+  expires_at: true,
+})
+  .extend({
+    author_id: UserId.nullable().meta({ description: 'The raw creator' }),
+    thumbnail_url: HttpsLink,
+    duration_seconds: z.number().nullable(),
+    has_summary: z.boolean().meta({ description: 'Whether meeting notes exist' }),
+    summary: z
+      .string()
+      .refine((text) => hasAtMost(text, SUMMARY_MAX_CHARACTERS), `must have at most ${SUMMARY_MAX_CHARACTERS} characters`)
+      .nullable()
+      .meta({ maxLength: SUMMARY_MAX_CHARACTERS, description: 'The summary of the bubble; a longer one is cut and ends with an ellipsis' }),
+  })
+  .meta({ id: 'BubbleSummary', examples: examplesOf('BubbleSummary') });
+export type BubbleSummary = z.infer<typeof BubbleSummary>;
+
+export const BubblesList = z
+  .object({ data: z.array(BubbleSummary), ...PAGE_FIELDS })
+  .meta({ id: 'BubblesList', examples: examplesOf('BubblesList') });
+export type BubblesList = z.infer<typeof BubblesList>;

@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { examplesOf } from './examples.ts';
+import { HttpsLink, PAGE_FIELDS, Timestamp } from './fields.ts';
 import { BubbleId, CommentId, ThreadId, UserId } from './ids.ts';
-import { HttpsLink } from './link.ts';
-import { Timestamp } from './timestamp.ts';
 
 const CommentKind = z.enum(['text', 'video', 'image']).meta({ id: 'CommentKind' });
 
-export const CommentAuthor = z.object({ id: UserId, name: z.string().nullable() }).meta({ id: 'CommentAuthor' });
-export type CommentAuthor = z.infer<typeof CommentAuthor>;
+const CommentAuthor = z.object({ id: UserId, name: z.string().nullable() }).meta({ id: 'CommentAuthor' });
 
 export const Comment = z
   .object({
@@ -26,3 +24,8 @@ export const Comment = z
   })
   .meta({ id: 'Comment', examples: examplesOf('Comment') });
 export type Comment = z.infer<typeof Comment>;
+
+export const CommentList = z
+  .object({ data: z.array(Comment), ...PAGE_FIELDS })
+  .meta({ id: 'CommentList', examples: examplesOf('CommentList') });
+export type CommentList = z.infer<typeof CommentList>;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { examplesOf } from './examples.ts';
+import { CallerId, Timestamp } from './fields.ts';
 import { TeamId } from './ids.ts';
-import { CallerId } from './text.ts';
-import { Timestamp } from './timestamp.ts';
 
 const LINK_MAX_LENGTH = 2048;
 

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { examplesOf } from './examples.ts';
+import { Timestamp } from './fields.ts';
 import { BubbleId, DeliveryId, EventId, ReplayId } from './ids.ts';
-import { Before, Since } from './instant.ts';
-import { PageQuery } from './query.ts';
-import { Timestamp } from './timestamp.ts';
+import { Before, PageQuery, Since } from './query.ts';
 import { WebhookDelivery, WebhookSubscription } from './webhook.ts';
 
 /** The delivery log: an extension of the interface. */
@@ -101,7 +100,7 @@ export const WebhookReplayQueued = z
   .meta({ id: 'WebhookReplayQueued' });
 export type WebhookReplayQueued = z.infer<typeof WebhookReplayQueued>;
 
-export const WebhookFailure = WebhookAttempt.extend({ delivery_id: DeliveryId }).meta({ id: 'WebhookFailure' });
+const WebhookFailure = WebhookAttempt.extend({ delivery_id: DeliveryId }).meta({ id: 'WebhookFailure' });
 
 export const WebhookFailures = z
   .object({

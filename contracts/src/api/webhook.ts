@@ -1,16 +1,12 @@
 import { z } from 'zod';
 import { Bubble, BubbleType } from './bubble.ts';
 import { examplesOf } from './examples.ts';
+import { CallerId, hasAtMost, PAGE_FIELDS, Timestamp } from './fields.ts';
 import { ChannelId, DeliveryId, EventId, SubscriptionId, TeamId } from './ids.ts';
-import { CallerId, hasAtMost } from './text.ts';
-import { Timestamp } from './timestamp.ts';
 
 const URL_MAX_CHARACTERS = 2048;
 
-export const WebhookEventType = z
-  .enum(['bubble.ready', 'meeting_recording.ready', 'screen_recording.ready'])
-  .meta({ id: 'WebhookEventType' });
-export type WebhookEventType = z.infer<typeof WebhookEventType>;
+const WebhookEventType = z.enum(['bubble.ready', 'meeting_recording.ready', 'screen_recording.ready']).meta({ id: 'WebhookEventType' });
 
 /** Sent and echoed alike: the one place of a response where a field may be absent. */
 export const WebhookSubscriptionFilters = z
@@ -141,3 +137,14 @@ export const WebhookDelivery = z
   })
   .meta({ id: 'WebhookDelivery', examples: examplesOf('WebhookDelivery') });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
+
+export const WebhookSubscriptionList = z
+  .object({ data: z.array(WebhookSubscription) })
+  .meta({ id: 'WebhookSubscriptionList', examples: examplesOf('WebhookSubscriptionList') });
+export type WebhookSubscriptionList = z.infer<typeof WebhookSubscriptionList>;
+
+/** An extension of the interface: what a list of subscriptions is when a page of it is asked for. */
+export const WebhookSubscriptionPage = z
+  .object({ data: z.array(WebhookSubscription), ...PAGE_FIELDS })
+  .meta({ id: 'WebhookSubscriptionPage' });
+export type WebhookSubscriptionPage = z.infer<typeof WebhookSubscriptionPage>;

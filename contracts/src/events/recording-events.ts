@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { BubbleType } from '../api/bubble.ts';
-import { EmbedCode, HttpsLink } from '../api/link.ts';
-import { RecordedTime } from '../api/timestamp.ts';
+import { EmbedCode, HttpsLink, RecordedTime } from '../api/fields.ts';
 import { defineEvent } from './define-event.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Bubble } from '../api/bubble.ts';
-import { Timestamp } from '../api/timestamp.ts';
-import { AccountFacts } from '../internal/accounts.ts';
+import { Timestamp } from '../api/fields.ts';
+import { AccountFacts } from '../internal/identity.ts';
 import { defineEvent } from './define-event.ts';
 
 export const AccountChangedV1 = defineEvent('identity.account.changed.v1', AccountFacts, {

@@ -9,7 +9,7 @@ import {
   PatchTeam,
   SetAccountState,
   SetMember,
-} from '@bubbles/contracts/internal/admin.ts';
+} from '@bubbles/contracts/internal/identity.ts';
 import { wholeNumber } from '@bubbles/kernel/config-values.ts';
 import { ISSUE_WORDING } from '@bubbles/kernel/issue-wording.ts';
 import { type ZodType, z } from 'zod';

@@ -1,7 +1,7 @@
 import type { EventHandler } from '@bubbles/bus/bus.ts';
 import type { Caller } from '@bubbles/contracts/access.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
-import { AccessRequest } from '@bubbles/contracts/internal/access.ts';
+import { AccessRequest } from '@bubbles/contracts/internal/identity.ts';
 import type { Infra, Service } from '@bubbles/host/service.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';

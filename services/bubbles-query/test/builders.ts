@@ -12,7 +12,7 @@ import {
   TranscriptCompletedV1,
 } from '@bubbles/contracts/events/recording-events.ts';
 import { AccountChangedV1 } from '@bubbles/contracts/events/service-events.ts';
-import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
+import type { AccountFacts } from '@bubbles/contracts/internal/identity.ts';
 import type { ZodType, z } from 'zod';
 
 export const AT = new Date('2026-03-01T12:00:00.000Z');

@@ -1,4 +1,4 @@
-import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
+import type { AccountFacts } from '@bubbles/contracts/internal/identity.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';

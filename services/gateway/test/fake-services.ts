@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
+import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 
 /** What a service saw of a request. */
 export interface Seen {

@@ -1,4 +1,4 @@
-import { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
+import { AccountFacts } from '@bubbles/contracts/internal/identity.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startIdentity, type TestIdentity } from './identity.ts';
 

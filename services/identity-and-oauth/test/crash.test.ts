@@ -1,4 +1,4 @@
-import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
+import type { AccountFacts } from '@bubbles/contracts/internal/identity.ts';
 import { describe, expect, it } from '@jest/globals';
 import { type CrashingDatabase, crashingDatabase } from './crashing.ts';
 import { type Answer, type Person, startIdentity, type TestIdentity } from './identity.ts';

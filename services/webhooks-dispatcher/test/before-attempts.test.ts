@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { AccessRequest } from '@bubbles/contracts/internal/access.ts';
+import { AccessRequest } from '@bubbles/contracts/internal/identity.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { SubscriptionDoc } from '../src/adapters/store/subscriptions.ts';
 import { aBubble, type Ready } from './builders.ts';

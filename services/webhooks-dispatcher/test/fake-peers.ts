@@ -1,5 +1,5 @@
-import { AccessRequest, type TeamAccess, type UserAccess } from '@bubbles/contracts/internal/access.ts';
-import { ReadableRequest, type ReadableResponse } from '@bubbles/contracts/internal/readable.ts';
+import { ReadableRequest, type ReadableResponse } from '@bubbles/contracts/internal/bubbles-query.ts';
+import { AccessRequest, type TeamAccess, type UserAccess } from '@bubbles/contracts/internal/identity.ts';
 import type { Call, InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { z } from 'zod';

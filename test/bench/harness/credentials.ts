@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { serviceTokens } from '@bubbles/auth/service-token.ts';
-import { type CheckAnswer, ChecksResponse } from '@bubbles/contracts/internal/checks.ts';
+import { type CheckAnswer, ChecksResponse } from '@bubbles/contracts/internal/identity.ts';
 import { internalClient } from '@bubbles/http/client/internal-client.ts';
 import { hashToken } from '@bubbles/identity-and-oauth/domain/token.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';

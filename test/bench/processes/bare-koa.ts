@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { BubblesList } from '@bubbles/contracts/api/lists.ts';
+import { BubblesList } from '@bubbles/contracts/api/bubble.ts';
 import Koa from 'koa';
 import { serveParent, settings, tellParent } from '../harness/in-child.ts';
 

@@ -1,6 +1,5 @@
 import { createIdentity } from '@bubbles/bubbles-query/adapters/services/identity.ts';
-import { AccessResponse } from '@bubbles/contracts/internal/access.ts';
-import { AccountsSnapshot } from '@bubbles/contracts/internal/accounts.ts';
+import { AccessResponse, AccountsSnapshot } from '@bubbles/contracts/internal/identity.ts';
 import { internalClient } from '@bubbles/http/client/internal-client.ts';
 import { describe, expect, it } from '@jest/globals';
 import { Matchers } from '@pact-foundation/pact';

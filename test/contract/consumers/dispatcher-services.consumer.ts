@@ -1,5 +1,5 @@
-import { AccessResponse } from '@bubbles/contracts/internal/access.ts';
-import { ReadableResponse } from '@bubbles/contracts/internal/readable.ts';
+import { ReadableResponse } from '@bubbles/contracts/internal/bubbles-query.ts';
+import { AccessResponse } from '@bubbles/contracts/internal/identity.ts';
 import { internalClient } from '@bubbles/http/client/internal-client.ts';
 import { access } from '@bubbles/webhooks-dispatcher/adapters/services/access.ts';
 import { readability } from '@bubbles/webhooks-dispatcher/adapters/services/readability.ts';

@@ -1,4 +1,4 @@
-import { type CheckAnswer, ChecksResponse, type CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
+import { type CheckAnswer, ChecksResponse, type CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 import { createIdentityChecks, type IdentityChecks } from '@bubbles/gateway/admission/identity-checks.ts';
 import { Address, POOL_LIMITS } from '@bubbles/gateway/upstream/address.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CloudEvent } from '@bubbles/bus/bus.ts';
-import { CreatedAccount } from '@bubbles/contracts/internal/admin.ts';
+import { CreatedAccount } from '@bubbles/contracts/internal/identity.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { asService, startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';

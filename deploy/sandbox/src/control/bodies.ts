@@ -1,8 +1,8 @@
 import { anyone } from '@bubbles/auth/guards.ts';
 import { bubbleIdOf } from '@bubbles/bubbles-query/domain/short-id.ts';
 import { BubbleType } from '@bubbles/contracts/api/bubble.ts';
-import { TeamPlan, TeamRole } from '@bubbles/contracts/api/team.ts';
-import { CreateTeam } from '@bubbles/contracts/internal/admin.ts';
+import { TeamPlan, TeamRole } from '@bubbles/contracts/api/user.ts';
+import { CreateTeam } from '@bubbles/contracts/internal/identity.ts';
 import type { ErrorKind } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
 

@@ -1,5 +1,5 @@
 import { ApiKeyCreated } from '@bubbles/contracts/api/api-key.ts';
-import { AdminAccount, AdminChannel, AdminMember, AdminTeam, CreatedAccount, IssuedSession } from '@bubbles/contracts/internal/admin.ts';
+import { AdminAccount, AdminChannel, AdminMember, AdminTeam, CreatedAccount, IssuedSession } from '@bubbles/contracts/internal/identity.ts';
 import { CallRefused, type InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';

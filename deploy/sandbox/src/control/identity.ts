@@ -1,5 +1,5 @@
 import type { AccountState, Plan, Role } from '@bubbles/contracts/access.ts';
-import type { CreateTeam } from '@bubbles/contracts/internal/admin.ts';
+import type { CreateTeam } from '@bubbles/contracts/internal/identity.ts';
 import type { z } from 'zod';
 import type { Directory } from '../pipeline/people.ts';
 

@@ -1,5 +1,5 @@
 import { BubbleType } from '@bubbles/contracts/api/bubble.ts';
-import { RecordedTime } from '@bubbles/contracts/api/timestamp.ts';
+import { RecordedTime } from '@bubbles/contracts/api/fields.ts';
 import { z } from 'zod';
 
 const Uuid = z.uuid().toLowerCase();

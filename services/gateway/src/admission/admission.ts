@@ -1,5 +1,5 @@
 import { ACCEPTED_KINDS, budgetHeaders, CREDENTIAL_REFUSALS, tooManyRequests } from '@bubbles/contracts/access.ts';
-import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
+import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 import { DomainError, refusal } from '@bubbles/kernel/errors.ts';
 import type { Operation } from '../documents/fragment.ts';
 import { fail, refuse } from '../exchange/answer.ts';

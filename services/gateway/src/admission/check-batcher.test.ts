@@ -1,4 +1,4 @@
-import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
+import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';

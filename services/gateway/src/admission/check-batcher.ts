@@ -1,4 +1,4 @@
-import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
+import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { FairQueue } from '../balancing/fair-queue.ts';

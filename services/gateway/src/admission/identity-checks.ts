@@ -1,5 +1,5 @@
 import { type Budget, budgetIn, RATE_WINDOW_SECONDS } from '@bubbles/contracts/access.ts';
-import { type CheckAnswer, ChecksResponse, type CountedElsewhere, type CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
+import { type CheckAnswer, ChecksResponse, type CountedElsewhere, type CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 import { type InternalClient, internalClient, type ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';

@@ -1,9 +1,9 @@
 import { pat } from '@bubbles/auth/guards.ts';
-import { Bubble } from '@bubbles/contracts/api/bubble.ts';
+import { Bubble, BubblesList } from '@bubbles/contracts/api/bubble.ts';
+import { CommentList } from '@bubbles/contracts/api/comment.ts';
 import { EXAMPLE_IDS } from '@bubbles/contracts/api/examples.ts';
-import { BubblesList, CommentList } from '@bubbles/contracts/api/lists.ts';
+import { CallerId } from '@bubbles/contracts/api/fields.ts';
 import { ListBubblesQuery, PageQuery, SearchBubblesQuery, TranscriptQuery } from '@bubbles/contracts/api/query.ts';
-import { CallerId } from '@bubbles/contracts/api/text.ts';
 import { Transcript } from '@bubbles/contracts/api/transcript.ts';
 import { json } from '@bubbles/http/routes/content.ts';
 import { route } from '@bubbles/http/routes/route.ts';

@@ -1,5 +1,5 @@
 import { internal } from '@bubbles/auth/guards.ts';
-import { ReadableRequest, ReadableResponse } from '@bubbles/contracts/internal/readable.ts';
+import { ReadableRequest, ReadableResponse } from '@bubbles/contracts/internal/bubbles-query.ts';
 import { json } from '@bubbles/http/routes/content.ts';
 import { route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';

@@ -1,5 +1,4 @@
-import type { Bubble as BubbleBody } from '@bubbles/contracts/api/bubble.ts';
-import type { BubbleSummary } from '@bubbles/contracts/api/bubble-summary.ts';
+import type { Bubble as BubbleBody, BubbleSummary } from '@bubbles/contracts/api/bubble.ts';
 import type { Comment as CommentBody } from '@bubbles/contracts/api/comment.ts';
 import type { TranscriptSegment } from '@bubbles/contracts/api/transcript.ts';
 import type { Bubble } from '../../domain/bubble.ts';

@@ -1,5 +1,4 @@
-import { AccessResponse } from '@bubbles/contracts/internal/access.ts';
-import { AccountsSnapshot } from '@bubbles/contracts/internal/accounts.ts';
+import { AccessResponse, AccountsSnapshot } from '@bubbles/contracts/internal/identity.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Identity } from '../../ports.ts';

@@ -1,8 +1,7 @@
-import { ApiKeyCreated, CreateApiKeyRequest } from '@bubbles/contracts/api/api-key.ts';
+import { ApiKeyCreated, ApiKeyList, CreateApiKeyRequest } from '@bubbles/contracts/api/api-key.ts';
 import { EXAMPLE_IDS } from '@bubbles/contracts/api/examples.ts';
-import { ApiKeyList, TeamList } from '@bubbles/contracts/api/lists.ts';
-import { CallerId } from '@bubbles/contracts/api/text.ts';
-import { User } from '@bubbles/contracts/api/user.ts';
+import { CallerId } from '@bubbles/contracts/api/fields.ts';
+import { TeamList, User } from '@bubbles/contracts/api/user.ts';
 import { empty, json } from '@bubbles/http/routes/content.ts';
 import { route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';

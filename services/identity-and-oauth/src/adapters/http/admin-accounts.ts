@@ -1,6 +1,6 @@
 import { internal } from '@bubbles/auth/guards.ts';
 import { ApiKeyCreated, CreateApiKeyRequest } from '@bubbles/contracts/api/api-key.ts';
-import { CallerId } from '@bubbles/contracts/api/text.ts';
+import { CallerId } from '@bubbles/contracts/api/fields.ts';
 import {
   AdminAccount,
   AdminAccounts,
@@ -10,7 +10,7 @@ import {
   IssuedSession,
   PatchAccount,
   SetAccountState,
-} from '@bubbles/contracts/internal/admin.ts';
+} from '@bubbles/contracts/internal/identity.ts';
 import { empty, json } from '@bubbles/http/routes/content.ts';
 import { route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';

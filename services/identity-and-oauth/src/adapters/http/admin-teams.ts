@@ -1,5 +1,5 @@
 import { internal } from '@bubbles/auth/guards.ts';
-import { CallerId } from '@bubbles/contracts/api/text.ts';
+import { CallerId } from '@bubbles/contracts/api/fields.ts';
 import {
   AdminChannel,
   AdminMember,
@@ -10,7 +10,7 @@ import {
   CreateTeam,
   PatchTeam,
   SetMember,
-} from '@bubbles/contracts/internal/admin.ts';
+} from '@bubbles/contracts/internal/identity.ts';
 import { empty, json } from '@bubbles/http/routes/content.ts';
 import { route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';

@@ -1,9 +1,14 @@
 import { AssertionKeySet } from '@bubbles/auth/assertion-keys.ts';
 import { internal } from '@bubbles/auth/guards.ts';
-import { AccessRequest, AccessResponse } from '@bubbles/contracts/internal/access.ts';
-import { AccountsSnapshot } from '@bubbles/contracts/internal/accounts.ts';
-import { AdminPageQuery } from '@bubbles/contracts/internal/admin.ts';
-import { ChecksRequest, ChecksResponse, type CredentialCheck } from '@bubbles/contracts/internal/checks.ts';
+import {
+  AccessRequest,
+  AccessResponse,
+  AccountsSnapshot,
+  AdminPageQuery,
+  ChecksRequest,
+  ChecksResponse,
+  type CredentialCheck,
+} from '@bubbles/contracts/internal/identity.ts';
 import { json } from '@bubbles/http/routes/content.ts';
 import { route } from '@bubbles/http/routes/route.ts';
 import type { App } from '../../app.ts';

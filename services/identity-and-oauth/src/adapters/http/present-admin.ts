@@ -4,7 +4,7 @@ import type {
   AdminTeam,
   CreatedAccount as CreatedAccountAnswer,
   IssuedSession as IssuedSessionAnswer,
-} from '@bubbles/contracts/internal/admin.ts';
+} from '@bubbles/contracts/internal/identity.ts';
 import type { z } from 'zod';
 import type { Account } from '../../domain/account.ts';
 import type { Channel, Team } from '../../domain/team.ts';

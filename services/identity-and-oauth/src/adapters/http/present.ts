@@ -1,10 +1,7 @@
 import { RATE_LIMIT } from '@bubbles/contracts/access.ts';
 import type { ApiKeyCreated, ApiKeySummary } from '@bubbles/contracts/api/api-key.ts';
-import type { Team as ApiTeam } from '@bubbles/contracts/api/team.ts';
-import type { User } from '@bubbles/contracts/api/user.ts';
-import type { TeamAccess as TeamAccessAnswer, UserAccess } from '@bubbles/contracts/internal/access.ts';
-import type { AccountFacts } from '@bubbles/contracts/internal/accounts.ts';
-import type { CheckAnswer } from '@bubbles/contracts/internal/checks.ts';
+import type { Team as ApiTeam, User } from '@bubbles/contracts/api/user.ts';
+import type { AccountFacts, CheckAnswer, TeamAccess as TeamAccessAnswer, UserAccess } from '@bubbles/contracts/internal/identity.ts';
 import { type Account, lifeOf } from '../../domain/account.ts';
 import type { CheckResult, RateDecision } from '../../domain/credential.ts';
 import type { IssuedKey } from '../../domain/token.ts';

@@ -1,5 +1,5 @@
 import { EXAMPLE_IDS } from '@bubbles/contracts/api/examples.ts';
-import { CallerId } from '@bubbles/contracts/api/text.ts';
+import { CallerId } from '@bubbles/contracts/api/fields.ts';
 import {
   ListDeliveriesQuery,
   ReplayWebhookRequest,

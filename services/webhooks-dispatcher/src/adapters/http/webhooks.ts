@@ -1,8 +1,7 @@
 import { pat, patOrSession } from '@bubbles/auth/guards.ts';
 import { EXAMPLE_IDS } from '@bubbles/contracts/api/examples.ts';
-import { WebhookSubscriptionList, WebhookSubscriptionPage } from '@bubbles/contracts/api/lists.ts';
+import { CallerId } from '@bubbles/contracts/api/fields.ts';
 import { OptionalPageQuery } from '@bubbles/contracts/api/query.ts';
-import { CallerId } from '@bubbles/contracts/api/text.ts';
 import {
   CreateWebhookRequest,
   RotateWebhookSecretRequest,
@@ -10,6 +9,8 @@ import {
   WebhookSecretRotated,
   WebhookSubscription,
   WebhookSubscriptionCreated,
+  WebhookSubscriptionList,
+  WebhookSubscriptionPage,
   WebhookTestQueued,
 } from '@bubbles/contracts/api/webhook.ts';
 import { WebhookFailures } from '@bubbles/contracts/api/webhook-delivery.ts';

@@ -1,4 +1,4 @@
-import { AccessResponse } from '@bubbles/contracts/internal/access.ts';
+import { AccessResponse } from '@bubbles/contracts/internal/identity.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { FIRST_LIFE } from '../../domain/subscription.ts';

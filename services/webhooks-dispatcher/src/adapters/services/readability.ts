@@ -1,4 +1,4 @@
-import { ReadableResponse } from '@bubbles/contracts/internal/readable.ts';
+import { ReadableResponse } from '@bubbles/contracts/internal/bubbles-query.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Readability } from '../../ports.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { EmbedCode, HttpsLink } from './link.ts';
+import { EmbedCode, HttpsLink } from './fields.ts';
 
 const KEPT = [
   'https://media.test/v.mp4',
