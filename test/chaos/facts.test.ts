@@ -212,7 +212,7 @@ interface StoredBubble {
 }
 
 describe('a message that nobody can take', () => {
-  const bury = (body: string) =>
+  const publishPoison = (body: string) =>
     withChannel(engines.amqpUrl, async (channel) => {
       channel.publish(EVENTS_EXCHANGE, MediaProcessedV1.type, Buffer.from(body), { persistent: true, messageId: 'poison' });
       await channel.waitForConfirms();
@@ -228,7 +228,7 @@ describe('a message that nobody can take', () => {
   };
 
   it('lies in the dead-letter queue with its reason, and holds nobody up', async () => {
-    await bury('{"not": "an event"}');
+    await publishPoison('{"not": "an event"}');
     const facts = await stateFacts(outside, { count: 12, participants: people.slice(0, 2) });
     const arrivedMs = await awaitFacts(outside, model, facts);
     const [dead, ...more] = await untilDead(1);
@@ -238,7 +238,7 @@ describe('a message that nobody can take', () => {
     report('poison', { 'others arrived after ms': arrivedMs, reason: dead?.reason ?? '' });
   });
 
-  it('goes back where it was when it is redriven: what can be taken by then is taken, and poison is buried again', async () => {
+  it('goes back where it was when it is redriven: what can be taken by then is taken, and poison is dead-lettered again', async () => {
     const facts = await stateFacts(outside, { count: 1, participants: people.slice(0, 1) });
     await awaitFacts(outside, model, facts);
     const [bubbleId = ''] = facts.bubbleIds;

@@ -100,7 +100,7 @@ const start = async (): Promise<void> => {
 const take = async (bubble: string): Promise<true> => {
   await memory.publish(BubbleReadyV1, readyOf(bubble));
   const [dead] = memory.deadLetters();
-  if (dead) throw new Error(`a message was buried: ${dead.reason}`);
+  if (dead) throw new Error(`a message was dead-lettered: ${dead.reason}`);
   return true;
 };
 

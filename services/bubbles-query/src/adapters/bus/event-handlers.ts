@@ -105,10 +105,13 @@ const toComment = (data: Data<typeof CommentPostedV1>): Comment => ({
   archived: data.archived,
 });
 
-const toThread = ({ thread_id, bubble_id, ...facts }: Data<typeof ThreadChangedV1>): Thread => ({
-  id: thread_id.toWellFormed(),
-  bubbleId: bubble_id,
-  ...facts,
+const toThread = (data: Data<typeof ThreadChangedV1>): Thread => ({
+  id: data.thread_id.toWellFormed(),
+  revision: data.revision,
+  bubbleId: data.bubble_id,
+  draft: data.draft,
+  archived: data.archived,
+  pinned: data.pinned,
 });
 
 export const eventHandlers = (app: App): readonly EventHandler[] => [
