@@ -1,4 +1,5 @@
 import type { Role } from '@bubbles/contracts/access.ts';
+import type { BubbleType } from '@bubbles/contracts/api/bubble.ts';
 import type { Actions } from './control/actions.ts';
 import type { SandboxBubble, SandboxTeam, SandboxUser } from './control/bodies.ts';
 
@@ -8,7 +9,7 @@ import { NewBubble, NewComment } from './pipeline/fields.ts';
 export interface World {
   readonly users: Readonly<Record<string, SandboxUser>>;
   readonly teams: Readonly<Record<string, SandboxTeam>>;
-  readonly bubbles: Readonly<Record<string, SandboxBubble & { readonly type: string }>>;
+  readonly bubbles: Readonly<Record<string, SandboxBubble & { readonly type: BubbleType }>>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -121,7 +122,7 @@ export async function seedWorld(actions: Actions, now: Date): Promise<World> {
       participant_ids: [fay],
     },
   };
-  const bubbles: Record<string, SandboxBubble & { readonly type: string }> = {};
+  const bubbles: Record<string, SandboxBubble & { readonly type: BubbleType }> = {};
   for (const [n, [handle, fields]] of Object.entries(plain).entries()) {
     const created_at = new Date(now.getTime() - (n + 1) * HOUR_MS).toISOString();
     const body = NewBubble.parse({ created_at, ...inAcme, ...fields });

@@ -23,9 +23,18 @@ interface AnswerDetails<N extends string> {
 /** By status. */
 export type Answers = Readonly<Record<number, AnswerKind>>;
 
+interface JsonKind<T> extends AnswerKind<T, never> {
+  readonly kind: 'json';
+  readonly schema: ZodType<T>;
+}
+
 /** JSON by its schema, which drops every other field. Of a body it is the long form of the schema. */
-export const json = <T>(schema: ZodType<T>) =>
-  ({ kind: 'json', contentType: 'application/json; charset=utf-8', schema, details: {} }) as const satisfies AnswerKind<T, never>;
+export const json = <T>(schema: ZodType<T>): JsonKind<T> => ({
+  kind: 'json',
+  contentType: 'application/json; charset=utf-8',
+  schema,
+  details: {},
+});
 
 const ofText = (contentType: string): AnswerKind<string, never> => ({ kind: 'text', contentType, schema: z.string(), details: {} });
 export const text = ofText('text/plain; charset=utf-8');
@@ -107,28 +116,36 @@ export interface Reply<S extends number = number, T = unknown, N extends string 
   readonly cookies: readonly Cookie<N>[];
 }
 
-interface ReplyExtras<N extends string> {
-  readonly headers?: Readonly<Partial<Record<N, string>>>;
-  readonly cookies?: readonly Cookie<N>[];
+interface ReplyExtras<H extends string, C extends string> {
+  readonly headers?: Readonly<Record<H, string>>;
+  readonly cookies?: readonly Cookie<C>[];
 }
 
-export const reply = <const S extends number, T = void, const N extends string = never>(
-  status: S,
-  body?: T,
-  { headers, cookies = [] }: ReplyExtras<N> = {},
-): Reply<S, T, N> => ({
+interface MakeReply {
+  /** An empty one. */
+  <const S extends number>(status: S): Reply<S, void, never>;
+  <const S extends number, T, const H extends string = never, const C extends string = never>(
+    status: S,
+    body: T,
+    extras?: ReplyExtras<H, C>,
+  ): Reply<S, T, NoInfer<H | C>>;
+}
+
+// The body is left out where the answer is empty, whose body is of the type void.
+export const reply = ((status: number, body?: unknown, { headers, cookies = [] }: ReplyExtras<string, string> = {}): Reply => ({
   [REPLY]: true,
   status,
-  // Left out where the answer is empty, whose body is of the type void.
-  body: body as T,
-  // `Object.entries` forgets the names of the keys.
-  headers: Object.entries(headers ?? {}) as [N, string][],
+  body,
+  headers: Object.entries(headers ?? {}),
   cookies,
-});
+  // The types of the call say which body, headers and cookies these are.
+})) as MakeReply;
 
 /** The browser goes there with GET, whatever it has sent here. */
-export const seeOther = <const N extends string = never>(url: string, extras?: ReplyExtras<N>): Reply<303, string, N> =>
-  reply(303, url, extras);
+export const seeOther = <const H extends string = never, const C extends string = never>(
+  url: string,
+  extras: ReplyExtras<H, C> = {},
+): Reply<303, string, NoInfer<H | C>> => reply(303, url, extras);
 
 export const isReply = (result: unknown): result is Reply => typeof result === 'object' && result !== null && REPLY in result;
 

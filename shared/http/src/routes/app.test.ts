@@ -1,12 +1,11 @@
-import { type AuthPorts, anyone, session } from '@bubbles/auth/guards.ts';
-import { aCaller, SILENT_LOG, startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
+import { anyone } from '@bubbles/auth/guards.ts';
+import { aCaller, startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
 import { caller, jsonBody, rawTarget } from '@bubbles/testing/requests.ts';
 import { sampleRoutes } from '@bubbles/testing/sample-routes.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { z } from 'zod';
-import { empty, json } from './content.ts';
+import { empty } from './content.ts';
 import { NOT_FOUND_MESSAGE } from './http-errors.ts';
-import { type RouteSpec, route } from './route.ts';
+import { route } from './route.ts';
 
 const NOT_FOUND_BODY = JSON.stringify({ error: { type: 'not_found', message: NOT_FOUND_MESSAGE } });
 
@@ -136,30 +135,5 @@ describe('an answer without a body', () => {
     expect(await answer.text()).toBe('');
     expect(answer.headers.get('content-type')).toBeNull();
     await http.stop();
-  });
-});
-
-describe('routes that cannot work', () => {
-  const spec: RouteSpec<object, Pick<AuthPorts, 'authenticator'>> = {
-    method: 'GET',
-    path: '/v1/a/{id}',
-    operationId: 'a',
-    summary: 's',
-    tag: 'T',
-    guard: anyone,
-    params: z.object({ id: z.string() }),
-    answers: { 200: json(z.object({})) },
-  };
-  const start = (...specs: readonly (typeof spec)[]) =>
-    startTestHttp({ routes: specs.map((one) => route(one, () => Promise.resolve({}))), log: SILENT_LOG });
-
-  it.each([
-    ['two of one path and method', [spec, { ...spec, operationId: 'b', path: '/v1/a/{other}', params: z.object({ other: z.string() }) }]],
-    ['two of one operation id', [spec, { ...spec, path: '/v1/b/{id}' }]],
-    ['a parameter without a schema', [{ ...spec, params: z.object({ other: z.string() }) }]],
-    ['a public answer to an authenticated caller', [{ ...spec, guard: session, publicMaxAgeSeconds: 1 }]],
-    ['a body with 204', [{ ...spec, answers: { 204: json(z.object({})) } }]],
-  ])('%s are found at the start', async (_, specs) => {
-    await expect(start(...specs)).rejects.toThrow(TypeError);
   });
 });

@@ -1,0 +1,202 @@
+import { type AuthPorts, anyone, session } from '@bubbles/auth/guards.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import { SILENT_LOG, startTestHttp, type TestHttp, type TestHttpOptions } from '@bubbles/testing/http.ts';
+import { SAMPLE_ERRORS } from '@bubbles/testing/sample-routes.ts';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { openApiFragment } from '../document/openapi.ts';
+import { bytes, cookie, empty, eventStream, form, html, json, raw, redirect, reply, seeOther, withDetails } from './content.ts';
+import type { Guard } from './guard.ts';
+import { type ErrorFormat, type Route, type RouteSpec, route } from './route.ts';
+
+const open: TestHttp[] = [];
+afterEach(async () => {
+  for (const http of open.splice(0)) await http.stop();
+});
+const serve = async (one: Route<AuthPorts>, options: Partial<TestHttpOptions> = {}): Promise<TestHttp> => {
+  const http = await startTestHttp({ routes: [one], ...options });
+  open.push(http);
+  return http;
+};
+
+const common = { path: '/things', operationId: 'aThing', summary: 's', tag: 'T' } as const;
+const get = { ...common, method: 'GET', guard: anyone, answers: { 200: json(z.unknown()) } } as const;
+
+describe('the refusals of a route', () => {
+  const refusing = (errorFormat: ErrorFormat, refusal: Error) => route({ ...get, errorFormat }, () => Promise.reject(refusal));
+
+  it('are written as RFC 6749 has it, where the route says so', async () => {
+    const refusal = new DomainError('invalid', 'code: was used before.', { type: 'invalid_grant' });
+    const answer = await (await serve(refusing('rfc6749', refusal))).fetch('/things');
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(await answer.json()).toEqual({ error: 'invalid_grant', error_description: 'code: was used before.' });
+    const broken = await (await serve(refusing('rfc6749', new TypeError('hunter2')))).fetch('/things');
+    expect([broken.status, await broken.json()]).toEqual([
+      500,
+      { error: 'server_error', error_description: expect.not.stringContaining('hunter2') },
+    ]);
+  });
+
+  it('are a page for a person, where the route says so', async () => {
+    const answer = await (await serve(refusing('page', new DomainError('forbidden', 'Only <b>admins</b> & "owners".')))).fetch('/things');
+    expect(answer.status).toBe(403);
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(await answer.text()).toContain('<h1>Not allowed</h1><p>Only &lt;b&gt;admins&lt;/b&gt; &amp; &quot;owners&quot;.</p>');
+  });
+
+  it('have the form of the route also before its handler is asked', async () => {
+    const spec = { ...get, guard: session, errorFormat: 'page', query: z.object({ q: z.string() }) } as const;
+    const http = await serve(route(spec, () => Promise.resolve(null)));
+    expect((await http.fetch('/things')).headers.get('content-type')).toBe('text/html; charset=utf-8');
+    http.actAs(null);
+    const closed = await http.fetch('/things');
+    expect([closed.status, closed.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8']);
+  });
+});
+
+describe('a guard of a service', () => {
+  /** Knows a client by the secret in its form, as OAuth lets it. */
+  const client: Guard<{ readonly client: string }> = {
+    ...anyone,
+    admit: async ({ body, answerWith }) => {
+      const { secret } = z.object({ secret: z.string() }).parse(await body());
+      answerWith('X-Seen', secret);
+      if (secret !== 'right') throw new DomainError('unauthorized', 'No such client.');
+      return { client: 'app-1' };
+    },
+  };
+  const spec = { ...common, method: 'POST', guard: client, body: form(z.object({ secret: z.string(), code: z.string() })) } as const;
+
+  it('may look for the credential in the body, and hands over what it found', async () => {
+    const token = { ...spec, answers: { 200: json(z.object({ client: z.string(), code: z.string() })) } };
+    const http = await serve(route(token, ({ client: name, body }) => Promise.resolve({ client: name, code: body.code })));
+    const send = (secret: string) => http.fetch('/things', { method: 'POST', body: new URLSearchParams({ secret, code: 'c' }) });
+    const known = await send('right');
+    expect([known.status, known.headers.get('x-seen'), await known.json()]).toEqual([200, 'right', { client: 'app-1', code: 'c' }]);
+    const unknown = await send('wrong');
+    expect([unknown.status, unknown.headers.get('x-seen')]).toEqual([401, 'wrong']);
+  });
+});
+
+describe('what a handler may ask for', () => {
+  it('is the address of the client, as the gateway saw it', async () => {
+    const http = await serve(route(get, ({ clientAddress }) => Promise.resolve(clientAddress())));
+    expect(await (await http.fetch('/things', { headers: { 'x-forwarded-for': '203.0.113.9' } })).json()).toBe('203.0.113.9');
+    expect(await (await http.fetch('/things')).json()).toBe('127.0.0.1');
+  });
+
+  it('is a time limit of its own', async () => {
+    const forever = route({ ...get, timeLimitMs: 30 }, () => new Promise<never>(() => undefined));
+    const answer = await (await serve(forever)).fetch('/things');
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([500, '1']);
+    const patient = route({ ...get, timeLimitMs: 5000 }, () => new Promise<string>((resolve) => setTimeout(resolve, 60, 'done')));
+    expect((await (await serve(patient, { budgetMs: 20 })).fetch('/things')).status).toBe(200);
+  });
+});
+
+describe('the document of a route', () => {
+  const operationOf = (one: Route<never>, method = 'post') =>
+    Object(openApiFragment({ name: 'x', routes: [one], errors: SAMPLE_ERRORS })['paths'])['/things'][method];
+  const post = { ...common, method: 'POST', guard: anyone } as const;
+
+  it('names its bodies by their media types, and their limit for the gateway', () => {
+    const Order = z.object({ name: z.string() });
+    const ordered = operationOf(
+      route({ ...post, body: form(Order), bodyLimitBytes: 100, answers: { 200: empty } }, () => Promise.resolve()),
+    );
+    expect(ordered).toMatchObject({
+      'x-gw-body-limit': 100,
+      requestBody: { required: true, content: { 'application/x-www-form-urlencoded': { schema: { required: ['name'] } } } },
+    });
+    const picture = raw({ mediaTypes: ['image/png', 'image/jpeg'], limitBytes: 9 });
+    const drawn = operationOf(route({ ...post, body: picture, answers: { 204: empty } }, () => Promise.resolve()));
+    expect(drawn).toMatchObject({
+      'x-gw-body-limit': 9,
+      requestBody: { content: { 'image/png': { schema: {} }, 'image/jpeg': { schema: {} } } },
+    });
+  });
+
+  it('has every answer with its headers and cookies', () => {
+    const answers = {
+      200: withDetails(html, { description: 'The page.', headers: { ETag: 'Of the page.' } }),
+      201: json(z.object({ id: z.string() })),
+      202: eventStream(z.object({ n: z.number() })),
+      203: bytes('image/png'),
+      303: withDetails(redirect, { cookies: { session: 'Who is signed in.' } }),
+    } as const;
+    const { responses } = operationOf(
+      route({ ...post, answers }, () => Promise.resolve(seeOther('/', { cookies: [cookie('session', 'a')] }))),
+    );
+    expect(responses).toMatchObject({
+      200: {
+        description: 'The page.',
+        headers: { ETag: { description: 'Of the page.' } },
+        content: { 'text/html': { schema: { type: 'string' } } },
+      },
+      201: { content: { 'application/json': { schema: { required: ['id'] } } } },
+      202: { content: { 'text/event-stream': { schema: { required: ['n'] } } } },
+      203: { content: { 'image/png': { schema: {} } } },
+      303: { headers: { Location: { schema: { type: 'string' } }, 'Set-Cookie': { description: '`session`: Who is signed in.' } } },
+    });
+    expect(responses['303']).not.toHaveProperty('content');
+  });
+
+  it('has its headers, the form of its refusals and its marks for the gateway', () => {
+    const spec = {
+      ...post,
+      headers: z.object({ 'x-mark': z.string() }),
+      answers: { 204: empty },
+      timeLimitMs: 30_000,
+      documented: false,
+    } as const;
+    expect(operationOf(route({ ...spec, errorFormat: 'rfc6749' }, () => Promise.resolve()))).toMatchObject({
+      parameters: [{ name: 'x-mark', in: 'header', required: true }],
+      'x-gw-timeout': 31,
+      'x-gw-undocumented': true,
+      responses: { 400: { content: { 'application/json': { schema: { required: ['error', 'error_description'] } } } } },
+    });
+    expect(operationOf(route({ ...spec, errorFormat: 'page' }, () => Promise.resolve()))).toMatchObject({
+      responses: { 400: { content: { 'text/html': {} } } },
+    });
+    expect(operationOf(route({ ...post, answers: { 204: empty } }, () => Promise.resolve()))).not.toHaveProperty('x-gw-undocumented');
+  });
+});
+
+describe('routes that cannot work', () => {
+  const spec: RouteSpec<object, Pick<AuthPorts, 'authenticator'>> = {
+    ...get,
+    path: '/v1/a/{id}',
+    params: z.object({ id: z.string() }),
+    answers: { 200: json(z.object({})) },
+  };
+  const Other = z.object({ other: z.string() });
+  const idempotent = { ...spec, method: 'POST', guard: session, idempotent: true } as const;
+
+  it.each<[string, readonly (typeof spec)[]]>([
+    ['two of one path and method', [spec, { ...spec, operationId: 'b', path: '/v1/a/{other}', params: Other }]],
+    ['two of one operation id', [spec, { ...spec, path: '/v1/b/{id}' }]],
+    ['a parameter without a schema', [{ ...spec, params: Other }]],
+    ['a query that is no object', [{ ...spec, query: z.string() }]],
+    ['a form that is no object', [{ ...spec, method: 'POST', body: form(z.string()) }]],
+    ['a header in upper case', [{ ...spec, headers: z.object({ 'X-Mark': z.string() }) }]],
+    ['bytes of no media type', [{ ...spec, method: 'POST', body: raw({ mediaTypes: [], limitBytes: 1 }) }]],
+    ['bytes without a limit', [{ ...spec, method: 'POST', body: raw({ mediaTypes: ['image/png'], limitBytes: 0 }) }]],
+    ['no answer', [{ ...spec, answers: {} }]],
+    ['a body with 204', [{ ...spec, answers: { 204: json(z.object({})) } }]],
+    ['a refusal among the answers', [{ ...spec, answers: { 404: json(z.object({})) } }]],
+    ['a redirect that is none', [{ ...spec, answers: { 200: redirect } }]],
+    ['a page in place of a redirect', [{ ...spec, answers: { 303: html } }]],
+    ['a header that the registry writes', [{ ...spec, answers: { 200: withDetails(html, { headers: { 'Content-Type': '' } }) } }]],
+    ['a public answer to an authenticated caller', [{ ...spec, guard: session, publicMaxAgeSeconds: 1 }]],
+    ['no time', [{ ...spec, timeLimitMs: 0 }]],
+    ['an idempotent GET', [{ ...idempotent, method: 'GET' }]],
+    ['an idempotent page', [{ ...idempotent, answers: { 200: html } }]],
+    ['an idempotent form', [{ ...idempotent, body: form(Other) }]],
+  ])('%s are found at the start', async (_, specs) => {
+    const routes = specs.map((one) => route(one, () => Promise.resolve(reply(200, {}))));
+    await expect(startTestHttp({ routes, log: SILENT_LOG })).rejects.toThrow(TypeError);
+  });
+});
