@@ -83,6 +83,16 @@ describe('merging', () => {
     expect(text).toContain('x-extension');
   });
 
+  it('[API-01] shows no operation that is marked so, with what only it uses, and routes to it', () => {
+    const hidden = anOperation('getHidden', { 'x-gw-undocumented': true, ...using(reference('Secret')) });
+    const document = aDocument(
+      { '/a': { get: anOperation('getA') }, '/a/hidden': { get: hidden } },
+      { components: { schemas: { Secret: { type: 'string' } } } },
+    );
+    expect(JSON.stringify(merge({ a: document }).document)).not.toMatch(/idden|Secret/);
+    expect(readFragment('a', document)).toMatchObject({ operations: [{ operationId: 'getA' }, { operationId: 'getHidden' }] });
+  });
+
   it('[API-01] pushes path parameters and root security down, the operation having the last word', () => {
     const levels = aDocument(
       {
