@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { serviceTokens } from '@bubbles/auth/service-token.ts';
+import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
 import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import { internalClient } from '@bubbles/http/client/internal-client.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';

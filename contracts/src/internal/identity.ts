@@ -69,13 +69,19 @@ export type CountedElsewhere = NonNullable<CredentialCheck['counted_elsewhere']>
 export const ChecksRequest = z.object({ checks: z.array(CredentialCheck).min(1).max(256) });
 
 const Budget = { limit: z.int(), remaining: z.int(), reset_seconds: z.int() };
-export const CheckAnswer = z.discriminatedUnion('outcome', [
+export const CheckResult = z.discriminatedUnion('outcome', [
   z.object({ h: z.string(), outcome: z.literal('allowed'), assertion: z.string(), ...Budget }),
   z.object({ h: z.string(), outcome: z.literal('limited'), retry_after_seconds: z.int(), ...Budget }),
   z.object({ h: z.string(), outcome: z.literal('refused'), type: CredentialRefusal }),
 ]);
-export type CheckAnswer = z.infer<typeof CheckAnswer>;
-export const ChecksResponse = z.object({ answers: z.array(CheckAnswer) });
+export type CheckResult = z.infer<typeof CheckResult>;
+export const ChecksResponse = z.object({ answers: z.array(CheckResult) });
+
+/** `GET /internal/v1/assertion-keys`, every service → identity: the public keys that prove assertions, at least ten minutes before the first use of each. */
+export const AssertionKeySet = z.object({
+  keys: z.array(z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), kid: z.string() })),
+});
+export type AssertionKeySet = z.infer<typeof AssertionKeySet>;
 
 /**
  * `/internal/v1/admin/*`, operator → identity: what only an operator may do to accounts, teams and credentials. Paths:

@@ -1,4 +1,4 @@
-import { type ServiceTokensOptions, serviceTokens } from '@bubbles/auth/service-token.ts';
+import { type ServiceTokensOptions, serviceTokens } from '@bubbles/auth/service-tokens.ts';
 import { listDeadLetters, redrive } from '@bubbles/bus/operations/dead-letters.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { ConfigError, readConfig } from '@bubbles/kernel/config.ts';

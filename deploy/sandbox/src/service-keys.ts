@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { InternalAuth } from '@bubbles/auth/guards.ts';
-import { serviceAuth, serviceTokens } from '@bubbles/auth/service-token.ts';
+import { serviceAuth, serviceTokens } from '@bubbles/auth/service-tokens.ts';
 import type { ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 

@@ -1,4 +1,4 @@
-import { assertedCallers } from '@bubbles/auth/asserted-callers.ts';
+import { assertedCallers } from '@bubbles/auth/assertions.ts';
 import { SEARCH_DEFAULTS } from '@bubbles/bubbles-query/config.ts';
 import { createBubblesQuery } from '@bubbles/bubbles-query/service.ts';
 import type { Infra } from '@bubbles/host/service.ts';

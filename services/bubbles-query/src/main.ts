@@ -1,5 +1,5 @@
-import { assertedCallers } from '@bubbles/auth/asserted-callers.ts';
-import { serviceTokens } from '@bubbles/auth/service-token.ts';
+import { assertedCallers } from '@bubbles/auth/assertions.ts';
+import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
 import { runServiceProcess } from '@bubbles/host/service-process.ts';
 import { internalClient } from '@bubbles/http/client/internal-client.ts';
 import { readBubblesConfig } from './config.ts';

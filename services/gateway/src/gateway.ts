@@ -1,4 +1,4 @@
-import { serviceTokens } from '@bubbles/auth/service-token.ts';
+import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
 import { GATEWAY } from '@bubbles/contracts/services.ts';
 import type { ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import { hostHttp } from '@bubbles/http/ops/http-host.ts';

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
+import type { CheckResult, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 
 /** What a service saw of a request. */
 export interface Seen {
@@ -87,10 +87,10 @@ export interface FakeIdentity extends FakeService {
   /** Every call of the checks, in order. */
   readonly checkCalls: (readonly CredentialCheck[])[];
   /** What it says about a credential. */
-  decide: (check: CredentialCheck) => CheckAnswer | Promise<CheckAnswer>;
+  decide: (check: CredentialCheck) => CheckResult | Promise<CheckResult>;
 }
 
-export const allowed = ({ h, aud }: CredentialCheck): CheckAnswer => ({
+export const allowed = ({ h, aud }: CredentialCheck): CheckResult => ({
   h,
   outcome: 'allowed',
   assertion: `assertion-of.${h.slice(0, 12)}.for-${aud}`,

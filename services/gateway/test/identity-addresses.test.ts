@@ -1,4 +1,4 @@
-import { serviceTokens } from '@bubbles/auth/service-token.ts';
+import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createIdentityChecks, type IdentityChecks } from '../src/admission/identity-checks.ts';

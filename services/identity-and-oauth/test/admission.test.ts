@@ -1,5 +1,4 @@
-import { assertionAuthenticator } from '@bubbles/auth/assertion.ts';
-import { assertionKeys } from '@bubbles/auth/assertion-keys.ts';
+import { createAssertionAuthenticator, createAssertionKeys } from '@bubbles/auth/assertions.ts';
 import type { Database, Doc } from '@bubbles/store/collection.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { hashToken } from '../src/domain/token.ts';
@@ -162,10 +161,10 @@ describe('admission', () => {
   it('checks are answered by index with the hash they ask for, each for its own caller', async () => {
     const people = [ada, ...(await Promise.all([identity.person(), identity.person()]))];
     const order = Array.from({ length: 40 }, (_, i) => people[(i * 7) % 3] ?? ada);
-    const verifier = assertionAuthenticator({
+    const verifier = createAssertionAuthenticator({
       audience: 'bubbles-query',
       clock: identity.clock,
-      keys: assertionKeys({
+      keys: createAssertionKeys({
         clock: identity.clock,
         fetchKeys: async () => (await identity.service('bubbles-query')('GET', '/internal/v1/assertion-keys')).body,
       }),

@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { AssertionKeySet } from '@bubbles/contracts/internal/identity.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
-import { AssertionKeySet, assertionKeys } from './assertion-keys.ts';
+import { createAssertionKeys } from './assertions.ts';
 
 const jwk = (kid: string) => ({ ...generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }), kid });
 const setOf = (...kids: readonly string[]) => AssertionKeySet.parse({ keys: kids.map(jwk) });
@@ -13,7 +14,7 @@ const arranged = () => {
     state.asked += 1;
     return state.down ? Promise.reject(new Error('connect ECONNREFUSED')) : Promise.resolve(state.set);
   };
-  return { clock, state, keys: assertionKeys({ fetchKeys, clock }) };
+  return { clock, state, keys: createAssertionKeys({ fetchKeys, clock }) };
 };
 
 describe('the keys of identity', () => {

@@ -1,27 +1,31 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
+import { createTwoGenerationCache } from '@bubbles/kernel/two-generation-cache.ts';
 
-export interface Verified<T> {
+/** A token lives for about a minute: one that was not used for longer is forgotten. */
+const KEEP_MS = 60_000;
+
+export interface VerifiedToken<T> {
   readonly value: T;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
+  readonly expiresAtMs: number;
 }
 
-export interface VerifiedTokensOptions<T> {
-  readonly size: number;
+interface Options<T> {
   readonly clock: Clock;
+  /** As many tokens are kept at least. */
+  readonly size: number;
   /** The costly proof; rejects what is not to be believed. */
-  readonly verify: (token: string) => Promise<Verified<T>>;
+  readonly verify: (token: string) => Promise<VerifiedToken<T>>;
 }
 
-/** Proves a token once and believes it until it expires; the least recently used goes first. */
-export const verifiedTokens = <T>({ size, clock, verify }: VerifiedTokensOptions<T>): ((token: string) => Promise<T>) => {
-  const known = new Map<string, Verified<T>>();
+/** Verifies a token once and believes it until it expires. */
+export const createVerifiedTokens = <T>({ clock, size, verify }: Options<T>): ((token: string) => Promise<T>) => {
+  const verified = createTwoGenerationCache<VerifiedToken<T>>(KEEP_MS, size);
   return async (token) => {
-    const hit = known.get(token);
-    known.delete(token);
-    const verified = hit && hit.expiresAt > clock.now().getTime() ? hit : await verify(token);
-    known.set(token, verified);
-    if (known.size > size) for (const oldest of known.keys().take(1)) known.delete(oldest);
-    return verified.value;
+    const nowMs = clock.now().getTime();
+    const known = verified.get(token, nowMs);
+    if (known !== null && known.expiresAtMs > nowMs) return known.value;
+    const fresh = await verify(token);
+    verified.set(token, fresh, nowMs);
+    return fresh.value;
   };
 };

@@ -1,5 +1,5 @@
 import type { Authenticator } from '@bubbles/auth/guards.ts';
-import { serviceAuth } from '@bubbles/auth/service-token.ts';
+import { serviceAuth } from '@bubbles/auth/service-tokens.ts';
 import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import { createMetrics, type Metrics } from '@bubbles/http/ops/metrics.ts';
 import { loadShedder, NO_SHEDDING } from '@bubbles/http/wire/overload.ts';

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { serviceTokens } from '@bubbles/auth/service-token.ts';
-import { type CheckAnswer, ChecksResponse } from '@bubbles/contracts/internal/identity.ts';
+import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
+import { type CheckResult, ChecksResponse } from '@bubbles/contracts/internal/identity.ts';
 import { internalClient } from '@bubbles/http/client/internal-client.ts';
 import { hashToken } from '@bubbles/identity-and-oauth/domain/token.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
@@ -48,7 +48,7 @@ export const assertionsOf = async (
   return answers.map(assertionIn);
 };
 
-const assertionIn = (answer: CheckAnswer): string => {
+const assertionIn = (answer: CheckResult): string => {
   if (answer.outcome !== 'allowed') throw new Error(`a credential of the bench is ${answer.outcome}`);
   return answer.assertion;
 };

@@ -1,4 +1,4 @@
-import { serviceAuth } from '@bubbles/auth/service-token.ts';
+import { serviceAuth } from '@bubbles/auth/service-tokens.ts';
 import { memoryBus } from '@bubbles/bus/memory/memory.ts';
 import type { Infra } from '@bubbles/host/service.ts';
 import { hostService, INSTANT_DRAIN } from '@bubbles/host/service-host.ts';

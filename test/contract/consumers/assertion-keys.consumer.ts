@@ -1,4 +1,5 @@
-import { AssertionKeySet, assertionKeys } from '@bubbles/auth/assertion-keys.ts';
+import { createAssertionKeys } from '@bubbles/auth/assertions.ts';
+import { AssertionKeySet } from '@bubbles/contracts/internal/identity.ts';
 import { internalClient } from '@bubbles/http/client/internal-client.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
@@ -23,7 +24,7 @@ describe('a service learns the keys that prove assertions', () => {
       .executeTest(async ({ url }) => {
         const identity = internalClient({ callee: 'identity-and-oauth', baseUrls: [url], tokens: tokensOf(consumer) });
         const fetchKeys = () => identity.get('/internal/v1/assertion-keys', { schema: AssertionKeySet });
-        expect(await assertionKeys({ fetchKeys, clock: fakeClock() }).find(key.kid)).not.toBeNull();
+        expect(await createAssertionKeys({ fetchKeys, clock: fakeClock() }).find(key.kid)).not.toBeNull();
       });
   });
 });

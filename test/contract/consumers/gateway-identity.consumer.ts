@@ -1,4 +1,4 @@
-import { type CheckAnswer, ChecksResponse, type CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
+import { type CheckResult, ChecksResponse, type CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 import { createIdentityChecks, type IdentityChecks } from '@bubbles/gateway/admission/identity-checks.ts';
 import { Address, POOL_LIMITS } from '@bubbles/gateway/upstream/address.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
@@ -15,7 +15,7 @@ interface Interaction {
   readonly question: string;
   readonly accepts: CredentialCheck['accepts'];
   readonly counting?: Pick<CredentialCheck, 'uncounted' | 'counted_elsewhere'>;
-  readonly answer: CheckAnswer;
+  readonly answer: CheckResult;
 }
 
 const INTERACTIONS: readonly Interaction[] = [
@@ -72,7 +72,7 @@ const INTERACTIONS: readonly Interaction[] = [
 ];
 
 /** A refusal is one of the words exactly: another one would be another answer to the client. */
-const exactRefusal = (answer: CheckAnswer) =>
+const exactRefusal = (answer: CheckResult) =>
   answer.outcome === 'refused' ? [{ path: '$.answers[*].type', rules: [{ 'pact:matcher:type': 'equality' }] }] : [];
 
 describe('the gateway asks identity about credentials', () => {

@@ -1,5 +1,5 @@
 import { ACCEPTED_KINDS, budgetHeaders, CREDENTIAL_REFUSALS, tooManyRequests } from '@bubbles/contracts/access.ts';
-import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
+import type { CheckResult, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 import { DomainError, refusal } from '@bubbles/kernel/errors.ts';
 import type { Operation } from '../documents/fragment.ts';
 import { fail, refuse } from '../exchange/answer.ts';
@@ -63,7 +63,7 @@ const checkOf = ({ hash, jwt }: BearerToken, { service, auth }: Operation, uncou
   return { h: hash, jwt, aud: service, accepts, ...(uncounted && { uncounted }) };
 };
 
-const refused = (exchange: Exchange, answer: Exclude<CheckAnswer, { outcome: 'allowed' }> | Unanswered): null => {
+const refused = (exchange: Exchange, answer: Exclude<CheckResult, { outcome: 'allowed' }> | Unanswered): null => {
   if (answer.outcome === 'unanswered') fail(exchange, answer.reason, answer.error);
   else if (answer.outcome === 'refused') refuse(exchange, { error: refusal(CREDENTIAL_REFUSALS[answer.type]) });
   else {
@@ -76,5 +76,5 @@ const refused = (exchange: Exchange, answer: Exclude<CheckAnswer, { outcome: 'al
   return null;
 };
 
-const budgetLines = ({ limit, remaining, reset_seconds }: Exclude<CheckAnswer, { outcome: 'refused' }>): readonly string[] =>
+const budgetLines = ({ limit, remaining, reset_seconds }: Exclude<CheckResult, { outcome: 'refused' }>): readonly string[] =>
   Object.entries(budgetHeaders({ limit, remaining, resetSeconds: reset_seconds })).flat();

@@ -1,11 +1,11 @@
-import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
+import type { CheckResult, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { CheckBatcher } from './check-batcher.ts';
 
 const aCheck = (h: string): CredentialCheck => ({ h, jwt: null, aud: 'bubbles-query', accepts: ['pat'] });
-const answerTo = ({ h }: CredentialCheck): CheckAnswer => ({
+const answerTo = ({ h }: CredentialCheck): CheckResult => ({
   h,
   outcome: 'allowed',
   assertion: `of ${h}`,
@@ -16,7 +16,7 @@ const answerTo = ({ h }: CredentialCheck): CheckAnswer => ({
 
 interface Call {
   readonly checks: readonly CredentialCheck[];
-  answer(answers?: readonly CheckAnswer[]): void;
+  answer(answers?: readonly CheckResult[]): void;
   fail(): void;
 }
 
@@ -27,7 +27,7 @@ const heldIdentity = (atEndOfTurn = (act: () => void): void => act()) => {
   const clock = fakeClock();
   const batcher = new CheckBatcher({
     send: (checks) => {
-      const { promise, resolve, reject } = Promise.withResolvers<readonly CheckAnswer[]>();
+      const { promise, resolve, reject } = Promise.withResolvers<readonly CheckResult[]>();
       calls.push({ checks, answer: (answers = checks.map(answerTo)) => resolve(answers), fail: () => reject(new Error('down')) });
       return { answers: promise, isSilent: () => true };
     },
@@ -128,10 +128,10 @@ describe('check batcher', () => {
   });
 
   it.each([
-    ['one too few', (answers: readonly CheckAnswer[]) => answers.slice(1)],
-    ['one too many', (answers: readonly CheckAnswer[]) => [...answers, ...answers.slice(0, 1)]],
-    ['two exchanged', (answers: readonly CheckAnswer[]) => answers.toReversed()],
-    ['shifted by one', (answers: readonly CheckAnswer[]) => [...answers.slice(1), ...answers.slice(0, 1)]],
+    ['one too few', (answers: readonly CheckResult[]) => answers.slice(1)],
+    ['one too many', (answers: readonly CheckResult[]) => [...answers, ...answers.slice(0, 1)]],
+    ['two exchanged', (answers: readonly CheckResult[]) => answers.toReversed()],
+    ['shifted by one', (answers: readonly CheckResult[]) => [...answers.slice(1), ...answers.slice(0, 1)]],
   ])('[AUTH-05] answers out of step (%s) count for nobody', async (_, disturb) => {
     const { submit, calls } = heldIdentity();
     calls.length = 0;

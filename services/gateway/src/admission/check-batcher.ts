@@ -1,4 +1,4 @@
-import type { CheckAnswer, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
+import type { CheckResult, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { FairQueue } from '../balancing/fair-queue.ts';
@@ -23,7 +23,7 @@ export interface CheckTurn {
 /** A call in flight. */
 interface SentChecks {
   /** In the order of the checks. */
-  readonly answers: Promise<readonly CheckAnswer[]>;
+  readonly answers: Promise<readonly CheckResult[]>;
   /** The address has answered nobody since. */
   isSilent(): boolean;
 }
@@ -41,7 +41,7 @@ interface Waiting {
   readonly check: CredentialCheck;
   readonly since: number;
   onSilence(): void;
-  resolve(answer: CheckAnswer): void;
+  resolve(answer: CheckResult): void;
   reject(error: unknown): void;
 }
 
@@ -67,8 +67,8 @@ export class CheckBatcher {
   }
 
   /** Rejects when the call that carried it failed; the other calls are not touched. `onSilence` is called when it may have to wait in vain. */
-  submit(check: CredentialCheck, { caller, known }: CheckTurn, onSilence: () => void): Promise<CheckAnswer> {
-    const { promise, resolve, reject } = Promise.withResolvers<CheckAnswer>();
+  submit(check: CredentialCheck, { caller, known }: CheckTurn, onSilence: () => void): Promise<CheckResult> {
+    const { promise, resolve, reject } = Promise.withResolvers<CheckResult>();
     (known ? this.#known : this.#unknown).push(caller, { check, since: this.#options.clock.monotonic(), onSilence, resolve, reject });
     this.#flushSoon();
     return promise;
@@ -130,7 +130,7 @@ export class CheckBatcher {
 }
 
 /** An answer in the wrong place would hand one caller's identity to another: either all are where they belong, or none counts. */
-const deliver = (batch: readonly Waiting[], answers: readonly CheckAnswer[]): void => {
+const deliver = (batch: readonly Waiting[], answers: readonly CheckResult[]): void => {
   const outOfStep = () => new DomainError('internal', 'The answers do not belong to the checks.');
   if (answers.length !== batch.length) throw outOfStep();
   for (const [index, { check }] of batch.entries()) if (answers[index]?.h !== check.h) throw outOfStep();

@@ -1,5 +1,5 @@
 import { type Budget, budgetIn, RATE_WINDOW_SECONDS } from '@bubbles/contracts/access.ts';
-import { type CheckAnswer, ChecksResponse, type CountedElsewhere, type CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
+import { type CheckResult, ChecksResponse, type CountedElsewhere, type CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 import { type InternalClient, internalClient, type ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
@@ -25,7 +25,7 @@ export interface IdentityChecks {
   /** What identity answered a request of its own routes. */
   relayed(hash: string, answer: AnswerHead): void;
   /** Asks the first of the candidates; the next one too when it refuses or ends the connection, or is silent. `caller`: under which name it takes turns. */
-  check(check: CredentialCheck, caller: string, candidates: readonly Address[]): Promise<CheckAnswer | Unanswered>;
+  check(check: CredentialCheck, caller: string, candidates: readonly Address[]): Promise<CheckResult | Unanswered>;
   close(): Promise<void>;
 }
 
@@ -85,11 +85,11 @@ export const createIdentityChecks = (options: IdentityChecksOptions): IdentityCh
   };
 };
 
-type Ask = (address: Address, failedElsewhere: boolean, onSilence: () => void) => Promise<CheckAnswer | Unanswered>;
+type Ask = (address: Address, failedElsewhere: boolean, onSilence: () => void) => Promise<CheckResult | Unanswered>;
 
 /** A check that was asked twice counts twice at most, and lets nobody in: the next replica may be asked while the first one is silent. */
-const firstAnswer = (candidates: readonly Address[], ask: Ask): Promise<CheckAnswer | Unanswered> => {
-  const { promise, resolve } = Promise.withResolvers<CheckAnswer | Unanswered>();
+const firstAnswer = (candidates: readonly Address[], ask: Ask): Promise<CheckResult | Unanswered> => {
+  const { promise, resolve } = Promise.withResolvers<CheckResult | Unanswered>();
   const untried = [...candidates];
   let pending = 0;
   let last: Unanswered = { outcome: 'unanswered', reason: 'upstream-down', error: null };
@@ -139,7 +139,7 @@ class BreakerOpen extends DomainError {
 }
 
 /** One call, one result for the breaker, however many checks it carries. */
-const answersOf = async (client: InternalClient, checks: readonly CredentialCheck[], call: Call): Promise<readonly CheckAnswer[]> => {
+const answersOf = async (client: InternalClient, checks: readonly CredentialCheck[], call: Call): Promise<readonly CheckResult[]> => {
   try {
     const { answers } = await client.post('/internal/v1/checks', { schema: ChecksResponse, body: { checks } });
     call.end('answered');
@@ -199,7 +199,7 @@ class KnownCredentials {
   }
 
   /** What a replica answered to a check. */
-  checked(origin: string, answer: CheckAnswer): void {
+  checked(origin: string, answer: CheckResult): void {
     if (answer.outcome === 'refused') this.#known.delete(answer.h);
     else this.#remember(answer.h, origin, { ...answer, resetSeconds: answer.reset_seconds });
   }

@@ -1,4 +1,4 @@
-import { signAssertion } from '@bubbles/auth/assertion.ts';
+import { signAssertion } from '@bubbles/auth/assertions.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { createTwoGenerationCache } from '@bubbles/kernel/two-generation-cache.ts';
 import { callerOf } from '../../domain/credential.ts';

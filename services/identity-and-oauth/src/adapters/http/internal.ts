@@ -1,10 +1,10 @@
-import { AssertionKeySet } from '@bubbles/auth/assertion-keys.ts';
 import { internal } from '@bubbles/auth/guards.ts';
 import {
   AccessRequest,
   AccessResponse,
   AccountsSnapshot,
   AdminPageQuery,
+  AssertionKeySet,
   ChecksRequest,
   ChecksResponse,
   type CredentialCheck,

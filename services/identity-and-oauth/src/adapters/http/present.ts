@@ -1,7 +1,12 @@
 import { RATE_LIMIT } from '@bubbles/contracts/access.ts';
 import type { ApiKeyCreated, ApiKeySummary } from '@bubbles/contracts/api/api-key.ts';
 import type { Team as ApiTeam, User } from '@bubbles/contracts/api/user.ts';
-import type { AccountFacts, CheckAnswer, TeamAccess as TeamAccessAnswer, UserAccess } from '@bubbles/contracts/internal/identity.ts';
+import type {
+  AccountFacts,
+  CheckResult as CheckResultAnswer,
+  TeamAccess as TeamAccessAnswer,
+  UserAccess,
+} from '@bubbles/contracts/internal/identity.ts';
 import { type Account, lifeOf } from '../../domain/account.ts';
 import type { CheckResult, RateDecision } from '../../domain/credential.ts';
 import type { IssuedKey } from '../../domain/token.ts';
@@ -46,7 +51,7 @@ export const presentListedKey = (key: ListedKey): ApiKeySummary => ({
 
 const presentBudget = ({ remaining, resetSeconds }: RateDecision) => ({ limit: RATE_LIMIT, remaining, reset_seconds: resetSeconds });
 
-export const presentCheck = (h: string, result: CheckResult<{ readonly assertion: string }>): CheckAnswer => {
+export const presentCheck = (h: string, result: CheckResult<{ readonly assertion: string }>): CheckResultAnswer => {
   switch (result.outcome) {
     case 'allowed':
       return { h, outcome: 'allowed', assertion: result.assertion, ...presentBudget(result.budget) };

@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
 import { SignJWT } from 'jose';
-import { serviceAuth, serviceTokens } from './service-token.ts';
+import { serviceAuth, serviceTokens } from './service-tokens.ts';
 
 const start = new Date('2026-01-01T00:00:00.000Z');
 const keyPair = () => generateKeyPairSync('ed25519');

@@ -5,7 +5,7 @@ import { aCaller } from '@bubbles/testing/http.ts';
 import { askGuard } from '@bubbles/testing/requests.ts';
 import { describe, expect, it } from '@jest/globals';
 import { SignJWT } from 'jose';
-import { assertionAuthenticator, signAssertion } from './assertion.ts';
+import { createAssertionAuthenticator, signAssertion } from './assertions.ts';
 import { pat, patOrSession } from './guards.ts';
 
 const start = new Date('2026-01-01T00:00:00.000Z');
@@ -21,7 +21,7 @@ const arranged = () => {
     asked.push(kid);
     return Promise.resolve(kid === 'k1' ? identity.publicKey : null);
   };
-  const ports = { authenticator: assertionAuthenticator({ audience: 'bubbles-query', keys: { find }, clock }) };
+  const ports = { authenticator: createAssertionAuthenticator({ audience: 'bubbles-query', keys: { find }, clock }) };
   const admit = (assertion: string | null, guard = patOrSession(null)) =>
     askGuard(guard, assertion === null ? {} : { 'x-internal-assertion': [assertion] }, ports);
   return { clock, asked, admit };
@@ -106,7 +106,7 @@ describe('the assertion of identity', () => {
 
   it('[ERR-05] is neither believed nor refused while the keys cannot be fetched', async () => {
     const keys = { find: () => Promise.reject(new DomainError('unavailable', 'No keys.')) };
-    const authenticator = assertionAuthenticator({ audience: 'bubbles-query', keys, clock: fakeClock(start) });
+    const authenticator = createAssertionAuthenticator({ audience: 'bubbles-query', keys, clock: fakeClock(start) });
     await expect(authenticator.callerOf(await sign())).rejects.toMatchObject({ kind: 'unavailable' });
   });
 });

@@ -5,7 +5,7 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { decodeJwt, jwtVerify, SignJWT } from 'jose';
 import type { InternalAuth } from './guards.ts';
-import { type Verified, verifiedTokens } from './verified-tokens.ts';
+import { createVerifiedTokens, type VerifiedToken } from './verified-tokens.ts';
 
 const TYPE = 'service+jwt';
 const ALGORITHM = 'EdDSA';
@@ -14,7 +14,7 @@ const LIFETIME_SECONDS = 60;
 const RESERVE_SECONDS = 20;
 /** How far the clocks of two machines may be apart. */
 const SKEW_SECONDS = 30;
-const REMEMBERED_TOKENS = 1000;
+const MAX_VERIFIED = 1000;
 
 export interface ServiceTokensOptions {
   /** The service that calls. */
@@ -25,7 +25,7 @@ export interface ServiceTokensOptions {
 
 const secondsOf = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
 
-/** A wall clock can be set back, and a token of a time to come is refused. */
+/** After a wall clock was set back, a token would come from the future, which callees refuse. */
 const isFresh = (issuedAt: number, now: number): boolean => issuedAt <= now && now < issuedAt + LIFETIME_SECONDS - RESERVE_SECONDS;
 
 export const serviceTokens = ({ caller, key, clock }: ServiceTokensOptions): ServiceTokens => {
@@ -51,7 +51,7 @@ export const serviceTokens = ({ caller, key, clock }: ServiceTokensOptions): Ser
   };
 };
 
-export interface ServiceAuthOptions {
+interface ServiceAuthOptions {
   /** The service that is called. */
   readonly audience: string;
   /** Public keys by calling service; two of one service while it changes its key. */
@@ -63,7 +63,7 @@ const refused = (cause?: unknown): DomainError => new DomainError('unauthorized'
 
 /** Takes the tokens of the configured callers and nobody else's. */
 export const serviceAuth = ({ audience, callers, clock }: ServiceAuthOptions): InternalAuth => {
-  const prove = async (token: string, key: KeyObject): Promise<Verified<string>> => {
+  const prove = async (token: string, key: KeyObject): Promise<VerifiedToken<string>> => {
     const { payload } = await jwtVerify(token, key, {
       audience,
       typ: TYPE,
@@ -75,9 +75,9 @@ export const serviceAuth = ({ audience, callers, clock }: ServiceAuthOptions): I
     });
     const { iss = '', iat = 0, exp = 0 } = payload;
     if (exp > iat + LIFETIME_SECONDS) throw refused();
-    return { value: iss, expiresAt: (exp + SKEW_SECONDS) * 1000 };
+    return { value: iss, expiresAtMs: (exp + SKEW_SECONDS) * 1000 };
   };
-  const verify = async (token: string): Promise<Verified<string>> => {
+  const verify = async (token: string): Promise<VerifiedToken<string>> => {
     let failure: unknown;
     for (const key of callers.get(issuerOf(token)) ?? []) {
       try {
@@ -88,7 +88,7 @@ export const serviceAuth = ({ audience, callers, clock }: ServiceAuthOptions): I
     }
     throw refused(failure);
   };
-  const verified = verifiedTokens({ size: REMEMBERED_TOKENS, clock, verify });
+  const verified = createVerifiedTokens({ clock, size: MAX_VERIFIED, verify });
   return {
     verify: (authorization) => {
       const token = bearerToken(authorization);

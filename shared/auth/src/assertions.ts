@@ -1,0 +1,172 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { AssertionClaims, type Caller, CREDENTIAL_REFUSALS } from '@bubbles/contracts/access.ts';
+import { AssertionKeySet } from '@bubbles/contracts/internal/identity.ts';
+import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError, isDomainError, refusal } from '@bubbles/kernel/errors.ts';
+import { errors, jwtVerify, SignJWT } from 'jose';
+import type { Authenticator } from './guards.ts';
+import { createVerifiedTokens, type VerifiedToken } from './verified-tokens.ts';
+
+const ISSUER = 'identity-and-oauth';
+const TYPE = 'assertion+jwt';
+const ALGORITHM = 'EdDSA';
+const LIFETIME_SECONDS = 60;
+/** How far the clock of identity may be ahead of ours; behind, the lifetime covers it. */
+const SKEW_SECONDS = 30;
+
+interface Assertion {
+  readonly caller: Caller;
+  /** The service that it is for. */
+  readonly audience: string;
+  /** Of the account document that it was made from. */
+  readonly accountVersion: number;
+}
+
+interface AssertionSigner {
+  readonly kid: string;
+  readonly key: KeyObject;
+}
+
+/** What identity says about the caller to one service, for 60 seconds. */
+export const signAssertion = (
+  { caller, audience, accountVersion }: Assertion,
+  { kid, key }: AssertionSigner,
+  now: Date,
+): Promise<string> => {
+  const issuedAt = Math.floor(now.getTime() / 1000);
+  const { credentialId: cid, kind, scopes, life } = caller;
+  // Services of an older release take none without teams.
+  return new SignJWT({ cid, kind, scopes, life, teams: [], epoch: accountVersion })
+    .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
+    .setIssuer(ISSUER)
+    .setSubject(caller.userId)
+    .setAudience(audience)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + LIFETIME_SECONDS)
+    .sign(key);
+};
+
+interface AssertionKeys {
+  /** Null when identity has no such key; rejects with `DomainError('unavailable')` when it cannot be asked. */
+  find(kid: string): Promise<KeyObject | null>;
+}
+
+const MAX_KEY_AGE_MS = 600_000;
+/** The least time between two fetches for an unknown kid: a caller may have made it up. */
+const COOLDOWN_MS = 10_000;
+const COOLDOWN_AFTER_FAILURE_MS = 1000;
+
+interface KeyOptions {
+  readonly fetchKeys: () => Promise<AssertionKeySet>;
+  readonly clock: Clock;
+}
+
+/** Identity's keys, cached, and fetched again when one is unknown or they are old; old ones stay in use while identity is away. */
+export const createAssertionKeys = ({ fetchKeys, clock }: KeyOptions): AssertionKeys => {
+  let published: ReadonlyMap<string, KeyObject> | null = null;
+  /** No longer published, and believed as long as they would have been: a replica of identity may not have noticed yet. */
+  let withdrawn: ReadonlyMap<string, { readonly key: KeyObject; readonly until: number }> = new Map();
+  let fetchAfter = Number.NEGATIVE_INFINITY;
+  let freshUntil = Number.NEGATIVE_INFINITY;
+
+  let fetching: Promise<void> | null = null;
+
+  const fetchNow = async () => {
+    fetchAfter = clock.monotonic() + COOLDOWN_AFTER_FAILURE_MS;
+    const { keys } = await fetchKeys();
+    const now = clock.monotonic();
+    const before = [...withdrawn, ...[...(published ?? [])].map(([kid, key]) => [kid, { key, until: freshUntil }] as const)];
+    const shown = new Map(keys.map((jwk) => [jwk.kid, createPublicKey({ key: jwk, format: 'jwk' })]));
+    withdrawn = new Map(before.filter(([kid, { until }]) => !shown.has(kid) && now < until));
+    published = shown;
+    fetchAfter = now + COOLDOWN_MS;
+    freshUntil = now + MAX_KEY_AGE_MS;
+  };
+  const fetchIfDue = async () => {
+    if (fetching === null && clock.monotonic() < fetchAfter) return;
+    fetching ??= fetchNow().finally(() => {
+      fetching = null;
+    });
+    await fetching;
+  };
+  const freshKey = (kid: string): KeyObject | null => {
+    const now = clock.monotonic();
+    const key = now < freshUntil ? published?.get(kid) : undefined;
+    if (key !== undefined) return key;
+    const former = withdrawn.get(kid);
+    return former !== undefined && now < former.until ? former.key : null;
+  };
+
+  return {
+    find: async (kid) => {
+      const fresh = freshKey(kid);
+      if (fresh !== null) return fresh;
+      const known = published?.get(kid) ?? null;
+      try {
+        await fetchIfDue();
+      } catch (cause) {
+        if (known !== null) return known;
+        throw unavailable(cause);
+      }
+      if (published === null) throw unavailable();
+      return published.get(kid) ?? null;
+    },
+  };
+};
+
+const unavailable = (cause?: unknown): DomainError => new DomainError('unavailable', 'Signing keys could not be fetched.', { cause });
+const refused = (cause?: unknown): DomainError => refusal(CREDENTIAL_REFUSALS.unauthorized, cause);
+
+interface AuthenticatorOptions {
+  /** This service. */
+  readonly audience: string;
+  readonly keys: AssertionKeys;
+  readonly clock: Clock;
+}
+
+const MAX_VERIFIED = 10_000;
+
+/** Believes identity's assertion and nothing else that a request says of itself. */
+export const createAssertionAuthenticator = ({ audience, keys, clock }: AuthenticatorOptions): Authenticator => {
+  const keyOf = async ({ kid }: { readonly kid?: string }): Promise<KeyObject> => {
+    const key = kid === undefined ? null : await keys.find(kid);
+    if (key === null) throw refused();
+    return key;
+  };
+  const verify = async (assertion: string): Promise<VerifiedToken<Caller>> => {
+    const now = clock.now();
+    const { payload } = await jwtVerify(assertion, keyOf, {
+      audience,
+      issuer: ISSUER,
+      typ: TYPE,
+      algorithms: [ALGORITHM],
+      currentDate: now,
+    }).catch(translate);
+    const claims = AssertionClaims.safeParse(payload);
+    if (!claims.success) throw refused(claims.error);
+    const { sub, cid, kind, scopes, life, iat, exp } = claims.data;
+    const early = iat > now.getTime() / 1000 + SKEW_SECONDS;
+    if (early || exp > iat + LIFETIME_SECONDS) throw refused();
+    return { value: { userId: sub, life, credentialId: cid, kind, scopes }, expiresAtMs: exp * 1000 };
+  };
+  const verified = createVerifiedTokens({ clock, size: MAX_VERIFIED, verify });
+  return { callerOf: (assertion) => (assertion === null ? Promise.reject(refused()) : verified(assertion)) };
+};
+
+/** What is wrong with the token is the caller's; what is wrong with the key set is ours. */
+const translate = (error: unknown): never => {
+  if (isDomainError(error)) throw error;
+  if (error instanceof errors.JOSEError) throw refused(error);
+  throw error;
+};
+
+interface CallerOptions extends Omit<AuthenticatorOptions, 'keys'> {
+  readonly identity: InternalClient;
+}
+
+/** The authenticator of a service that asks identity for its keys. */
+export const assertedCallers = ({ identity, ...options }: CallerOptions): Authenticator => {
+  const fetchKeys = () => identity.get('/internal/v1/assertion-keys', { schema: AssertionKeySet });
+  return createAssertionAuthenticator({ ...options, keys: createAssertionKeys({ fetchKeys, clock: options.clock }) });
+};
