@@ -91,6 +91,7 @@ export const nominatedBy = (connection: readonly string[]): ReadonlySet<string> 
 };
 
 const MAX_HEADERS = 100;
+/** https://github.com/nodejs/llhttp/issues/877: a request line that ends in a bare LF passes as HTTP/0.9, with headers and a body. */
 const SPOKEN_VERSIONS: ReadonlySet<string> = new Set(['1.0', '1.1']);
 
 interface Message {

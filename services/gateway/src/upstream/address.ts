@@ -144,7 +144,7 @@ const openPool = (origin: string, limits: PoolLimits): Pool =>
     allowH2: false,
     connect: { timeout: limits.connectTimeoutMs },
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    // The relay has its own timers: these would be suspended under back-pressure.
+    // The relay has its own timers, since these are suspended under back-pressure: https://github.com/nodejs/undici/issues/5393
     headersTimeout: 0,
     bodyTimeout: 0,
   });

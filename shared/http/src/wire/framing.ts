@@ -42,6 +42,7 @@ export const MAX_HEADER_FIELDS = 120;
 
 /** Why a request that node's parser lets through is refused; null when it is well framed. */
 export const framingFault = (req: IncomingMessage): string | null => {
+  // https://github.com/nodejs/llhttp/issues/877: a request line that ends in a bare LF passes as HTTP/0.9, with headers and a body.
   if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') return 'HTTP version must be 1.1 or 1.0';
   if (req.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return `at most ${MAX_HEADER_FIELDS} headers`;
   const hosts = headerValues(req, 'host');

@@ -6,7 +6,7 @@ import { type ConnectionTurns, createConnectionTurns, shareConnections } from '.
 import { MAX_HEADER_FIELDS } from './framing.ts';
 import { type Address, type HeldPort, holdPort, listen } from './listen.ts';
 
-/** An import would read every export of it, WebSocket too, for which Node loads all of its fetch: 16 MB and 40 ms in each process. */
+/** An import reads all its exports, for which Node loads all of undici: 16 MB and 40 ms a process. https://github.com/nodejs/node/issues/57649 */
 const { createServer } = process.getBuiltinModule('node:http');
 
 export interface Limits {
@@ -100,10 +100,10 @@ const bareServer = (limits: Limits, handler: RequestListener): Server => {
     // Node would answer a missing Host without our envelope; `framingFault` refuses it.
     requireHostHeader: false,
   });
-  // Node drops what is above silently; one more lets `framingFault` see that there were too many.
+  // Node before 26.5.1 drops what is above silently, later ones refuse it. One more lets `framingFault` see that there were too many.
   server.maxHeadersCount = MAX_HEADER_FIELDS + 1;
   shareConnections(server, limits.maxConnections);
-  // The types do not know it.
+  // `@types/node` lacks it.
   Object.assign(server, { httpAllowHalfOpen: limits.answersHalfClosed });
   server.setTimeout(limits.idleTimeoutMs);
   server.on('request', handler);
@@ -129,16 +129,16 @@ const refuseByHand = (server: Server, turns: ConnectionTurns, { ids, limits }: H
     turns.afterAnswers(socket, () => refuse(socket, reasons[error.code ?? ''] ?? 'malformed HTTP'));
   });
   server.on('connect', ({ socket }) => {
-    // Node has taken its own listeners away with the parser: an error of the socket would end the process.
+    // Node removes its own listeners with the parser: an error of the socket would end the process.
     socket.on('error', () => socket.destroy());
-    // Nor does the socket read by itself when a request waited: it takes the parser's last read for its own.
+    // A socket that was paused for a waiting request believes that a read is in flight, which was the parser's.
     socket.push('');
     turns.afterAnswers(socket, () => refuse(socket, 'CONNECT is not served'));
   });
 };
 
 const clientErrors = ({ maxHeaderBytes }: Limits): Readonly<Record<string, string>> => ({
-  HPE_HEADER_OVERFLOW: `target and headers may have at most ${maxHeaderBytes} bytes`,
+  HPE_HEADER_OVERFLOW: `target and headers may have at most ${maxHeaderBytes} bytes and ${MAX_HEADER_FIELDS} fields`,
   ERR_HTTP_REQUEST_TIMEOUT: 'not received in time',
 });
 
