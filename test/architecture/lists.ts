@@ -17,10 +17,6 @@ export const KIN: Readonly<Record<string, readonly string[]>> = {
     'shared/bus/src/bus.ts#CloudEvent',
     'shared/bus/src/cloud-event.ts#Envelope',
   ],
-  'what is stored beside a state, and the names that a state may therefore not have': [
-    'shared/store/src/aggregates.ts#AggregateState',
-    'shared/store/src/outbox.ts#OutboxDoc',
-  ],
   'a thread as the pipeline keeps it, and threads and comments as bubbles-query does': [
     'deploy/sandbox/src/pipeline/comments.ts#PipelineThread',
     'services/bubbles-query/src/domain/comment.ts#Comment',

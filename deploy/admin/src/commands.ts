@@ -11,7 +11,7 @@ import {
   SetMember,
 } from '@bubbles/contracts/internal/identity.ts';
 import { wholeNumber } from '@bubbles/kernel/config-values.ts';
-import { ISSUE_WORDING } from '@bubbles/kernel/issue-wording.ts';
+import { ISSUE_WORDING } from '@bubbles/kernel/errors.ts';
 import { type ZodType, z } from 'zod';
 
 /** A call of identity's internal admin API. */

@@ -1,5 +1,5 @@
+import { OUTBOX_INDEX, type OutboxDoc, UNCLAIMED } from '@bubbles/store/aggregates.ts';
 import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
-import { OUTBOX_INDEX, type OutboxDoc, UNCLAIMED } from '@bubbles/store/outbox.ts';
 
 /** The outboxes of all services, seen from outside: whatever relays there are, or are not. */
 export interface Outboxes {

@@ -1,4 +1,4 @@
-import { storeUnavailable } from '@bubbles/store/store-errors.ts';
+import { storeUnavailable } from '@bubbles/store/collection.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { describe, expect, it } from '@jest/globals';

@@ -1,8 +1,7 @@
 import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
-import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
-import { storeRefusal, storeUnavailable } from '@bubbles/store/store-errors.ts';
+import { type Collection, type Database, type Doc, storeRefusal, storeUnavailable } from '@bubbles/store/collection.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { aBubble, readyEvent } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';

@@ -2,8 +2,7 @@ import type { ActedRequest, Claim, IdempotencyStore, KeptAnswer } from '@bubbles
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { type Ids, SEED_BYTES } from '@bubbles/kernel/ids.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
-import type { Database, Doc, IndexSpec } from '@bubbles/store/collection.ts';
-import { sweepSlices } from '@bubbles/store/sweep-slices.ts';
+import { type Database, type Doc, type IndexSpec, sweepSlices } from '@bubbles/store/collection.ts';
 
 /** A request under an idempotency key. `_id` is the hash of account with its life, route and key. */
 export interface IdempotencyDoc extends Doc {

@@ -103,7 +103,7 @@ export const singleFlight = <R, K = void>(work: (key: K) => Promise<R>): ((key: 
 };
 
 /** Results by key, each made by the first `get`. A failure is shared by those who wait for it and not kept. */
-export interface Memo<K, R> {
+interface Memo<K, R> {
   get(key: K): Promise<R>;
   delete(key: K): void;
   clear(): void;
@@ -171,7 +171,7 @@ interface Last {
 }
 
 /** Work of one key begins in the order in which it comes, when the work before it has ended, well or badly. Keys do not wait for each other. */
-export interface KeyedMutex {
+interface KeyedMutex {
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
   /** Runs beside other shared work that comes just before it. */
   shared<T>(key: string, work: () => Promise<T>): Promise<T>;

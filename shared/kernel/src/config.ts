@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
-import { ISSUE_WORDING } from './issue-wording.ts';
+import { ISSUE_WORDING } from './errors.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -54,3 +54,15 @@ export const errorCode = (error: unknown): string | number | null => {
   if (!Error.isError(error) || !('code' in error)) return null;
   return typeof error.code === 'string' || typeof error.code === 'number' ? error.code : null;
 };
+
+interface RawIssue {
+  readonly code?: string | undefined;
+  readonly input?: unknown;
+}
+
+const ABSENCE_CODES: ReadonlySet<string | undefined> = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
+
+/** For zod: an absent value "is required", where zod would say that undefined has the wrong type. */
+export const ISSUE_WORDING = {
+  error: ({ code, input }: RawIssue): string | undefined => (input === undefined && ABSENCE_CODES.has(code) ? 'is required' : undefined),
+};

@@ -1,9 +1,11 @@
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { describe, expect, it } from '@jest/globals';
-import { type LoopOptions, startLoop } from './loop.ts';
+import { startLoop } from './loop.ts';
 
-const start = (run: LoopOptions['run'], overrides: Partial<LoopOptions> = {}) => {
+type Options = Parameters<typeof startLoop>[0];
+
+const start = (run: Options['run'], overrides: Partial<Options> = {}) => {
   const clock = fakeClock();
   const log = memoryLog();
   const loop = startLoop({ name: 'worker', clock, log, pollMs: 1_000, jitter: () => 1, run, ...overrides });

@@ -13,7 +13,7 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-export interface LoopOptions {
+interface LoopOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly log: Log;

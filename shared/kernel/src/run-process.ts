@@ -1,13 +1,13 @@
 import { flushCompileCache } from 'node:module';
 import { errorCode } from './errors.ts';
-import { redacted } from './redact.ts';
+import { redacted } from './log.ts';
 
 export interface Running {
   /** True when everything ended by itself within its time. */
   stop(): Promise<boolean>;
 }
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly name: string;
   /** Builds and starts; `stopping` aborts when the process is told to end before it has started. */
   readonly main: (stopping: AbortSignal) => Promise<Running>;

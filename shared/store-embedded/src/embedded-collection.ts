@@ -1,7 +1,6 @@
-import type { Collection, Doc, UpdateOutcome } from '@bubbles/store/collection.ts';
+import { type Collection, type Doc, storeRefusal, storeUnavailable, type UpdateResult } from '@bubbles/store/collection.ts';
 import { type IndexPlan, indexWork, repeatedKey } from '@bubbles/store/indexes.ts';
 import { asFields, cloneData, type Fields, refuseForeignData, refuseUnstorableDocument } from '@bubbles/store/plain-data.ts';
-import { storeRefusal, storeUnavailable } from '@bubbles/store/store-errors.ts';
 import type { Journal } from './journal.ts';
 import type { Row } from './ordered-index.ts';
 import { projector, type Query, select } from './query.ts';
@@ -53,7 +52,7 @@ const rowsOf = ({ space, table, journal, onScan }: CollectionParts) => {
 type Rows = ReturnType<typeof rowsOf>;
 
 interface Written {
-  readonly outcome: UpdateOutcome;
+  readonly outcome: UpdateResult;
   readonly before: Fields | null;
   readonly after: Fields | null;
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import { storeRefusal, storeUnavailable } from '@bubbles/store/collection.ts';
 import type { Fields } from '@bubbles/store/plain-data.ts';
-import { storeRefusal, storeUnavailable } from '@bubbles/store/store-errors.ts';
 import { serialize } from 'bson';
 import type { DataFile } from './data-file.ts';
 import type { StoredRow } from './data-file-content.ts';

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
+import { storeRefusal } from '@bubbles/store/collection.ts';
 import { type Fields, isPlainObject } from '@bubbles/store/plain-data.ts';
-import { storeRefusal } from '@bubbles/store/store-errors.ts';
 import { holdsAt, valueReader } from './paths.ts';
 import { compareValues, equalValues, typeRank } from './value-order.ts';
 

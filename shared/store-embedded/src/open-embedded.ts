@@ -1,6 +1,5 @@
 import type { Log } from '@bubbles/kernel/log.ts';
-import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
-import { storeUnavailable } from '@bubbles/store/store-errors.ts';
+import { type Collection, type Database, type Doc, storeUnavailable } from '@bubbles/store/collection.ts';
 import { openDataFile } from './data-file.ts';
 import type { LoadedRow } from './data-file-content.ts';
 import { embeddedCollection } from './embedded-collection.ts';

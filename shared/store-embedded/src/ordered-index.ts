@@ -1,6 +1,5 @@
-import type { Direction, IndexSpec } from '@bubbles/store/collection.ts';
+import { type Direction, type IndexSpec, storeRefusal } from '@bubbles/store/collection.ts';
 import type { Fields } from '@bubbles/store/plain-data.ts';
-import { storeRefusal } from '@bubbles/store/store-errors.ts';
 import { indexedReader, rootOf } from './paths.ts';
 import { compareValues, equalValues, typeRank } from './value-order.ts';
 

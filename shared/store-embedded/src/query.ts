@@ -1,6 +1,5 @@
-import type { FindOptions } from '@bubbles/store/collection.ts';
+import { type FindOptions, storeRefusal } from '@bubbles/store/collection.ts';
 import { cloneData, type Fields, isPlainObject } from '@bubbles/store/plain-data.ts';
-import { storeRefusal } from '@bubbles/store/store-errors.ts';
 import { matcher } from './matcher.ts';
 import type { Row } from './ordered-index.ts';
 import { sortValueReader } from './paths.ts';

@@ -1,6 +1,5 @@
-import type { Direction } from '@bubbles/store/collection.ts';
+import { type Direction, storeRefusal } from '@bubbles/store/collection.ts';
 import { cloneData, type Fields, isPlainObject } from '@bubbles/store/plain-data.ts';
-import { storeRefusal } from '@bubbles/store/store-errors.ts';
 import { elementMatcher } from './matcher.ts';
 import { sortValueReader } from './paths.ts';
 import { compareValues, equalValues } from './value-order.ts';

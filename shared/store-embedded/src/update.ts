@@ -1,6 +1,6 @@
 import { types } from 'node:util';
+import { storeRefusal } from '@bubbles/store/collection.ts';
 import { cloneData, type Fields, isPlainObject } from '@bubbles/store/plain-data.ts';
-import { storeRefusal } from '@bubbles/store/store-errors.ts';
 import { hasOperators } from './matcher.ts';
 import { isArrayIndex, rootOf } from './paths.ts';
 import { UPDATE_OPERATORS, type UpdateOperator } from './update-operators.ts';

@@ -1,3 +1,4 @@
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Filter, UpdateFilter } from 'mongodb';
 
 /** Documents have string ids everywhere. Absent values are null, never undefined: an undefined in a filter or a document is refused. */
@@ -28,16 +29,16 @@ export interface Collection<T extends Doc> {
   readonly name: string;
   findOne(filter: Filter<T>, options?: Omit<FindOptions, 'limit'>): Promise<T | null>;
   find(filter: Filter<T>, options?: FindOptions): Promise<T[]>;
-  /** False when a unique key (the `_id` or a unique index) is taken already: that is how "at most once" is said. */
+  /** False when a unique key (the `_id` or a unique index) is taken: "at most once" is an insert under the key of what may happen once. */
   insert(doc: T): Promise<boolean>;
   /** Many inserts in one round trip, in no order; of each what `insert` says. When one is refused, others may have happened. */
   insertEach(docs: readonly T[]): Promise<boolean[]>;
-  /** How many documents matched (0 or 1). With `upsert`, a lost race on the key is reported as `duplicate`. */
-  updateOne(filter: Filter<T>, update: UpdateFilter<T>, options?: { readonly upsert?: boolean }): Promise<UpdateOutcome>;
+  /** With `upsert`, a lost race on the key is reported as `duplicate`. */
+  updateOne(filter: Filter<T>, update: UpdateFilter<T>, options?: { readonly upsert?: boolean }): Promise<UpdateResult>;
   updateMany(filter: Filter<T>, update: UpdateFilter<T>): Promise<number>;
   /** Many updates of one document each in one round trip, in no order; how many of them matched. When one is refused, others may have happened. */
   updateEach(updates: readonly UpdateOne<T>[]): Promise<number>;
-  /** The document after (default) or before the change; null when none matched, or when a unique key stood against it and nothing was changed. */
+  /** The document after (default) or before the change; null when none matched, or when a unique key was taken and nothing was changed. */
   findOneAndUpdate(
     filter: Filter<T>,
     update: UpdateFilter<T>,
@@ -47,15 +48,15 @@ export interface Collection<T extends Doc> {
       readonly upsert?: boolean;
     },
   ): Promise<T | null>;
-  /** True when a document matched (or was inserted by `upsert`) and no unique key stood against it. */
+  /** True when a document matched, or was inserted by `upsert`, and no unique key was taken. */
   replaceOne(filter: Filter<T>, doc: T, options?: { readonly upsert?: boolean }): Promise<boolean>;
   /** How many were deleted. */
   deleteOne(filter: Filter<T>): Promise<number>;
   deleteMany(filter: Filter<T>): Promise<number>;
   count(filter: Filter<T>, options?: { readonly limit?: number }): Promise<number>;
   /**
-   * Drops the indexes of these names and makes those that are missing. Rejects with `StartupError` when one stands against another that is there:
-   * under its name with another definition, or under another name with its keys.
+   * Drops the indexes of these names and makes those that are missing. Rejects with `StartupError` when one conflicts with an index
+   * that is there: of its name with another definition, or of another name with its keys.
    */
   ensureIndexes(indexes: readonly IndexSpec[], dropped?: readonly string[]): Promise<void>;
 }
@@ -65,7 +66,7 @@ export interface UpdateOne<T extends Doc> {
   readonly update: UpdateFilter<T>;
 }
 
-export type UpdateOutcome = 'updated' | 'inserted' | 'none' | 'duplicate';
+export type UpdateResult = 'updated' | 'inserted' | 'none' | 'duplicate';
 
 export interface Database {
   collection<T extends Doc>(name: string): Collection<T>;
@@ -75,3 +76,27 @@ export interface Database {
 }
 
 export type { Filter, UpdateFilter };
+
+/** The store did not answer in time, or at all. A write may have been made all the same. */
+export const storeUnavailable = (cause: unknown) =>
+  new DomainError('unavailable', 'The service is temporarily unavailable.', { cause, retryAfterSeconds: 1 });
+
+/** The store was asked for something that it must not do: a fault of the code that asked. */
+export const storeRefusal = (reason: string, cause?: unknown) =>
+  new DomainError('internal', 'The store refused the operation.', { cause: new Error(reason, { cause }) });
+
+const SLICE = 500;
+
+/** Deletes the oldest that match, slice by slice: no single operation takes long, and one that is cut off has done its part. */
+export async function sweepSlices<T extends Doc & { readonly createdAt: Date }>(
+  collection: Collection<T>,
+  filter: Filter<T>,
+): Promise<void> {
+  for (;;) {
+    const slice = await collection.find(filter, { sort: { createdAt: 1 }, limit: SLICE, projection: { _id: 1 } });
+    if (slice.length === 0) return;
+    // `_id` is a key of every document; the driver's filter type cannot tell for a T that is not known.
+    await collection.deleteMany({ ...filter, _id: { $in: slice.map(({ _id }) => _id) } } as Filter<T>);
+    if (slice.length < SLICE) return;
+  }
+}

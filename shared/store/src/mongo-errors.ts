@@ -1,6 +1,6 @@
 import { errorCode, isDomainError } from '@bubbles/kernel/errors.ts';
 import { MongoBulkWriteError, MongoInvalidArgumentError, MongoServerError } from 'mongodb';
-import { storeRefusal, storeUnavailable } from './store-errors.ts';
+import { storeRefusal, storeUnavailable } from './collection.ts';
 
 const DUPLICATE_KEY = 11_000;
 

@@ -84,12 +84,12 @@ describe('mongoDatabase', () => {
     // As much of the driver's client as these operations use.
     ({ db: () => ({ command: answer, collection: () => ({ findOne: answer }) }) }) as unknown as MongoClient;
 
-  it('gives up a client that fails when it may be mended, and asks the new one from then on', async () => {
+  it('asks the client that replaces a broken one from then on', async () => {
     const [failing, next] = [answering(() => Promise.reject(new Error('away'))), answering(() => Promise.resolve({ _id: 'a' }))];
     let current = failing;
     const client = {
       current: () => current,
-      mend() {
+      replaceIfBroken() {
         current = next;
         return true;
       },

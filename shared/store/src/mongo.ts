@@ -1,14 +1,13 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { type Abortable, type Collection as DriverCollection, MongoClient, type OperationOptions } from 'mongodb';
-import type { Collection, Database, Doc } from './collection.ts';
+import { type Collection, type Database, type Doc, storeRefusal } from './collection.ts';
 import { duplicatesAmong, isDuplicateKey, storeError } from './mongo-errors.ts';
 import { makeIndexes } from './mongo-indexes.ts';
 import { asFields, isPlainObject, refuseForeignData, refuseUnstorableDocument } from './plain-data.ts';
-import { type SteadyClient, steadyClient } from './steady-client.ts';
-import { storeRefusal } from './store-errors.ts';
+import { createReconnectingClient, type ReconnectingClient } from './reconnecting-client.ts';
 
-export interface MongoOptions {
+interface MongoOptions {
   readonly url: string;
   /** The database's name; one in the URL serves the login only. */
   readonly name: string;
@@ -39,7 +38,7 @@ type Deadline = OperationOptions & Abortable;
 /** Runs one operation within its deadline and tells its failure as the port does. */
 type Perform = <R>(operation: string, work: (deadline: Deadline) => Promise<R>, withinMs?: number) => Promise<R>;
 
-const performer = (collection: string, client: SteadyClient<MongoClient>, { log, clock }: Settings): Perform => {
+const performer = (collection: string, client: ReconnectingClient<MongoClient>, { log, clock }: Settings): Perform => {
   return async (operation, work, withinMs = OPERATION_MS) => {
     const begin = clock.monotonic();
     try {
@@ -49,7 +48,7 @@ const performer = (collection: string, client: SteadyClient<MongoClient>, { log,
       if (tookMs >= SLOW_MS) log.warn('store was slow', { collection, operation, tookMs });
       return result;
     } catch (error) {
-      client.mend();
+      client.replaceIfBroken();
       throw storeError(error);
     }
   };
@@ -170,7 +169,7 @@ const updates = <T extends Doc>(collection: () => DriverCollection<T>, perform: 
     }),
 });
 
-function mongoCollection<T extends Doc>(name: string, client: SteadyClient<MongoClient>, options: Settings): Collection<T> {
+function mongoCollection<T extends Doc>(name: string, client: ReconnectingClient<MongoClient>, options: Settings): Collection<T> {
   const perform = performer(name, client, options);
   const collection = ofCurrent(client, (current) => current.db(options.name).collection<T>(name));
   return {
@@ -204,7 +203,7 @@ function mongoCollection<T extends Doc>(name: string, client: SteadyClient<Mongo
 }
 
 /** What belongs to the client, made once for each. */
-const ofCurrent = <R>(client: SteadyClient<MongoClient>, make: (current: MongoClient) => R): (() => R) => {
+const ofCurrent = <R>(client: ReconnectingClient<MongoClient>, make: (current: MongoClient) => R): (() => R) => {
   let made: { readonly of: MongoClient; readonly value: R } | null = null;
   return () => {
     const current = client.current();
@@ -214,7 +213,7 @@ const ofCurrent = <R>(client: SteadyClient<MongoClient>, make: (current: MongoCl
 };
 
 /** The port on a client of the official driver. */
-export function mongoDatabase(client: SteadyClient<MongoClient>, options: Settings): Database {
+export function mongoDatabase(client: ReconnectingClient<MongoClient>, options: Settings): Database {
   const performAdmin = performer('admin', client, options);
   return {
     collection: <T extends Doc>(name: string) => mongoCollection<T>(name, client, options),
@@ -236,5 +235,5 @@ export function openMongo(options: MongoOptions): Database {
       promoteBuffers: true,
       ignoreUndefined: false,
     });
-  return mongoDatabase(steadyClient({ open, limits: LIMITS, clock: options.clock, log: options.log }), options);
+  return mongoDatabase(createReconnectingClient({ open, limits: LIMITS, clock: options.clock, log: options.log }), options);
 }

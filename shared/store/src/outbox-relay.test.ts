@@ -9,9 +9,8 @@ import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { aggregateStore, type Stored } from './aggregates.ts';
+import { aggregateStore, OUTBOX_INDEX, type Stored } from './aggregates.ts';
 import type { Collection } from './collection.ts';
-import { OUTBOX_INDEX } from './outbox.ts';
 import { outboxRelay, releaseOutboxes } from './outbox-relay.ts';
 
 interface Order {

@@ -3,12 +3,12 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Loop } from '@bubbles/kernel/loop.ts';
+import { type OutboxDoc, UNCLAIMED } from './aggregates.ts';
 import type { Collection } from './collection.ts';
-import { type OutboxDoc, UNCLAIMED } from './outbox.ts';
 import { type Lease, type WorkQueue, workQueue } from './work/work-queue.ts';
 import { createWorker } from './work/worker.ts';
 
-export interface OutboxRelayOptions {
+interface OutboxRelayOptions {
   readonly collections: readonly Collection<OutboxDoc>[];
   /** Every event that the collections may hold. */
   readonly definitions: readonly EventDefinition[];

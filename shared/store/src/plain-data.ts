@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { storeRefusal } from './store-errors.ts';
+import { storeRefusal } from './collection.ts';
 
 export type Fields = Record<string, unknown>;
 

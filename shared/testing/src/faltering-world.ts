@@ -1,4 +1,4 @@
-import { storeUnavailable } from '@bubbles/store/store-errors.ts';
+import { storeUnavailable } from '@bubbles/store/collection.ts';
 import { faultPoints } from './crash-points.ts';
 import { type WatchedWorld, watchedWorld } from './watched-world.ts';
 

@@ -1,7 +1,6 @@
 import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
 import type { Infra } from '@bubbles/host/service.ts';
-import { aggregateStore, type Stored } from '@bubbles/store/aggregates.ts';
-import { OUTBOX_INDEX } from '@bubbles/store/outbox.ts';
+import { aggregateStore, OUTBOX_INDEX, type Stored } from '@bubbles/store/aggregates.ts';
 import { outboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
 import { type Comments, comments, type PipelineComment, type PipelineThread } from './comments.ts';
 import { type Directory, people } from './people.ts';

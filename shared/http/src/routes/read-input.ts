@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { DomainError } from '@bubbles/kernel/errors.ts';
-import { ISSUE_WORDING } from '@bubbles/kernel/issue-wording.ts';
+import { DomainError, ISSUE_WORDING } from '@bubbles/kernel/errors.ts';
 import { type ZodType, z } from 'zod';
 import { headerValues } from '../wire/framing.ts';
 import { readBody } from '../wire/read-body.ts';

@@ -4,8 +4,7 @@ import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { type MemoryLog, memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Database } from '../collection.ts';
-import { jobLease, type LeaseDoc } from './job-lease.ts';
-import { releaseJobs, runJobs } from './run-jobs.ts';
+import { jobLease, type LeaseDoc, releaseJobs, runJobs } from './run-jobs.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -4,8 +4,7 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { type Loop, startLoop } from '@bubbles/kernel/loop.ts';
 import type { Doc, Filter } from '../collection.ts';
-import { holdLease } from './hold-lease.ts';
-import type { Lease, WorkQueue } from './work-queue.ts';
+import { holdLease, type Lease, type WorkQueue } from './work-queue.ts';
 
 export interface WorkerOptions<T extends Doc> {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Collection, Database, Doc, FindOptions, UpdateOutcome } from '@bubbles/store/collection.ts';
+import type { Collection, Database, Doc, FindOptions, UpdateResult } from '@bubbles/store/collection.ts';
 
 /** A document of any shape: what the suite stores is its own affair. */
 export interface Thing extends Doc {
@@ -14,7 +14,7 @@ interface Upsert {
 export interface Things extends Pick<Collection<Thing>, 'insert' | 'insertEach' | 'ensureIndexes'> {
   findOne(filter: object, options?: Omit<FindOptions, 'limit'>): Promise<Thing | null>;
   find(filter: object, options?: FindOptions): Promise<Thing[]>;
-  updateOne(filter: object, update: object, options?: Upsert): Promise<UpdateOutcome>;
+  updateOne(filter: object, update: object, options?: Upsert): Promise<UpdateResult>;
   updateMany(filter: object, update: object): Promise<number>;
   updateEach(updates: readonly { readonly filter: object; readonly update: object }[]): Promise<number>;
   findOneAndUpdate(

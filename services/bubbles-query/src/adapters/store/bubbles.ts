@@ -1,7 +1,13 @@
-import { type AggregateStore, type AggregateStoreOptions, aggregateStore, type Stored, stateOf } from '@bubbles/store/aggregates.ts';
+import {
+  type AggregateStore,
+  type AggregateStoreOptions,
+  aggregateStore,
+  OUTBOX_INDEX,
+  type Stored,
+  stateOf,
+} from '@bubbles/store/aggregates.ts';
 import type { Collection, Filter, IndexSpec } from '@bubbles/store/collection.ts';
 import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
-import { OUTBOX_INDEX } from '@bubbles/store/outbox.ts';
 import { type Bubble, emptyBubble, FIRST_MS, sortPrefix } from '../../domain/bubble.ts';
 import type { BubbleStore, ListFilters, ListRow, RowQuery } from '../../ports.ts';
 

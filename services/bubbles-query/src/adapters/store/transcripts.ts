@@ -1,6 +1,5 @@
-import type { IndexSpec } from '@bubbles/store/collection.ts';
+import { type IndexSpec, storeUnavailable } from '@bubbles/store/collection.ts';
 import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
-import { storeUnavailable } from '@bubbles/store/store-errors.ts';
 import type { Segment, Transcript } from '../../domain/transcript.ts';
 import type { TranscriptStore } from '../../ports.ts';
 import { putUnlessNewer } from './unless-newer.ts';

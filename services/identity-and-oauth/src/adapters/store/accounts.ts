@@ -1,6 +1,5 @@
-import { type AggregateStore, type Stored, stateOf } from '@bubbles/store/aggregates.ts';
+import { type AggregateStore, OUTBOX_INDEX, type Stored, stateOf } from '@bubbles/store/aggregates.ts';
 import type { Collection, Doc, Filter } from '@bubbles/store/collection.ts';
-import { OUTBOX_INDEX } from '@bubbles/store/outbox.ts';
 import type { Account } from '../../domain/account.ts';
 import type { Team } from '../../domain/team.ts';
 import { MAX_ACTIVE_KEYS } from '../../domain/token.ts';

@@ -1,6 +1,5 @@
 import type { CreatedPosition } from '@bubbles/kernel/cursors.ts';
-import type { Collection, Filter, IndexSpec } from '@bubbles/store/collection.ts';
-import { sweepSlices } from '@bubbles/store/sweep-slices.ts';
+import { type Collection, type Filter, type IndexSpec, sweepSlices } from '@bubbles/store/collection.ts';
 import { type LeaseEnd, workQueue } from '@bubbles/store/work/work-queue.ts';
 import type { AttemptRecord, Delivery } from '../../domain/delivery.ts';
 import type { DeliveryStore, DueDelivery, LeaseRelease } from '../../ports.ts';

@@ -1,5 +1,4 @@
-import type { Collection, IndexSpec } from '@bubbles/store/collection.ts';
-import { sweepSlices } from '@bubbles/store/sweep-slices.ts';
+import { type Collection, type IndexSpec, sweepSlices } from '@bubbles/store/collection.ts';
 import type { WebhookEvent } from '../../domain/delivery.ts';
 import type { EventStore } from '../../ports.ts';
 

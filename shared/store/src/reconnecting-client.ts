@@ -1,11 +1,12 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
+import { inFlight } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { MongoClient } from 'mongodb';
 
 /** What it uses of the driver's client. */
 export type Client = Pick<MongoClient, 'db' | 'on' | 'close'>;
 
-export interface SteadyClientOptions<C extends Client> {
+interface ReconnectingClientOptions<C extends Client> {
   readonly open: () => C;
   readonly clock: Clock;
   readonly log: Log;
@@ -18,37 +19,39 @@ export interface SteadyClientOptions<C extends Client> {
 }
 
 /**
- * The driver's client, and another one when the driver (7.8) will never reach the database through it again. It gives up for good when it does not connect
- * at first: everything after that finds it closed. And it waits without limit for a check of a server that it writes to a socket that has ended and has
- * not said so yet, and takes the server for gone ever after.
+ * The driver's client, replaced when it will never reach the database again. Driver 7.8 has two faults, each shown by a test that says when its part here
+ * can go. A client whose first connect failed stays closed (https://github.com/mongodb/node-mongodb-native/pull/3618 is about its lock). And a check that is
+ * written to a socket which is closed but has not said so yet waits without limit for room, so that its server counts as gone ever after.
  */
-export interface SteadyClient<C extends Client> {
+export interface ReconnectingClient<C extends Client> {
   current(): C;
-  /** Called after an operation that failed: whether the client was replaced. */
-  mend(): boolean;
+  /** Called after an operation that failed. True when the client was replaced. */
+  replaceIfBroken(): boolean;
   close(): Promise<void>;
 }
 
 const SLACK_MS = 500;
 
-export const steadyClient = <C extends Client>({ open, clock, log, limits }: SteadyClientOptions<C>): SteadyClient<C> => {
+export const createReconnectingClient = <C extends Client>({
+  open,
+  clock,
+  log,
+  limits,
+}: ReconnectingClientOptions<C>): ReconnectingClient<C> => {
   const openWatched = () => {
     const client = open();
     return { client, hasGivenUp: watchConnecting(client), isStuck: watchChecks(client, clock, limits) };
   };
   let watched = openWatched();
   let closed = false;
-  const retired = new Set<Promise<void>>();
+  /** Closing of clients that were replaced. */
+  const replaced = inFlight();
 
   const replace = () => {
-    const closing = watched.client
-      .close()
-      .catch((error: unknown) => log.warn('database client did not close', { error }))
-      .finally(() => retired.delete(closing));
-    retired.add(closing);
+    void replaced.track(watched.client.close().catch((error: unknown) => log.warn('database client did not close', { error })));
     watched = openWatched();
   };
-  const mend = (): boolean => {
+  const replaceIfBroken = (): boolean => {
     if (closed) return false;
     if (watched.hasGivenUp()) log.warn('database unreachable, reconnecting');
     else if (watched.isStuck()) log.warn('database check did not end, reconnecting');
@@ -58,13 +61,13 @@ export const steadyClient = <C extends Client>({ open, clock, log, limits }: Ste
   };
   return {
     current() {
-      if (watched.hasGivenUp()) mend();
+      if (watched.hasGivenUp()) replaceIfBroken();
       return watched.client;
     },
-    mend,
+    replaceIfBroken,
     async close() {
       closed = true;
-      await Promise.all([watched.client.close(), ...retired]);
+      await Promise.all([watched.client.close(), replaced.idle()]);
     },
   };
 };
@@ -78,7 +81,7 @@ const watchConnecting = (client: Client): (() => boolean) => {
 };
 
 /** Whether a check of some server takes longer than the driver's own limits allow. */
-const watchChecks = (client: Client, clock: Clock, limits: SteadyClientOptions<Client>['limits']): (() => boolean) => {
+const watchChecks = (client: Client, clock: Clock, limits: ReconnectingClientOptions<Client>['limits']): (() => boolean) => {
   /** By server, when its check should have ended. */
   const due = new Map<string, number>();
   const connected = new Set<string>();
