@@ -36,13 +36,13 @@ export type BubbleReady = (bubble: Bubble, directory: Directory, readyAt: Date) 
 export interface BubbleStore {
   get(id: string): Promise<Bubble | null>;
   /**
-   * Atomic, with its events in the same write. A bubble that nobody told of begins as an unknown one. `change` runs again when another writer won; null
-   * leaves it as it is. Answers what is then stored.
+   * Atomic, with its events in the same write. An unknown bubble begins empty. `change` runs again when another writer won; null leaves the bubble as it
+   * is. Answers what is stored then.
    */
   change(id: string, change: (bubble: Bubble) => Changed<Bubble> | null): Promise<Bubble>;
   /** The rows that a user lists, newest first. */
   rows(query: RowQuery): Promise<ListRow[]>;
-  /** Those of the ids that are among all the rows that a user lists, in any order. */
+  /** The rows with these ids that the user lists, in any order. */
   rowsAmong(ids: readonly string[], query: Pick<RowQuery, 'userId' | 'filters' | 'now'>): Promise<ListRow[]>;
   byIds(ids: readonly string[]): Promise<Bubble[]>;
   /** Bubbles that have expired by then and still have readers. */
@@ -51,7 +51,7 @@ export interface BubbleStore {
 
 export interface TranscriptStore {
   get(bubbleId: string): Promise<Transcript | null>;
-  /** Unless it has a newer one already. */
+  /** Unless a newer revision is stored. */
   put(transcript: Transcript): Promise<void>;
   purge(bubbleId: string): Promise<void>;
 }
@@ -63,7 +63,7 @@ export interface CommentQuery {
   readonly limit: number;
 }
 export interface CommentStore {
-  /** Unless it has a newer revision already. It is hidden until it has been joined with its thread: `join` follows. */
+  /** Unless a newer revision is stored. The comment is hidden until it has been joined with its thread: `join` follows. */
   put(comment: Comment): Promise<void>;
   putThread(thread: Thread): Promise<void>;
   /** Brings the comments of a thread in line with it. */
@@ -75,9 +75,9 @@ export interface CommentStore {
 }
 
 export interface PeopleStore {
-  /** Unless it has a newer revision already. `seq`: as of a card. */
+  /** Unless a newer revision is stored. `seq`: as of a card. */
   put(person: KnownPerson, seq: number): Promise<void>;
-  /** Somebody as a recording named them: found by that name until the account is known. */
+  /** A person as a recording named them: found by that name until the account is known. */
   mention(person: Pick<KnownPerson, 'id' | 'name'>, seq: number): Promise<void>;
   /** Accounts that identity told of. */
   byIds(ids: readonly string[]): Promise<Directory>;
@@ -91,7 +91,7 @@ export interface FillProgress {
 }
 
 export interface CardStore {
-  /** Unless it has a newer revision already. Readers of it will look for numbers above those that they saw, with an overlap. */
+  /** Unless a newer revision is stored. Readers look for sequence numbers above those that they saw, with an overlap. */
   put(card: SearchCard, stamp: { readonly seq: number; readonly at: Date }): Promise<void>;
   /** Bubbles whose cards an older analyser wrote. */
   idsAnalysedBefore(limit: number): Promise<string[]>;

@@ -57,7 +57,7 @@ export interface Row {
 /** Everything that is known of a bubble. A fact may come before the bubble itself: `details` is null until then. */
 export interface Bubble {
   readonly id: string;
-  /** Rises with every fact that was news. */
+  /** Rises with every new fact. */
   readonly changeCount: number;
   readonly details: Details | null;
   readonly media: Media | null;
@@ -66,15 +66,15 @@ export interface Bubble {
   readonly notes: Notes | null;
   /** Final. Nothing else of it is kept. */
   readonly removed: boolean;
-  /** When it was told to be ready, once. */
+  /** When its ready event was written; that happens once. */
   readonly readyAt: Date | null;
   /** Visible comments, counted at `commentsVersion`. */
   readonly commentCount: number;
   /** Rises with every change of a comment or thread. */
   readonly commentsVersion: number;
-  /** Who lists it: the participants, unless it is archived, a draft or a template. */
+  /** Who sees it in lists: the participants, unless it is archived, a draft or a template. */
   readonly readers: readonly string[];
-  /** When its readers lose it, null when they do not or have. Lists check the time themselves: that these go keeps the hidden out of their way. */
+  /** When its readers stop seeing it; null when they never do, or have. Lists check the time too: without readers it only leaves their indexes. */
   readonly hideAt: Date | null;
   /** Lists are sorted by it: `sortPrefix` of its time and the id. */
   readonly sortKey: string;
@@ -83,10 +83,10 @@ export interface Bubble {
 
 /** From 1970 until then, in 2286, times have 13 digits of milliseconds at most: what every release has known. */
 export const NEAR_END_MS = 10 ** 13;
-/** When a bubble without a date was made: before all others. */
+/** The creation time of a bubble without a date: before all others. */
 export const UNDATED = Number.NEGATIVE_INFINITY;
 
-/** The place of a bubble among those of all times. */
+/** What bubbles are ordered by. */
 export interface Moment {
   /** Milliseconds, or `UNDATED`. */
   readonly createdMs: number;
@@ -95,7 +95,7 @@ export interface Moment {
 }
 
 const NEAR_DIGITS = 13;
-/** The year 0000 begins; no time that comes in lies before it. */
+/** The year 0000 begins: no time that is accepted lies before it. */
 export const FIRST_MS = -62_167_219_200_000;
 const EARLY_DIGITS = 14;
 const FAR_DIGITS = 15;
@@ -137,7 +137,7 @@ export const emptyBubble = (id: string): Bubble => ({
 
 export const tombstone = ({ id, changeCount }: Bubble): Bubble => ({ ...emptyBubble(id), changeCount: changeCount + 1, removed: true });
 
-/** Archived bubbles, drafts and templates leave every list; expiry is a matter of the moment of reading. */
+/** Archived bubbles, drafts and templates leave every list; expiry is checked when they are read. */
 const isListable = ({ archived, draft, template }: Details): boolean => !archived && !draft && !template;
 
 function rowOf({ details, media, notes }: Bubble): Row | null {
@@ -199,10 +199,10 @@ export const isReadable = ({ details, removed }: Bubble, now: Date): boolean =>
 export const participates = ({ details }: Bubble, userId: string): boolean =>
   details?.participants.some((person) => person.userId === userId) ?? false;
 
-/** Everybody whom a read of it names. */
+/** Everybody who is named in a read of it. */
 export const peopleIn = ({ details }: Bubble): readonly Person[] =>
   details === null ? [] : [...details.participants, ...(details.author ? [details.author] : [])];
 
-/** By id: those who take part, and everybody when it is public. */
+/** A read by id is open to participants, and to everybody when the bubble is public. */
 export const mayRead = (bubble: Bubble, userId: string, now: Date): boolean =>
   isReadable(bubble, now) && (participates(bubble, userId) || (bubble.details?.isPublic ?? false));

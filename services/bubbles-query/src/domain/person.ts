@@ -1,8 +1,8 @@
 import { domainToASCII } from 'node:url';
 
-/** Somebody of a recording, as its event named them. */
+/** A person in a recording, as its event named them. */
 export interface Person {
-  /** Null for somebody without an account. */
+  /** Null without an account. */
   readonly userId: string | null;
   readonly name: string | null;
   readonly email: string | null;
@@ -13,7 +13,7 @@ export interface Person {
 /** Distinct; those without an account have none. */
 export const accountIds = (people: readonly Person[]): string[] => [...new Set(people.flatMap(({ userId }) => userId ?? []))];
 
-/** An account as identity last told of it. */
+/** An account as the last event or snapshot of identity describes it. */
 export interface KnownPerson {
   readonly id: string;
   readonly name: string | null;
@@ -33,7 +33,7 @@ export function current(person: Person, directory: Directory): Person {
 const ASCII_DOMAIN = /^[a-z0-9._-]+$/;
 const NO_DOMAIN = /[\s%/?#@:[\]\\]/;
 
-/** Of the name of a domain, in one form however it was written: IDNA in ASCII, lower case, no dot at the end. Null when it is none. */
+/** One form for all ways to write a domain name: IDNA in ASCII, lower case, no dot at the end. Null when it is no domain name. */
 const canonicalDomain = (name: string): string | null => {
   const lower = name.trim().toLowerCase();
   if (NO_DOMAIN.test(lower)) return null;

@@ -11,18 +11,17 @@ const MAX_EDITS = 20;
 const MAX_FIELDS = 20;
 
 /** Weights of a sum that never carries, so that costs of words can simply be added. */
-export const PREFIX_COST = 1;
-export const EDIT_COST = MAX_PREFIXES + 1;
-export const FIELD_COST = EDIT_COST * (MAX_EDITS + 1);
-export const MISSING_COST = FIELD_COST * (MAX_FIELDS + 1);
+const EDIT = MAX_PREFIXES + 1;
+const FIELD = EDIT * (MAX_EDITS + 1);
+export const COSTS = { prefix: 1, edit: EDIT, field: FIELD, missing: FIELD * (MAX_FIELDS + 1) } as const;
 
 /**
  * One number below 2^18 that sorts as missing, tier, fields, edits, prefixes and order do, one after the other: smaller is better. `cost` is missing,
  * fields, edits and prefixes as one sum.
  */
 export const packRank = (cost: number, tier: number, order: number): number => {
-  const missing = Math.floor(cost / MISSING_COST);
-  return ((missing * TIERS + tier) * MISSING_COST + (cost % MISSING_COST)) * ORDERS + order;
+  const missing = Math.floor(cost / COSTS.missing);
+  return ((missing * TIERS + tier) * COSTS.missing + (cost % COSTS.missing)) * ORDERS + order;
 };
 
 /** A position in the order of one query: what a cursor names. A function of the row alone, so that no other row can move it. */
@@ -38,7 +37,7 @@ export const comparePositions = (a: Position, b: Position): number => {
   return a.id > b.id ? -1 : 1;
 };
 
-/** From so many letters on, a beginning of a term may be one edit away too. */
+/** Of words with at least this many letters, a beginning of a term may be one edit away too. */
 export const PREFIX_TYPO_LETTERS = 6;
 const TYPO_LETTERS = 4;
 const FREE_TYPO_LETTERS = 5;

@@ -16,6 +16,6 @@ function isComplete({ details, media, transcript, notes }: Bubble): boolean {
   }
 }
 
-/** It becomes ready now: complete, readable, and never told so before. */
+/** It becomes ready now: it is complete and readable, and its ready event was never written. */
 export const becomesReady = (bubble: Bubble, now: Date): boolean =>
   bubble.readyAt === null && isReadable(bubble, now) && isComplete(bubble);

@@ -34,7 +34,7 @@ export interface PersonRow {
 const placed = (token: Token): string =>
   token.start === token.end ? `${token.text}:${token.start}` : `${token.text}:${token.start}-${token.end}`;
 
-/** How much of a text is read, and how long what is kept of it may be. What does not fit is not found, and stands in nobody's way. */
+/** How much of a text is read, and how long what is kept of it may be. Search does not find what does not fit. */
 interface Room {
   readonly units: number;
   readonly characters: number;
@@ -70,7 +70,7 @@ export function* cardText({
 }
 
 /** As much of a name as is read. */
-export const nameBeginning = (name: string): string => name.slice(0, NAME_ROOM.units);
+const nameBeginning = (name: string): string => name.slice(0, NAME_ROOM.units);
 
 /** Runs such work without a turn for others. */
 export const atOnce = <T>(work: Generator<null, T>): T => {
@@ -106,10 +106,10 @@ export interface SearchCard extends Omit<CardRow, 'rowVersion' | 'seq' | 'readab
   readonly removed: boolean;
 }
 
-/** Before a name itself, where there is no account whose name it could be. */
+/** Marks an author id that is a name, because the author has no account. */
 const NAMED = '~';
 
-/** Whose name the author has: an account's, whatever it is by then, or the one that the recording tells. */
+/** The author's account, whose current name counts, or else the name that the recording tells. */
 const authorIdOf = (author: Person | null): string | null => {
   if (author?.userId) return author.userId;
   return author?.name ? NAMED + nameBeginning(author.name) : null;

@@ -8,7 +8,7 @@ const codePoints = (text: string): number => {
   return count;
 };
 
-/** Code points are at most two units each: what is needed lies in so many units. */
+/** A code point is at most two units. */
 const MAX_UNITS = SUMMARY_MAX_CHARACTERS * 2;
 
 /** The longest run of whole graphemes that leaves room for the ellipsis; of a grapheme that alone is longer, as many code points as fit. */

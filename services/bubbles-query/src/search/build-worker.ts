@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import type { CardRow } from '../domain/search-card.ts';
-import { type BuiltIndex, createIndexBuild, type IndexBuild, type MergeResult, type MergeTask, mergeSegments } from './index-build.ts';
+import { type BuiltIndex, createIndexBuild, type MergeResult, type MergeTask, mergeSegments } from './index-build.ts';
 
 /** To a thread. Rows of a build come in order before its finish; builds may interleave. */
 export type BuildOrder =
@@ -17,8 +17,8 @@ export type BuildAnswer =
 
 /** What a thread does with its orders: answers every finish, drop and merge, and nothing else. */
 const serveBuilds = (): ((order: BuildOrder) => BuildAnswer | null) => {
-  const builds = new Map<number, IndexBuild>();
-  const buildOf = (job: number): IndexBuild => {
+  const builds = new Map<number, ReturnType<typeof createIndexBuild>>();
+  const buildOf = (job: number) => {
     const build = builds.get(job) ?? createIndexBuild();
     builds.set(job, build);
     return build;

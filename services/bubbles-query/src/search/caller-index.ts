@@ -2,7 +2,7 @@ import type { Position } from '../domain/ranking.ts';
 import { type CardRow, readPlaced } from '../domain/search-card.ts';
 import type { SearchRequest } from '../ports.ts';
 import type { AuthorNames } from './author-names.ts';
-import { createDelta, type Delta } from './delta.ts';
+import { createDelta } from './delta.ts';
 import { createDictionary, type Dictionary } from './dictionary.ts';
 import { type Field, positionalField, TOKEN_STRIDE } from './field.ts';
 import {
@@ -48,6 +48,8 @@ const MAX_MIDDLE = 16_384;
 /** A middle level pays only beside one that is several times larger. */
 const LARGER = 4;
 const BYTES_OF_ATTRIBUTE = 120;
+
+type Delta = ReturnType<typeof createDelta>;
 
 interface Merging {
   readonly parts: readonly Level[];

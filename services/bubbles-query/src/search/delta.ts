@@ -49,5 +49,3 @@ export const createDelta = () => {
     bytes: (): number => bubbles.size * BYTES_OF_BUBBLE + words * BYTES_OF_WORD + gone.size * BYTES_OF_GONE,
   };
 };
-
-export type Delta = ReturnType<typeof createDelta>;

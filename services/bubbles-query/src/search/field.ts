@@ -1,5 +1,5 @@
 import { buildPostings, type Postings, postingsBytes } from './posting-lists.ts';
-import { growingVarints, num, sharedU32, u8, u32 } from './typed-arrays.ts';
+import { growingVarints, num, shared, u8, u32 } from './typed-arrays.ts';
 
 /** An inverted index of one text of each document: titles, notes, or the names of authors. Positions are kept where neighbours matter. */
 export interface Field {
@@ -23,7 +23,7 @@ export const TOKEN_STRIDE = 3;
 
 /** Per token: the term; twice the step from the last start, plus one when more than one position is covered; then how many more. */
 const buildPositions = (count: number, tokensOf: (doc: number) => FlatTokens): TokenPositions => {
-  const offsets = sharedU32(count + 1);
+  const offsets = shared(Uint32Array, count + 1);
   const bytes = growingVarints();
   for (let doc = 0; doc < count; doc++) {
     const tokens = tokensOf(doc);

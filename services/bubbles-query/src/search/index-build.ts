@@ -45,11 +45,6 @@ export interface BuiltIndex {
   readonly attributes: Attributes;
 }
 
-export interface IndexBuild {
-  add(rows: readonly CardRow[]): void;
-  finish(): BuiltIndex;
-}
-
 export const createInterners = (from: Attributes) => ({
   teams: createInterner(from.teams),
   channels: createInterner(from.channels),
@@ -87,7 +82,7 @@ const rankTexts = (texts: readonly string[]): { readonly sorted: string[]; reado
 };
 
 /** Makes an index of all cards of a caller. A bubble may come again with a newer revision while the cards are read. */
-export const createIndexBuild = (): IndexBuild => {
+export const createIndexBuild = () => {
   const builder = createSegmentBuilder();
   const interners = createInterners(NO_ATTRIBUTES);
   const ids = new Map<string, number>();
@@ -105,10 +100,10 @@ export const createIndexBuild = (): IndexBuild => {
     newest.set(row.id, { rowVersion: row.rowVersion, entry: row.readable ? builder.add(indexedBubble(row, interners, idOf)) : null });
   };
   return {
-    add: (rows) => {
+    add: (rows: readonly CardRow[]): void => {
       for (const row of rows) addRow(row);
     },
-    finish: () => {
+    finish: (): BuiltIndex => {
       const { sorted, ranks } = rankTexts([...ids.keys()]);
       const segment = builder.finish((id) => u32(ranks, id), sorted.length);
       const { teams, channels, types, authors } = interners;

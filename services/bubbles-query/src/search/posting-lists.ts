@@ -1,4 +1,4 @@
-import { growingU32, growingVarints, num, sharedU32, u8, u32 } from './typed-arrays.ts';
+import { growingU32, growingVarints, num, shared, u8, u32 } from './typed-arrays.ts';
 
 /** For each term that occurs, the documents that hold it: ascending, as varints of their differences. */
 export interface Postings {
@@ -149,8 +149,8 @@ interface Gathered {
 }
 
 const encode = ({ counts, documents, used }: Gathered): Postings => {
-  const terms = sharedU32(used);
-  const offsets = sharedU32(used + 1);
+  const terms = shared(Uint32Array, used);
+  const offsets = shared(Uint32Array, used + 1);
   const bytes = growingVarints();
   let index = 0;
   let at = 0;

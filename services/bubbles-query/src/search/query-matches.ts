@@ -20,7 +20,7 @@ interface Conjunction {
 }
 
 /** A unit as sets of term ids of one dictionary. */
-export interface UnitPlan {
+interface UnitPlan {
   /** By quality. */
   readonly terms: readonly Ranges[];
   readonly conjunctions: readonly Conjunction[];
@@ -119,7 +119,7 @@ export interface Matches {
   readonly documents: GrowingU32;
 }
 
-export const createMatches = (count: number): Matches => ({ states: new Uint8Array(count), documents: growingU32() });
+const createMatches = (count: number): Matches => ({ states: new Uint8Array(count), documents: growingU32() });
 
 const addMatch = (matches: Matches, doc: number, state: number): void => {
   if (matches.states[doc] !== 0) return;
@@ -176,3 +176,21 @@ export interface QueryMatches {
   /** Between each unit and the next; null where the two never stand as one token. */
   readonly bridges: readonly (Matches | null)[];
 }
+
+/** None yet, in a field or segment of `count` documents. */
+export const noMatches = ({ units, bridges }: QueryPlan, count: number): QueryMatches => ({
+  units: units.map(() => createMatches(count)),
+  bridges: bridges.map((bridge) => (bridge === null ? null : createMatches(count))),
+});
+
+/** What the names of the authors hold of a query, by author; `tier` is the number of their field. */
+export const matchesInNames = (plan: QueryPlan, names: Field, tier: number): QueryMatches => {
+  const found = noMatches(plan, names.count);
+  for (const kind of ['units', 'bridges'] as const) {
+    for (const [index, unit] of plan[kind].entries()) {
+      const matches = found[kind][index];
+      if (unit && matches) for (const _ of matchField(matches, names, { plan: unit, tier }));
+    }
+  }
+  return found;
+};

@@ -1,25 +1,15 @@
 import { UNDATED } from '../domain/bubble.ts';
-import {
-  comparePositions,
-  EDIT_COST,
-  FIELD_COST,
-  MISSING_COST,
-  ORDERS,
-  type Position,
-  PREFIX_COST,
-  packRank,
-  TIERS,
-} from '../domain/ranking.ts';
+import { COSTS, comparePositions, ORDERS, type Position, packRank, TIERS } from '../domain/ranking.ts';
 import { type Field, orderIn, readTokens } from './field.ts';
 import {
-  createMatches,
   type Matches,
   matchAuthors,
+  matchesInNames,
   matchField,
+  noMatches,
   QUALITIES,
   type QueryMatches,
   type QueryPlan,
-  type UnitPlan,
 } from './query-matches.ts';
 import { idAt, type Level, ordinalAfter, type Segment } from './segment.ts';
 import { mergeOrdered, smallest } from './top-k.ts';
@@ -61,11 +51,6 @@ const DOCUMENTS_PER_SLICE = 8192;
 const FIRST_PAGE = 128;
 const NEXT_PAGE = 1024;
 
-const noMatches = ({ units, bridges }: QueryPlan, count: number): QueryMatches => ({
-  units: units.map(() => createMatches(count)),
-  bridges: bridges.map((bridge) => (bridge === null ? null : createMatches(count))),
-});
-
 type MatchesKind = keyof QueryMatches & keyof QueryPlan;
 
 function* matchUnit(
@@ -104,10 +89,10 @@ const passes = ({ segment, deleted, query }: SegmentSearch, doc: number): boolea
 const lastStateOf = (field: number): number => (field + 1) * QUALITIES;
 
 const unitCosts = (): number[] => {
-  const costs = [MISSING_COST];
+  const costs = [COSTS.missing];
   for (let tier = 0; tier < TIERS; tier++) {
     for (let quality = 0; quality < QUALITIES; quality++) {
-      costs.push(tier * FIELD_COST + (quality >>> 1) * EDIT_COST + (quality & 1) * PREFIX_COST);
+      costs.push(tier * COSTS.field + (quality >>> 1) * COSTS.edit + (quality & 1) * COSTS.prefix);
     }
   }
   return costs;
@@ -116,7 +101,7 @@ const unitCosts = (): number[] => {
 /** By state. */
 const UNIT_COSTS = unitCosts();
 /** By state: two words in one field, one edit. */
-const BRIDGE_COSTS = UNIT_COSTS.map((_, state) => Math.floor((state - 1) / QUALITIES) * 2 * FIELD_COST + EDIT_COST);
+const BRIDGE_COSTS = UNIT_COSTS.map((_, state) => Math.floor((state - 1) / QUALITIES) * 2 * COSTS.field + COSTS.edit);
 
 /** The least sum over all ways to take the units alone or two at a time, with the fields up to the tier. */
 const costOf = ({ units, bridges }: QueryMatches, doc: number, tier: number): number => {
@@ -139,7 +124,7 @@ const costOf = ({ units, bridges }: QueryMatches, doc: number, tier: number): nu
   return last;
 };
 
-const missingOf = (cost: number): number => Math.floor(cost / MISSING_COST);
+const missingOf = (cost: number): number => Math.floor(cost / COSTS.missing);
 
 interface BestCost {
   readonly cost: number;
@@ -159,7 +144,7 @@ const partialCost = (matches: QueryMatches, doc: number, mayMiss: number): BestC
   return { cost, tier: lastTier };
 };
 
-const isFull = (cost: number): boolean => cost < MISSING_COST;
+const isFull = (cost: number): boolean => cost < COSTS.missing;
 
 /** The matches in which a document must be to hold the unit. */
 const matchesAround = ({ units, bridges }: QueryMatches, unit: number): Matches[] =>
@@ -225,7 +210,7 @@ function* collectPartial(search: SegmentSearch, keys: GrowingF64): Generator<nul
 
 /** Every key of the stage lies below that of the next. */
 const endOfStage = (stage: number): number =>
-  stage === PARTIAL ? Number.POSITIVE_INFINITY : packRank(MISSING_COST - 1, stage, NO_ORDER) + 1;
+  stage === PARTIAL ? Number.POSITIVE_INFINITY : packRank(COSTS.missing - 1, stage, NO_ORDER) + 1;
 
 function* inOrder(segment: Segment, keys: Float64Array, from: number): Generator<Position> {
   let next = from;
@@ -251,20 +236,11 @@ function* stageHits(search: SegmentSearch, stage: number): Generator<Position | 
   yield* inOrder(search.segment, keys.view(), after === null ? 0 : after.rank * ORDINAL_ROOM + ordinalAfter(search.segment, after));
 }
 
-const matchesInNames = ({ plan, names }: IndexQuery): QueryMatches => {
-  const matched = (unit: UnitPlan): Matches => {
-    const matches = createMatches(names.count);
-    for (const _ of matchField(matches, names, { plan: unit, tier: AUTHOR }));
-    return matches;
-  };
-  return { units: plan.units.map(matched), bridges: plan.bridges.map((bridge) => (bridge === null ? null : matched(bridge))) };
-};
-
 /** The hits in all segments in order; null where others may have a turn. */
 export function* rankedHits(levels: readonly Level[], query: IndexQuery): Generator<Position | null> {
   let found: QueryMatches | null = null;
   const inNames = () => {
-    found ??= matchesInNames(query);
+    found ??= matchesInNames(query.plan, query.names, AUTHOR);
     return found;
   };
   const searches = levels.map(({ segment, deleted }) => ({

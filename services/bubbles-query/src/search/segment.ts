@@ -2,7 +2,7 @@ import type { Position } from '../domain/ranking.ts';
 import type { CardRow } from '../domain/search-card.ts';
 import { uuidText } from '../domain/short-id.ts';
 import { bagField, type Field, type FlatTokens, fieldBytes, positionalField } from './field.ts';
-import { f64, growingF64, growingU32, hasBit, setBit, sharedF64, sharedU8, sharedU32, u8, u32 } from './typed-arrays.ts';
+import { f64, growingF64, growingU32, hasBit, setBit, shared, u8, u32 } from './typed-arrays.ts';
 
 /** Some of a caller's bubbles, immutable. Ordinals follow created_at, newest first, then id, descending. */
 export interface Segment {
@@ -133,7 +133,7 @@ const createRows = () => {
 };
 
 const sortByHash = (ids: Uint8Array, count: number): Uint32Array => {
-  const byHash = sharedU32(count);
+  const byHash = shared(Uint32Array, count);
   for (let doc = 0; doc < count; doc++) byHash[doc] = doc;
   if (count > ORDINAL_ROOM) return byHash.sort((a, b) => hashAt(ids, a * ID_BYTES) - hashAt(ids, b * ID_BYTES));
   const keys = Float64Array.from({ length: count }, (_, doc) => hashAt(ids, doc * ID_BYTES) * ORDINAL_ROOM + doc).sort();
@@ -172,17 +172,17 @@ const createColumns = () => {
     inOrder: (entries: Uint32Array) => {
       const count = entries.length;
       const pick = (cells: Float64Array, target: Float64Array) => target.map((_, doc) => f64(cells, u32(entries, doc)));
-      const words = (cells: { view: () => Uint32Array }) => fill(sharedU32(count), (doc) => u32(cells.view(), u32(entries, doc)));
-      const allIds = sharedU8(count * ID_BYTES);
+      const words = (cells: { view: () => Uint32Array }) => fill(shared(Uint32Array, count), (doc) => u32(cells.view(), u32(entries, doc)));
+      const allIds = shared(Uint8Array, count * ID_BYTES);
       for (const [doc, entry] of entries.entries()) allIds.set(idBytes(ids[entry] ?? ''), doc * ID_BYTES);
       return {
         count,
         ids: allIds,
-        created: share(pick(created.view(), new Float64Array(count))),
-        hideAt: share(expires ? pick(hideAt.view(), new Float64Array(count)) : new Float64Array(0)),
+        created: toShared(pick(created.view(), new Float64Array(count))),
+        hideAt: toShared(expires ? pick(hideAt.view(), new Float64Array(count)) : new Float64Array(0)),
         teams: words(columns.teams),
         channels: words(columns.channels),
-        types: fill(sharedU8(count), (doc) => u32(columns.types.view(), u32(entries, doc))),
+        types: fill(shared(Uint8Array, count), (doc) => u32(columns.types.view(), u32(entries, doc))),
         authors: words(columns.authors),
         rowVersions: words(columns.rowVersions),
         byHash: sortByHash(allIds, count),
@@ -196,10 +196,10 @@ const fill = <T extends Uint8Array | Uint32Array>(cells: T, cellAt: (index: numb
   return cells;
 };
 
-const share = (cells: Float64Array): Float64Array => {
-  const shared = sharedF64(cells.length);
-  shared.set(cells);
-  return shared;
+const toShared = (cells: Float64Array): Float64Array => {
+  const copy = shared(Float64Array, cells.length);
+  copy.set(cells);
+  return copy;
 };
 
 export const createSegmentBuilder = () => {

@@ -1,5 +1,5 @@
 import { firstLetterAgrees, PREFIX_TYPO_LETTERS, typoBudget } from '../domain/ranking.ts';
-import { sharedU16, sharedU32, u8, u16, u32 } from './typed-arrays.ts';
+import { shared, u8, u16, u32 } from './typed-arrays.ts';
 
 /** Terms in code-unit order, end to end. */
 export interface SortedTerms {
@@ -10,13 +10,13 @@ export interface SortedTerms {
 }
 
 export const packTerms = (sorted: readonly string[]): SortedTerms => {
-  const offsets = sharedU32(sorted.length + 1);
+  const offsets = shared(Uint32Array, sorted.length + 1);
   let length = 0;
   sorted.forEach((term, index) => {
     length += term.length;
     offsets[index + 1] = length;
   });
-  const chars = sharedU16(length);
+  const chars = shared(Uint16Array, length);
   let at = 0;
   for (const term of sorted) {
     for (let i = 0; i < term.length; i++) chars[at++] = term.charCodeAt(i);

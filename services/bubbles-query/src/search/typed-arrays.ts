@@ -8,10 +8,12 @@ export const u32 = (cells: Uint32Array, index: number): number => cells[index] ?
 export const f64 = (cells: Float64Array, index: number): number => cells[index] ?? 0;
 export const num = (cells: readonly number[], index: number): number => cells[index] ?? 0;
 
-export const sharedU8 = (length: number): Uint8Array => new Uint8Array(new SharedArrayBuffer(length));
-export const sharedU16 = (length: number): Uint16Array => new Uint16Array(new SharedArrayBuffer(length * 2));
-export const sharedU32 = (length: number): Uint32Array => new Uint32Array(new SharedArrayBuffer(length * 4));
-export const sharedF64 = (length: number): Float64Array => new Float64Array(new SharedArrayBuffer(length * 8));
+interface ArrayKind<T> {
+  readonly BYTES_PER_ELEMENT: number;
+  new (buffer: SharedArrayBuffer): T;
+}
+/** An array that threads share. */
+export const shared = <T>(kind: ArrayKind<T>, length: number): T => new kind(new SharedArrayBuffer(length * kind.BYTES_PER_ELEMENT));
 
 const FIRST_CAPACITY = 64;
 
@@ -77,9 +79,9 @@ export const growingVarints = () => {
     },
     length: (): number => length,
     toShared: (): Uint8Array => {
-      const shared = sharedU8(length);
-      shared.set(cells.subarray(0, length));
-      return shared;
+      const bytes = shared(Uint8Array, length);
+      bytes.set(cells.subarray(0, length));
+      return bytes;
     },
   };
 };

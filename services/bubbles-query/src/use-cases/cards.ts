@@ -12,10 +12,10 @@ export interface CardPorts {
 }
 
 const CARDS_PER_RUN = 100;
-/** Longer than any index lives that still has the bubble. */
+/** Longer than any search index lives that still has the bubble. */
 const KEPT_REMOVED_MS = 30 * 86_400_000;
 
-/** Writes what search finds a bubble by, from what is stored of it; its author first, so that the name is there when the card is. */
+/** Writes the card of a stored bubble; its author first, so that the name is there when the card is. */
 export const writeCard =
   ({ cards, people, feed, runInSlices }: CardPorts) =>
   async (bubble: Bubble): Promise<void> => {

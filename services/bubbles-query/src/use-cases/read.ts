@@ -15,7 +15,7 @@ interface Ports {
   readonly clock: Clock;
 }
 
-/** Absent and unreadable are one thing, from one place. */
+/** Absent and unreadable bubbles are refused alike, in one place. */
 const readableBubble =
   ({ bubbles, clock }: Pick<Ports, 'bubbles' | 'clock'>) =>
   async (userId: string, text: string): Promise<Bubble> => {
@@ -81,7 +81,7 @@ interface Readability {
   readonly details: Details | null;
 }
 
-/** For those who act later on what was readable once: may it still be read, what does it belong to, and does this user still take part? */
+/** For services that act later on a bubble that was readable once: may it still be read, what does it belong to, does this user still take part? */
 export const readability =
   ({ bubbles, clock }: Pick<Ports, 'bubbles' | 'clock'>) =>
   async (pairs: readonly { readonly userId: string; readonly bubbleId: string }[]): Promise<Readability[]> => {

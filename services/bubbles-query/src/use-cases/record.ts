@@ -15,12 +15,12 @@ interface Ports extends CardPorts {
   readonly bubbleReady: BubbleReady;
 }
 
-/** What an event makes of a bubble; null when it says nothing new. */
+/** The bubble with what an event says; null when it says nothing new. */
 type Merge = (bubble: Bubble) => Bubble | null;
 
 /**
- * The one way in for what the pipeline says of a bubble; answers what is then known. Readiness is decided on that, whatever came last, and told in the
- * same write: once, and never lost. Whom the ready event names is looked up before that write, which is then tried again.
+ * Every fact about a bubble is recorded here; answers the bubble as it is then. Readiness is decided on the merged state, whatever came last, and its
+ * event is part of the same write: once, and never lost. The people that the event names are looked up before that write, which is then tried again.
  */
 const recorder = ({ bubbles, people, clock, bubbleReady }: Pick<Ports, 'bubbles' | 'people' | 'clock' | 'bubbleReady'>) => {
   return async (id: string, merge: Merge): Promise<Bubble> => {

@@ -21,7 +21,7 @@ interface Hit {
   readonly row: ListRow;
 }
 
-/** Hits that turn out to be unreadable are made up for by verifying at least so many at once. */
+/** Hits that turn out to be unreadable are replaced; at least this many are verified at once. */
 const MIN_VERIFIED_AT_ONCE = 25;
 
 const pull = async (hits: AsyncIterator<Position>, count: number): Promise<Position[]> => {

@@ -4,7 +4,7 @@ import type { BubbleStore } from '../ports.ts';
 
 const BUBBLES_AT_ONCE = 100;
 
-/** Takes what has expired out of the indexes of lists, where every page would have to pass it by. */
+/** Takes expired bubbles out of the indexes of lists, so that no page has to skip them. */
 export const withdrawExpired =
   ({ bubbles, clock }: { readonly bubbles: BubbleStore; readonly clock: Clock }) =>
   async (): Promise<void> => {

@@ -1,14 +1,5 @@
 import { dividedPair, type Token, tokensInTurns } from '../../src/domain/analyser.ts';
-import {
-  EDIT_COST,
-  FIELD_COST,
-  firstLetterAgrees,
-  MISSING_COST,
-  PREFIX_COST,
-  PREFIX_TYPO_LETTERS,
-  packRank,
-  typoBudget,
-} from '../../src/domain/ranking.ts';
+import { COSTS, firstLetterAgrees, PREFIX_TYPO_LETTERS, packRank, typoBudget } from '../../src/domain/ranking.ts';
 import { PART_PREFIX_CHARACTERS, type ParsedQuery, type Unit } from '../../src/domain/search-query.ts';
 
 /** What ranking sees of a bubble. */
@@ -35,7 +26,7 @@ export interface RankTuple {
 }
 
 export const packTuple = (tuple: RankTuple): number => {
-  const cost = tuple.missing * MISSING_COST + tuple.fields * FIELD_COST + tuple.edits * EDIT_COST + tuple.prefixes * PREFIX_COST;
+  const cost = tuple.missing * COSTS.missing + tuple.fields * COSTS.field + tuple.edits * COSTS.edit + tuple.prefixes * COSTS.prefix;
   return packRank(cost, tuple.tier, tuple.order);
 };
 

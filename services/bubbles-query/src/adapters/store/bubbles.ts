@@ -46,11 +46,12 @@ const DROPPED_INDEXES: readonly string[] = ['reader_team', 'reader_channel', 're
 
 /** Dates are bounds on the sort key, and any of them leaves the legacy bubbles out. */
 function sortRange({ createdAfterMs, createdBeforeMs }: ListFilters, before: string | null): { $gte?: string; $lt?: string } {
-  const [upper] = [before, createdBeforeMs === null ? null : sortPrefix(createdBeforeMs)].filter((bound) => bound !== null).toSorted();
+  const latest = createdBeforeMs === null ? null : sortPrefix(createdBeforeMs);
+  const upper = before === null || (latest !== null && latest < before) ? latest : before;
   const dated = createdAfterMs !== null || createdBeforeMs !== null;
   return {
     ...(dated ? { $gte: sortPrefix(createdAfterMs === null ? FIRST_MS : createdAfterMs + 1) } : {}),
-    ...(upper === undefined ? {} : { $lt: upper }),
+    ...(upper === null ? {} : { $lt: upper }),
   };
 }
 

@@ -16,7 +16,7 @@ export interface CardDoc extends Omit<SearchCard, 'id' | 'changeCount' | 'remove
   readonly createdMs: number;
   /** The version of the analyser of its texts. */
   readonly analyser: number;
-  /** Readers now and before: who read it once must learn that they do no more. */
+  /** Readers now and before: the index of a former reader must learn that the card has gone. */
   readonly ever: readonly string[];
   /** Absent while the bubble is there, so that a sparse index holds the removed alone. */
   readonly removedAt?: Date;
@@ -28,7 +28,7 @@ const INDEXES: readonly IndexSpec[] = [
   { name: 'analyser', keys: { analyser: 1 } },
 ];
 
-/** More than there will ever be versions of the analyser between two changes of the rules of an index. */
+/** Above every version of the analyser. */
 const ANALYSER_VERSIONS = 64;
 
 /** A card whose bubble is unchanged but whose texts were analysed again is a newer row too. */

@@ -17,9 +17,9 @@ interface TranscriptPartDoc extends Transcript {
 
 const PART_INDEXES: readonly IndexSpec[] = [{ name: 'bubble', keys: { bubbleId: 1 } }];
 
-/** Far below the 16 MiB of a document, whatever the letters. */
+/** Far below the 16 MiB of a document, whatever the characters. */
 const CHARACTERS_PER_PART = 2 ** 21;
-/** What the fields of a segment take beside its texts. */
+/** Room for the fields of a segment beside its texts. */
 const CHARACTERS_BESIDE = 128;
 /** While parts are read they may be replaced by those of a newer revision. */
 const MAX_READS = 5;
@@ -55,7 +55,7 @@ export const openTranscripts = (open: OpenCollection): TranscriptStore => {
     const found = ids.map((id) => parts.get(id)).filter((part) => part !== undefined);
     return found.length < more ? null : { bubbleId, revision, segments: [segments, ...found].flat() };
   };
-  /** Whatever is older than what is stored by now. */
+  /** Drops the parts that are older than the stored transcript. */
   const dropOlderParts = async (bubbleId: string): Promise<void> => {
     const stored = await transcripts.findOne({ _id: bubbleId }, { projection: { revision: 1 } });
     if (stored !== null) await laterParts.deleteMany({ bubbleId, revision: { $lt: stored.revision } });
