@@ -57,6 +57,12 @@ const forbidden = [
     to: { path: '^shared/bus/src/[^/]+/', pathNot: '^shared/bus/src/$1/' },
   },
   {
+    name: 'no-embedded-engine-in-production',
+    comment: 'The engine of the sandbox and of tests, by whatever way.',
+    from: { path: '^(services/[^/]+|deploy/(admin|topology))/src/main[.]ts$' },
+    to: { path: '^shared/store-embedded/', reachable: true },
+  },
+  {
     name: 'gateway-rules-are-pure',
     from: { path: '^services/gateway/src/(messages|documents|balancing)/', pathNot: TESTS },
     to: {

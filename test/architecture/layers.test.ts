@@ -27,6 +27,10 @@ const BREACHES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'gateway-admission-fragments-pages': { 'services/gateway/src/pages/aside.ts': "import '../admission/admit.ts';" },
   'gateway-pipeline': { 'services/gateway/src/pipeline/root.ts': "import '../gateway.ts';" },
   'gateway-rules-are-pure': { 'services/gateway/src/balancing/logged.ts': "import type { Log } from '@bubbles/kernel/log.ts';" },
+  'no-embedded-engine-in-production': {
+    'services/e/src/main.ts': "import './service.ts';",
+    'services/e/src/service.ts': "import '../../../shared/store-embedded/src/open.ts';",
+  },
   resolvable: { 'services/a/src/domain/lost.ts': "import './nowhere.ts';" },
   'declared-packages': { 'services/a/src/adapters/http/undeclared.ts': "import 'koa';" },
   'domain-is-pure': { 'services/a/src/domain/impure.ts': "import type { Log } from '@bubbles/kernel/log.ts';" },
@@ -73,6 +77,7 @@ const WORLD: Readonly<Record<string, string>> = {
   'shared/kernel/src/errors.ts': 'export const errors = 1;',
   'shared/store/package.json': '{ "name": "@bubbles/store", "type": "module", "exports": { "./*.ts": "./src/*.ts" } }',
   'shared/store/src/aggregates.ts': 'export const store = 1;',
+  'shared/store-embedded/src/open.ts': 'export const open = 1;',
   'contracts/package.json': '{ "name": "@bubbles/contracts", "type": "module", "exports": { "./*.ts": "./src/*.ts" } }',
   'contracts/src/events/event.ts': 'export const event = 1;',
 };
