@@ -16,7 +16,7 @@ import { redrive } from '../operations/dead-letters.ts';
 import { deadQueueName, declareTopology, EVENTS_EXCHANGE } from '../operations/topology.ts';
 import { amqpBus } from './amqp.ts';
 import { openConnection } from './connection.ts';
-import { amqpConsumer } from './consumer.ts';
+import { createConsumer } from './consumer.ts';
 
 const BUS_UNAVAILABLE = { name: 'BusUnavailable' };
 
@@ -121,7 +121,7 @@ const describeRabbit = (url: string) =>
           return model;
         },
       };
-      const consumer = amqpConsumer({
+      const consumer = createConsumer({
         ...shared,
         eventHandler: eventHandler(consumerOf(event), event, ({ n }) => handle(n)),
         connection: reachable,

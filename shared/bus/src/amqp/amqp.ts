@@ -3,8 +3,8 @@ import { aborted } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Bus } from '../bus.ts';
 import { openConnection } from './connection.ts';
-import { amqpConsumer, type Consumer } from './consumer.ts';
-import { amqpPublisher } from './publisher.ts';
+import { type Consumer, createConsumer } from './consumer.ts';
+import { createPublisher } from './publisher.ts';
 
 export interface AmqpBusOptions {
   readonly url: string;
@@ -31,13 +31,13 @@ const IDLE_POLL_MS = 20;
  * The bus on RabbitMQ. One connection publishes and one consumes, because a broker that accepts no messages blocks the whole connection, acknowledgements
  * included. The topology job declares everything; the bus declares only a queue that was deleted while it was being consumed.
  */
-export function amqpBus(options: AmqpBusOptions): Bus {
+export const amqpBus = (options: AmqpBusOptions): Bus => {
   const { url, service, clock, log, jitter = Math.random, prefetch = PREFETCH } = options;
   const { confirmLimitMs = CONFIRM_LIMIT_MS, closeLimitMs = CLOSE_LIMIT_MS } = options;
   const shared = { clock, log, jitter };
   const publishing = openConnection({ ...shared, url, name: `${service} publish` });
   const consuming = openConnection({ ...shared, url, name: `${service} consume` });
-  const publisher = amqpPublisher({ ...shared, connection: publishing, confirmLimitMs });
+  const publisher = createPublisher({ ...shared, connection: publishing, confirmLimitMs });
   const consumers: Consumer[] = [];
 
   const waiting = async (): Promise<number> => {
@@ -62,7 +62,7 @@ export function amqpBus(options: AmqpBusOptions): Bus {
     publish: (definition, event) => publisher.publishEvent(definition, event),
     consume(eventHandler) {
       const own = { eventHandler, prefetch: eventHandler.prefetch ?? prefetch };
-      consumers.push(amqpConsumer({ ...shared, ...own, connection: consuming, publisher }));
+      consumers.push(createConsumer({ ...shared, ...own, connection: consuming, publisher }));
       return Promise.resolve();
     },
     async idle() {
@@ -78,4 +78,4 @@ export function amqpBus(options: AmqpBusOptions): Bus {
       return closed;
     },
   };
-}
+};

@@ -2,7 +2,7 @@ import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { describe, expect, it } from '@jest/globals';
 import type { ConfirmChannel } from 'amqplib';
-import { confirms, type OutgoingMessage } from './confirms.ts';
+import { createConfirms, type OutgoingMessage } from './confirms.ts';
 
 const MESSAGE: OutgoingMessage = {
   exchange: 'bubbles.events',
@@ -26,7 +26,7 @@ const setUp = () => {
     },
   } as unknown as ConfirmChannel;
   const state = { blocked: false };
-  const awaiting = confirms({
+  const awaiting = createConfirms({
     clock,
     log: memoryLog(),
     limitMs: 30_000,

@@ -42,7 +42,7 @@ interface Pending {
 
 const CHECK_INTERVAL_MS = 1000;
 
-export function confirms({ clock, log, limitMs, isBlocked, giveUp }: ConfirmsOptions): Confirms {
+export const createConfirms = ({ clock, log, limitMs, isBlocked, giveUp }: ConfirmsOptions): Confirms => {
   const pending = new Map<string, Pending>();
   const stopping = new AbortController();
   const tickMs = Math.min(CHECK_INTERVAL_MS, limitMs);
@@ -95,7 +95,7 @@ export function confirms({ clock, log, limitMs, isBlocked, giveUp }: ConfirmsOpt
     },
     stop: () => stopping.abort(),
   };
-}
+};
 
 const optionsOf = ({ messageId, mandatory, headers }: OutgoingMessage, correlationId: string): Options.Publish => ({
   persistent: true,

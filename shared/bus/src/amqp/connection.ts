@@ -136,10 +136,10 @@ interface SupervisedChannel<C extends Channel> {
 /** A channel that stayed open this long resets the backoff. */
 const STABLE_MS = 5000;
 
-export function superviseChannel<C extends Channel>(options: SupervisedChannelOptions<C>): SupervisedChannel<C> {
+export const superviseChannel = <C extends Channel>(options: SupervisedChannelOptions<C>): SupervisedChannel<C> => {
   const { name, connection, clock, log, jitter, create, prepare } = options;
   const closing = new AbortController();
-  const state = channelState<C>();
+  const state = createChannelState<C>();
   connection.onDown(state.lost);
 
   /** Resolves when the channel has closed, with how long it was open. */
@@ -195,10 +195,10 @@ export function superviseChannel<C extends Channel>(options: SupervisedChannelOp
       await ended;
     },
   };
-}
+};
 
 /** Whether the channel is open, being opened, or out of reach. */
-const channelState = <C extends Channel>() => {
+const createChannelState = <C extends Channel>() => {
   let current: C | null = null;
   let failure: BusUnavailable | null = null;
   let opening = awaited<C>();

@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { ChannelModel, ConsumeMessage } from 'amqplib';
 import { consumerOf, thingHappened } from '../../test/bus-events.ts';
 import { eventHandler } from '../bus.ts';
-import { amqpConsumer } from './consumer.ts';
+import { createConsumer } from './consumer.ts';
 
 type Receive = (message: ConsumeMessage | null) => void;
 
@@ -97,7 +97,7 @@ const setUp = () => {
   const deadLettered = Promise.withResolvers<void>();
   const clock = fakeClock();
   const event = thingHappened('lost');
-  const consumer = amqpConsumer({
+  const consumer = createConsumer({
     eventHandler: eventHandler(consumerOf(event), event, () => Promise.resolve()),
     connection: {
       up: () => reached.promise,

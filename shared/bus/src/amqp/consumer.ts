@@ -31,7 +31,7 @@ export interface Consumer {
   close(deadline: AbortSignal): Promise<void>;
 }
 
-export function amqpConsumer({ eventHandler, connection, publisher, prefetch, ...shared }: ConsumerOptions): Consumer {
+export const createConsumer = ({ eventHandler, connection, publisher, prefetch, ...shared }: ConsumerOptions): Consumer => {
   const { log } = shared;
   const queue = queueName(eventHandler.consumer, eventHandler.event.type);
   const stopping = new AbortController();
@@ -79,7 +79,7 @@ export function amqpConsumer({ eventHandler, connection, publisher, prefetch, ..
       return Promise.race([channels.close(), aborted(deadline)]);
     },
   };
-}
+};
 
 /** False when the queue could not be declared: where only the topology job may do that, the consumer waits for the queue. */
 const declareAgain = async (model: ChannelModel, { consumer, event }: EventHandler, log: Log): Promise<boolean> => {
@@ -141,7 +141,7 @@ export const createConsumption = ({ queue, channel, log, prefetch, onQueueGone, 
     channel.ack(message);
     if (mode === 'single' && !isPoisonSuspect(message)) switching.resolve();
   };
-  const unacked = unackedMessages({ ...options, channel, settle });
+  const unacked = createUnackedMessages({ ...options, channel, settle });
 
   const close = () => {
     state = 'closed';
@@ -204,7 +204,7 @@ interface UnackedOptions extends Pick<ConsumptionOptions, 'channel' | 'clock' | 
 }
 
 /** Messages that were delivered and not yet acknowledged: handled at once, or after the backoff. */
-const unackedMessages = ({ channel, clock, handler, running, settle }: UnackedOptions) => {
+const createUnackedMessages = ({ channel, clock, handler, running, settle }: UnackedOptions) => {
   const waiting: ReceivedMessage[] = [];
   const suspects: ReceivedMessage[] = [];
   let handling = 0;

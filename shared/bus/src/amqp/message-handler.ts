@@ -56,7 +56,7 @@ export const createMessageHandler = (options: MessageHandlerOptions): MessageHan
   const queue = queueName(consumer, event.type);
   const sleep = (ms: number) => clock.sleepUntil(new Date(clock.now().getTime() + ms), 'poll', signal);
   const onEnd = () => !signal.aborted && options.onBackoffEnd();
-  const backoff = consumerBackoff({ queue, log, sleep, delayMs: (failures) => backoffMs(failures, jitter), onEnd });
+  const backoff = createBackoff({ queue, log, sleep, delayMs: (failures) => backoffMs(failures, jitter), onEnd });
 
   /** Acknowledges the message once the broker holds a copy of it at the end of another queue, or of the same. */
   const moveTo = async (routingKey: string, { content, properties }: ConsumeMessage, headers: Readonly<Record<string, string>>) => {
@@ -111,7 +111,7 @@ interface BackoffOptions {
 }
 
 /** Longer with each failure in a row; begun once, however many messages fail together. */
-const consumerBackoff = ({ queue, log, sleep, delayMs, onEnd }: BackoffOptions) => {
+const createBackoff = ({ queue, log, sleep, delayMs, onEnd }: BackoffOptions) => {
   let failures = 0;
   let on = false;
   const wait = async (ms: number) => {

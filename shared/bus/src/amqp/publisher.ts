@@ -5,7 +5,7 @@ import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import { BusUnavailable, type CloudEvent, type EventDefinition, queueName } from '../bus.ts';
 import { encodeEvent } from '../cloud-event.ts';
 import { EVENTS_EXCHANGE } from '../operations/topology.ts';
-import { confirms, type OutgoingMessage } from './confirms.ts';
+import { createConfirms, type OutgoingMessage } from './confirms.ts';
 import { type AmqpConnection, listenTo, superviseChannel } from './connection.ts';
 
 interface PublisherOptions {
@@ -29,8 +29,8 @@ export interface Publisher {
 /** Messages without a confirm at the same time. */
 const MAX_UNCONFIRMED = 500;
 
-export function amqpPublisher({ connection, clock, log, jitter, confirmLimitMs }: PublisherOptions): Publisher {
-  const window = publishWindow();
+export const createPublisher = ({ connection, clock, log, jitter, confirmLimitMs }: PublisherOptions): Publisher => {
+  const window = createPublishWindow();
   const work = inFlight();
   let closed = false;
   let model: ChannelModel | null = null;
@@ -46,7 +46,13 @@ export function amqpPublisher({ connection, clock, log, jitter, confirmLimitMs }
     return Promise.resolve();
   };
   const channels = superviseChannel({ name: 'publish', connection, clock, log, jitter, create, prepare });
-  const awaitingConfirm = confirms({ clock, log, limitMs: confirmLimitMs, isBlocked: connection.isBlocked, giveUp: channels.replace });
+  const awaitingConfirm = createConfirms({
+    clock,
+    log,
+    limitMs: confirmLimitMs,
+    isBlocked: connection.isBlocked,
+    giveUp: channels.replace,
+  });
 
   const publish = async (message: OutgoingMessage): Promise<void> => {
     const leave = await window.enter();
@@ -89,14 +95,14 @@ export function amqpPublisher({ connection, clock, log, jitter, confirmLimitMs }
       awaitingConfirm.stop();
     },
   };
-}
+};
 
 /** A channel that closed meanwhile throws errors of its own. */
 const asUnavailable = (error: unknown): Error =>
   Error.isError(error) && error.name === 'BusUnavailable' ? error : new BusUnavailable('the message could not be sent', error);
 
 /** Lets `MAX_UNCONFIRMED` publishes in at a time, first come first served, and none while it is shut. */
-const publishWindow = () => {
+const createPublishWindow = () => {
   const queue: (() => void)[] = [];
   let inside = 0;
   let shut = false;

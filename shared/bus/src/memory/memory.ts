@@ -32,7 +32,7 @@ export interface MemoryBus extends Bus {
   deadLetters(): readonly DeadLetter[];
 }
 
-export function memoryBus({ clock, log, jitter = Math.random }: MemoryBusOptions): MemoryBus {
+export const memoryBus = ({ clock, log, jitter = Math.random }: MemoryBusOptions): MemoryBus => {
   const queues = new Map<string, { readonly consumer: string; readonly queue: MemoryQueue }>();
   const down = new Set<string>();
   const letters: DeadLetter[] = [];
@@ -42,7 +42,7 @@ export function memoryBus({ clock, log, jitter = Math.random }: MemoryBusOptions
     const name = queueName(consumer, type);
     const known = queues.get(name);
     if (known) return known.queue;
-    const queue = memoryQueue({ name, clock, log, jitter, deadLetter: (letter) => letters.push(letter) });
+    const queue = createMemoryQueue({ name, clock, log, jitter, deadLetter: (letter) => letters.push(letter) });
     if (down.has(consumer)) queue.setState('down');
     queues.set(name, { consumer, queue });
     return queue;
@@ -93,7 +93,7 @@ export function memoryBus({ clock, log, jitter = Math.random }: MemoryBusOptions
     retryNow,
     deadLetters: () => letters,
   };
-}
+};
 
 interface QueueOptions {
   readonly name: string;
@@ -162,7 +162,7 @@ const settling = ({ name, clock, log, jitter, deadLetter }: QueueOptions) => {
 };
 
 /** The queue of one consumer and event type. */
-function memoryQueue(options: QueueOptions): MemoryQueue {
+const createMemoryQueue = (options: QueueOptions): MemoryQueue => {
   const { name, clock } = options;
   const settle = settling(options);
   const workers: Worker[] = [];
@@ -220,4 +220,4 @@ function memoryQueue(options: QueueOptions): MemoryQueue {
       for (const worker of workers) worker.availableAt = Number.NEGATIVE_INFINITY;
     },
   };
-}
+};
