@@ -1,7 +1,7 @@
 import type { Plan } from '@bubbles/contracts/access.ts';
 import type { CreatedPosition } from '@bubbles/kernel/cursors.ts';
 import type { Lease } from '@bubbles/store/work/work-queue.ts';
-import type { AttemptOutcome, CancelReason, Delivery, DeliveryStatus, requeueOf, WebhookEvent } from './domain/delivery.ts';
+import type { AttemptOutcome, CancelReason, Delivery, requeueOf, WebhookEvent } from './domain/delivery.ts';
 import type { LiveReading } from './domain/eligibility.ts';
 import type { Replay } from './domain/replay.ts';
 import type { Subscription, SubscriptionQuota } from './domain/subscription.ts';
@@ -59,7 +59,7 @@ export type SubscriptionChange = Partial<
 
 /** What the loop knows of a delivery before it has claimed it. */
 export type DueDelivery = Pick<Delivery, 'id' | 'subscriptionId' | 'ownerId' | 'origin' | 'attemptCount'>;
-export interface DueQuery {
+interface DueQuery {
   readonly now: Date;
   /** Only what was never tried. */
   readonly firstOnly: boolean;
@@ -110,7 +110,7 @@ interface Requeue extends ReturnType<typeof requeueOf> {
 }
 export interface DeliveryPage {
   readonly subscriptionId: string;
-  readonly status: DeliveryStatus | null;
+  readonly status: Delivery['status'] | null;
   readonly position: CreatedPosition | null;
   readonly limit: number;
 }
@@ -174,7 +174,7 @@ export interface OwnerAccess {
   readonly life: number;
   readonly memberships: readonly { readonly teamId: string; readonly hidden: boolean; readonly channelIds: readonly string[] }[];
 }
-export interface TeamAccess {
+interface TeamAccess {
   readonly plan: Plan;
   readonly archived: boolean;
 }
@@ -190,7 +190,7 @@ export interface Readability {
   ask(pairs: readonly { readonly userId: string; readonly bubbleId: string }[]): Promise<LiveReading[]>;
 }
 
-export interface Post {
+interface Post {
   /** Already checked in its text; the address is judged when it is dialled. */
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;

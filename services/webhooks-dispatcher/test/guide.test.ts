@@ -3,20 +3,21 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { secretOf, signature } from '../src/domain/webhook-request.ts';
+import { newSecret } from '../src/domain/ids.ts';
+import { signature } from '../src/domain/webhook-request.ts';
 
 const guide = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8');
 /** The block that begins so. */
 const codeOf = (language: string, start = ''): string =>
   new RegExp(`\`\`\`${language}\\n(${start}[\\s\\S]*?)\`\`\``).exec(guide)?.[1] ?? '';
 
-const secret = secretOf(Buffer.alloc(32, 9));
+const secret = newSecret({ bytes: () => Buffer.alloc(32, 9) });
 const body = '{"id":"evt_1","note":"café 🎈"}';
 const now = new Date();
 const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000);
 
 /** What a verifier says of a good delivery, one that was changed on the way, and ones that are too old or from too far ahead. */
-const other = secretOf(Buffer.alloc(32, 10));
+const other = newSecret({ bytes: () => Buffer.alloc(32, 10) });
 const DELIVERIES = [
   { header: signature([secret], Buffer.from(body), now), body, good: true },
   { header: signature([secret], Buffer.from(body), now), body: `${body} `, good: false },

@@ -1,16 +1,12 @@
 import type { Database, Doc } from '@bubbles/store/collection.ts';
 import { describe, expect, it } from '@jest/globals';
-import { DELIVERY_INDEXES } from '../src/adapters/store/deliveries.ts';
-import { EVENT_INDEXES } from '../src/adapters/store/events.ts';
-import { REPLAY_INDEXES } from '../src/adapters/store/replays.ts';
-import { SUBSCRIPTION_INDEXES } from '../src/adapters/store/subscriptions.ts';
+import { INDEXES } from '../src/adapters/store/stores.ts';
 import { aBubble } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';
 import { openScene } from './scene.ts';
 import { memoryDatabase } from './stores.ts';
 
 const BY_ID = { name: '_id', keys: { _id: 1 } } as const;
-const INDEXES = { subscriptions: SUBSCRIPTION_INDEXES, events: EVENT_INDEXES, deliveries: DELIVERY_INDEXES, replays: REPLAY_INDEXES };
 
 /** Every query that the stores make, by the paths of its filter and sort, and the index that serves it. */
 const SERVED: Readonly<Record<string, string>> = {

@@ -6,8 +6,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { bare, type DestinationPolicy } from './destination-url.ts';
-import { addressesOf } from './dialled-addresses.ts';
-import { guardedConnect } from './guarded-connect.ts';
+import { addressesOf, guardedConnect } from './guarded-connect.ts';
 import { addressPolicy } from './public-address.ts';
 import type { Resolver } from './resolver.ts';
 

@@ -1,13 +1,117 @@
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { withTimeout } from '@bubbles/kernel/concurrency.ts';
+import { isDomainError } from '@bubbles/kernel/errors.ts';
 import { buildConnector, errors } from 'undici';
-import { type DestinationPolicy, isOwnListener } from './destination-url.ts';
-import { addressesOf, BlockedAddress, mayDial } from './dialled-addresses.ts';
+import { bare, type DestinationPolicy, isLoopbackHost, isOwnListener } from './destination-url.ts';
 import { firstToConnect } from './happy-eyeballs.ts';
 import { isLoopbackAddress } from './public-address.ts';
 import type { Resolver } from './resolver.ts';
+
+/** The address is not one that may be dialled. Its message never says which it was. */
+class BlockedAddress extends Error {
+  readonly code = 'BLOCKED_ADDRESS';
+  constructor() {
+    super('The destination has no address that may be dialled.');
+    this.name = 'BlockedAddress';
+  }
+}
+
+const NO_RECORD = new Set(['ENODATA', 'ENOTFOUND']);
+
+/** The name has no address, or its name servers did not say. It has codes of its own so that a refused DNS query is not reported as a refused destination. */
+class Unresolved extends Error {
+  readonly code: 'ENOTFOUND' | 'EAI_AGAIN';
+  constructor(faults: readonly { readonly code?: string }[]) {
+    super('The name could not be resolved.', { cause: faults[0] });
+    this.name = 'Unresolved';
+    this.code = faults.every(({ code = '' }) => NO_RECORD.has(code)) ? 'ENOTFOUND' : 'EAI_AGAIN';
+  }
+}
+
+/** RFC 8305, section 3: how long IPv4 waits for IPv6, which comes first. */
+const RESOLUTION_DELAY_MS = 50;
+const LOOPBACK = ['::1', '127.0.0.1'] as const;
+
+/** May `address` be dialled for `host`? The exemption of loopback is for those who name it, not for names that resolve to it, and a denial wins over it. */
+const mayDial = (policy: DestinationPolicy, host: string, address: string): boolean =>
+  policy.addresses.mayDial(address) ||
+  (policy.loopback && isLoopbackHost(host) && isLoopbackAddress(address) && !policy.addresses.denies(address));
+
+interface Family {
+  /** Those that may be dialled and were not given out yet. */
+  readonly left: string[];
+  readonly heard: Promise<void>;
+  answer: PromiseSettledResult<string[]> | null;
+}
+
+const familyOf = (asked: Promise<string[]>, may: (address: string) => boolean): Family => {
+  const left: string[] = [];
+  const hear = async () => {
+    const [answer] = await Promise.allSettled([asked]);
+    family.answer = answer;
+    if (answer.status === 'fulfilled') for (const one of answer.value.filter(may)) left.push(one);
+  };
+  const family: Family = { left, heard: hear(), answer: null };
+  return family;
+};
+
+const isSilent = ({ answer }: Family): boolean => answer === null;
+
+/** Addresses as they come in, the families in turn. IPv6 begins, if it is there soon after IPv4. */
+async function* inTurns(six: Family, four: Family, sleep: (ms: number) => Promise<unknown>): AsyncGenerator<string> {
+  await Promise.race([six.heard, four.heard]);
+  if (isSilent(six) && four.left.length > 0) await Promise.race([six.heard, sleep(RESOLUTION_DELAY_MS)]);
+  for (let turn = [six, four]; ; ) {
+    const family = turn.find(({ left }) => left.length > 0);
+    const next = family?.left.shift();
+    if (next !== undefined) {
+      turn = family === six ? [four, six] : [six, four];
+      yield next;
+      continue;
+    }
+    const silent = turn.filter(isSilent);
+    if (silent.length === 0) return;
+    await Promise.race(silent.map(({ heard }) => heard));
+  }
+}
+
+/** Why a name has no address that may be dialled. */
+const faultOf = (families: readonly Family[]): Error => {
+  const answers = families.flatMap(({ answer }) => answer ?? []);
+  if (answers.some((answer) => answer.status === 'fulfilled' && answer.value.length > 0)) return new BlockedAddress();
+  const faults = answers.filter((answer) => answer.status === 'rejected').map(({ reason }) => reason);
+  return faults.find(isDomainError) ?? new Unresolved(faults);
+};
+
+interface Guard {
+  readonly policy: DestinationPolicy;
+  readonly resolver: Resolver;
+  readonly sleep: (ms: number) => Promise<unknown>;
+}
+
+/** The addresses at which `host` may be dialled, in the order in which they are to be tried. Throws when there is none. */
+export async function* addressesOf(host: string, { policy, resolver, sleep }: Guard): AsyncGenerator<string> {
+  const may = (address: string) => mayDial(policy, host, address);
+  const literals = isIP(bare(host)) === 0 ? [] : [bare(host)];
+  const known = policy.loopback && literals.length === 0 && isLoopbackHost(host) ? LOOPBACK : literals;
+  let count = 0;
+  if (known.length > 0) {
+    for (const address of known.filter(may)) {
+      count += 1;
+      yield address;
+    }
+    if (count === 0) throw new BlockedAddress();
+    return;
+  }
+  const [six, four] = [familyOf(resolver.resolve6(host), may), familyOf(resolver.resolve4(host), may)];
+  for await (const address of inTurns(six, four, sleep)) {
+    count += 1;
+    yield address;
+  }
+  if (count === 0) throw faultOf([four, six]);
+}
 
 export interface GuardedConnectOptions {
   readonly policy: DestinationPolicy;

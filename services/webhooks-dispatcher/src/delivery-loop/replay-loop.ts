@@ -25,7 +25,7 @@ const MAX_DUE = 100;
 const PAUSE_MS = 1000;
 const REQUEUES_AT_ONCE = 16;
 
-export interface ReplayLoop {
+interface ReplayLoop {
   /** Works on the replays that are due or wait for room, each a step at a time; answers when the next one falls due. */
   run(): Promise<Date | null>;
   /** Whether the last run left replays that wait until deliveries of theirs have ended. */

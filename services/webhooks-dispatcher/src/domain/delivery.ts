@@ -1,8 +1,6 @@
 import { deliveryId } from './ids.ts';
 import type { DeliveredType, ReadyBubble, Subscription } from './subscription.ts';
 
-export type DeliveryStatus = 'pending' | 'succeeded' | 'exhausted' | 'cancelled';
-
 /** Frozen at fan-out: every attempt at every subscriber sends these bytes. */
 export interface WebhookEvent {
   /** `evt_…` */
@@ -63,7 +61,7 @@ export interface Delivery {
   readonly origin: string;
   /** Of the subscription when this was queued. */
   readonly epoch: number;
-  readonly status: DeliveryStatus;
+  readonly status: 'pending' | 'succeeded' | 'exhausted' | 'cancelled';
   /** Why it was cancelled. */
   readonly reason: CancelReason | null;
   /** Attempts recorded so far. */
@@ -177,17 +175,6 @@ export function lateness(
 /** Judged on a delivery that has just been claimed. */
 export const wasLostTooOften = ({ claimCount, attemptCount }: Pick<Delivery, 'claimCount' | 'attemptCount'>): boolean =>
   claimCount - 1 - attemptCount >= MAX_LOST_CLAIMS;
-
-/** What the receiver cannot be blamed for. */
-export const chargesReceiver = ({ outcome }: Pick<AttemptOutcome, 'outcome'>): boolean => outcome !== 'worker_lost';
-
-export const outcomeOfStatus = (status: number): AttemptOutcome['outcome'] => {
-  if (status === 429) return '429';
-  if (status < 200) return 'protocol';
-  if (status < 300) return '2xx';
-  if (status < 400) return '3xx';
-  return status < 500 ? '4xx' : '5xx';
-};
 
 /** The delivery after an attempt that ended at `endedAt`. */
 export function afterAttempt(

@@ -36,7 +36,7 @@ describe('section 6, what an attempt asks first', () => {
     ['without the event', aSubscription({ events: ['screen_recording.ready'] }), 'event_not_selected'],
     ['of another team', aSubscription({ teamId: 'other' }), 'no_longer_matches'],
   ])('[HOOK-05] the subscription is %s', (_how, subscription, expected) => {
-    expect(subscriptionRefusal(aDelivery(), aReadyBubble(), subscription)).toBe(expected);
+    expect(subscriptionRefusal(aDelivery(), subscription, { bubble: aReadyBubble(), ownerLife: 1 })).toBe(expected);
   });
 
   it('[EVT-03] a bubble is judged by what it belongs to now, by what it belonged to where it may not be read', () => {
@@ -48,9 +48,10 @@ describe('section 6, what an attempt asks first', () => {
 
   it('[HOOK-07] a test goes to a disabled subscription too, once', () => {
     const disabled = aSubscription({ status: 'disabled', events: [] });
-    expect(subscriptionRefusal(aTest, null, disabled)).toBeNull();
-    expect(subscriptionRefusal({ ...aTest, attemptCount: 3, attemptsBeforeQueue: 3 }, null, disabled)).toBeNull();
-    expect(subscriptionRefusal({ ...aTest, attemptCount: 1 }, null, disabled)).toBe('subscription_disabled');
-    expect(subscriptionRefusal({ ...aTest, attemptCount: 1 }, null, aSubscription())).toBeNull();
+    const now = { bubble: null, ownerLife: 1 };
+    expect(subscriptionRefusal(aTest, disabled, now)).toBeNull();
+    expect(subscriptionRefusal({ ...aTest, attemptCount: 3, attemptsBeforeQueue: 3 }, disabled, now)).toBeNull();
+    expect(subscriptionRefusal({ ...aTest, attemptCount: 1 }, disabled, now)).toBe('subscription_disabled');
+    expect(subscriptionRefusal({ ...aTest, attemptCount: 1 }, aSubscription(), now)).toBeNull();
   });
 });

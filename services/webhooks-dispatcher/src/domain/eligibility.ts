@@ -1,7 +1,6 @@
 import type { Plan } from '@bubbles/contracts/access.ts';
 import type { CancelReason, Delivery } from './delivery.ts';
-import type { Belonging, ReadyBubble } from './subscription.ts';
-import { covers, type Subscription } from './subscription.ts';
+import { covers, type ReadyBubble, type Subscription } from './subscription.ts';
 
 /** What identity says of the owner and the bubble's team now. */
 export interface LiveAccess {
@@ -16,7 +15,7 @@ export interface LiveAccess {
 export interface LiveReading {
   readonly participates: boolean;
   /** What it belongs to now; null when it may not be read. */
-  readonly bubble: Belonging | null;
+  readonly bubble: Omit<ReadyBubble, 'id' | 'type'> | null;
 }
 
 /** The bubble as it is now; as it was when it got ready where nobody may read it. */
@@ -38,15 +37,17 @@ const readingRefusal = ({ bubble, participates }: LiveReading): CancelReason | n
 export const liveRefusal = (access: LiveAccess, reading: LiveReading | null): CancelReason | null =>
   accessRefusal(access) ?? (reading && readingRefusal(reading));
 
-/** A subscription ends with the life of its owner's account, also when the account is opened again. */
-export const lifeRefusal = ({ ownerLife }: Pick<Subscription, 'ownerLife'>, livesNow: number): CancelReason | null =>
-  ownerLife < livesNow ? 'account_closed' : null;
+/** The owner's account and the bubble as they are now, as far as they are judged by the subscription. */
+interface Current {
+  /** Null for a test. */
+  readonly bubble: ReadyBubble | null;
+  /** Of the account: a subscription ends with the life in which it was made, also when the account is opened again. */
+  readonly ownerLife: number;
+}
 
-/**
- * Why the subscription as it is now ends this delivery of the bubble as it is now; null when it does not. Tests go to disabled ones too, once, whatever
- * they are subscribed to.
- */
-export function subscriptionRefusal(delivery: Delivery, bubble: ReadyBubble | null, subscription: Subscription): CancelReason | null {
+/** Why the subscription as it is now ends this delivery; null when it does not. Tests go to disabled ones too, once, whatever they are subscribed to. */
+export function subscriptionRefusal(delivery: Delivery, subscription: Subscription, { bubble, ownerLife }: Current): CancelReason | null {
+  if (subscription.ownerLife < ownerLife) return 'account_closed';
   if (subscription.epoch !== delivery.epoch) return 'subscription_changed';
   const isRetry = delivery.attemptCount > delivery.attemptsBeforeQueue;
   if (subscription.status === 'disabled' && (delivery.type !== 'webhook.test' || isRetry)) return 'subscription_disabled';

@@ -1,7 +1,7 @@
 type BubbleType = 'meeting_recording' | 'screen_recording' | 'custom_image';
 
 /** What a bubble belongs to, which may change after it was ready. */
-export interface Belonging {
+interface Belonging {
   readonly teamId: string | null;
   readonly channelId: string | null;
   /** The account of `Bubble.author`. */

@@ -2,9 +2,10 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import Stripe from 'stripe';
 import { NOON } from '../../test/builders.ts';
-import { secretOf, signature } from './webhook-request.ts';
+import { newSecret } from './ids.ts';
+import { signature } from './webhook-request.ts';
 
-const secret = secretOf(Buffer.alloc(32, 7));
+const secret = newSecret({ bytes: () => Buffer.alloc(32, 7) });
 const body = Buffer.from('{"id":"evt_1","note":"café 🎈"}');
 
 describe('section 6, signatures', () => {
@@ -25,11 +26,11 @@ describe('section 6, signatures', () => {
 
   it('[DLV-03] of two secrets each verifies, with the stripe library too; the old one comes last', () => {
     const now = new Date();
-    const old = secretOf(Buffer.alloc(32, 8));
+    const old = newSecret({ bytes: () => Buffer.alloc(32, 8) });
     const header = signature([secret, old], body, now);
     const { webhooks } = new Stripe('sk_test_unused');
     for (const one of [secret, old]) expect(webhooks.constructEvent(body, header, one)).toMatchObject({ id: 'evt_1' });
-    expect(() => webhooks.constructEvent(body, header, secretOf(Buffer.alloc(32, 9)))).toThrow();
+    expect(() => webhooks.constructEvent(body, header, newSecret({ bytes: () => Buffer.alloc(32, 9) }))).toThrow();
     const [t, newest, oldest] = header.split(',');
     expect([signature([secret], body, now), signature([old], body, now)]).toEqual([`${t},${newest}`, `${t},${oldest}`]);
   });

@@ -1,9 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Delivery } from './delivery.ts';
 
-export const SECRET_BYTES = 32;
-export const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(bytes).toString('base64')}`;
-
 /**
  * `t=<unix seconds>,v1=<lower-case hex>`: HMAC-SHA256 over `<t>.<body>` under the UTF-8 text of the whole secret, prefix included; one `v1` for each
  * secret, the newest first. The form of Stripe's signatures, so that its libraries verify ours.

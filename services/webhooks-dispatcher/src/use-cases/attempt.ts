@@ -3,7 +3,7 @@ import { memo } from '@bubbles/kernel/concurrency.ts';
 import { isUnavailable } from '@bubbles/kernel/errors.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { type AttemptOutcome, type CancelReason, type Delivery, leaseLasts, originOf, wasLostTooOften } from '../domain/delivery.ts';
-import { lifeRefusal, subscriptionRefusal } from '../domain/eligibility.ts';
+import { subscriptionRefusal } from '../domain/eligibility.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type {
   Access,
@@ -92,17 +92,17 @@ export const prepareAttempts = (ports: Ports): PrepareAttempts => {
     const send = post(ports);
     const redirect = memo((subscription: Subscription) => deliveries.redirect(subscription.id, originOf(subscription)));
 
-    const attemptAt = async (delivery: Delivery, subscription: Subscription, { body, bubble, ownerLife }: Eligible) => {
+    const attemptAt = async (delivery: Delivery, subscription: Subscription, eligible: Eligible) => {
       const startedAt = clock.now();
       if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return report.postponed(delivery, 'lease_too_short');
-      const reason = lifeRefusal(subscription, ownerLife) ?? subscriptionRefusal(delivery, bubble, subscription);
+      const reason = subscriptionRefusal(delivery, subscription, eligible);
       if (reason !== null) return report.cancelled(delivery, reason);
       if (originOf(subscription) !== delivery.origin) {
         // It has no room at the origin to which it leads now: it is due again at once, and looks for it there like others.
         await redirect.get(subscription);
         return report.postponed(delivery, 'moved');
       }
-      const outcome = await send(delivery, subscription, { body, at: startedAt }).catch((error: unknown) => {
+      const outcome = await send(delivery, subscription, { body: eligible.body, at: startedAt }).catch((error: unknown) => {
         if (isUnavailable(error)) onAway();
         throw error;
       });

@@ -1,7 +1,7 @@
 import type { CancelReason, Delivery } from '../domain/delivery.ts';
 import { asOfNow, type LiveReading, liveRefusal } from '../domain/eligibility.ts';
 import type { ReadyBubble } from '../domain/subscription.ts';
-import type { Access, ClaimedBatch, EventStore, Readability, TeamAccess } from '../ports.ts';
+import type { Access, ClaimedBatch, EventStore, Readability } from '../ports.ts';
 
 interface Ports {
   readonly access: Access;
@@ -20,10 +20,12 @@ export interface Eligible {
   readonly ownerLife: number;
 }
 
+type Known = Awaited<ReturnType<Access['ask']>>;
+
 const teamsOf = (bubbles: readonly (ReadyBubble | null)[]): string[] => [...new Set(bubbles.flatMap((bubble) => bubble?.teamId ?? []))];
 
 /** Those teams of which nothing is known yet: bubbles have moved to them since they were ready. */
-const askTeams = async (access: Access, bubbles: readonly ReadyBubble[], known: ReadonlyMap<string, TeamAccess>) => {
+const askTeams = async (access: Access, bubbles: readonly ReadyBubble[], known: Known['teams']) => {
   const teamIds = teamsOf(bubbles).filter((id) => !known.has(id));
   if (teamIds.length === 0) return known;
   const { teams } = await access.ask({ userIds: [], teamIds });
@@ -46,7 +48,7 @@ const askReadings = async (readability: Readability, claimed: readonly Delivery[
   );
 };
 
-const judge = ({ bubble, ownerId }: Delivery, current: CurrentBubble | undefined, { users, teams }: Awaited<ReturnType<Access['ask']>>) => {
+const judge = ({ bubble, ownerId }: Delivery, current: CurrentBubble | undefined, { users, teams }: Known) => {
   const owner = users.get(ownerId);
   const teamId = current?.bubble.teamId ?? null;
   const team = teamId === null ? null : teams.get(teamId);

@@ -2,7 +2,7 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { type AttemptRecord, type Delivery, queued, requeueOf } from '../domain/delivery.ts';
-import { ID_BYTES, testEventId } from '../domain/ids.ts';
+import { newId } from '../domain/ids.ts';
 import { attemptOfKey, type Subscription, type SubscriptionQuota, withTest } from '../domain/subscription.ts';
 import { type RequestNames, requestHeaders } from '../domain/webhook-request.ts';
 import type { Access, DeliveryPage, DeliveryStore, EventStore, Readability, SubscriptionStore } from '../ports.ts';
@@ -42,7 +42,7 @@ export const testSubscription = (ports: Ports) => {
     await paid(owner);
     const at = ports.clock.now();
     const subscription = await counted(owner, id, at);
-    const eventId = testEventId(ids.bytes(ID_BYTES));
+    const eventId = newId('evt', ids);
     const payload = {
       id: eventId,
       type: 'webhook.test',

@@ -1,15 +1,7 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { batchWhileBusy, keyedMutex } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
-import {
-  type AttemptOutcome,
-  afterAttempt,
-  type CancelReason,
-  chargesReceiver,
-  type Delivery,
-  lateness,
-  POSTPONE_MS,
-} from '../domain/delivery.ts';
+import { type AttemptOutcome, afterAttempt, type CancelReason, type Delivery, lateness, POSTPONE_MS } from '../domain/delivery.ts';
 import { DISABLED_BY_FAILURES, failureKey } from '../domain/subscription.ts';
 import type { DeliveryStore, DispatchMetrics, LeaseRelease, PostponeReason, SubscriptionStore } from '../ports.ts';
 
@@ -118,7 +110,8 @@ export function recordOutcomes({ deliveries, subscriptions, metrics, clock, log 
         first: delivery.attemptCount === 0,
         lateMs: lateness(delivery, startedAt),
       });
-      if (chargesReceiver(outcome)) await countOutcome(delivery, outcome, endedAt);
+      // A receiver cannot be blamed for an attempt that was lost with its worker.
+      if (outcome.outcome !== 'worker_lost') await countOutcome(delivery, outcome, endedAt);
       await whileLeased(delivery, () => release(delivery, { kind: 'attempted', delivery: after }));
       return after.status !== 'pending';
     },

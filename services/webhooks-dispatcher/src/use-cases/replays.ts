@@ -1,7 +1,7 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import { ID_BYTES, replayId } from '../domain/ids.ts';
+import { newId } from '../domain/ids.ts';
 import type { Replay } from '../domain/replay.ts';
 import type { Access, ReplayStore, SubscriptionStore } from '../ports.ts';
 import { type Owner, ownSubscription, requireEnabled } from './subscriptions.ts';
@@ -38,7 +38,7 @@ export const requestReplay = (ports: Ports) => {
     const subscription = await own(owner, subscriptionId);
     requireEnabled(subscription);
     const replay: Replay = {
-      id: replayId(ids.bytes(ID_BYTES)),
+      id: newId('rpl', ids),
       subscriptionId: subscription.id,
       epoch: subscription.epoch,
       since,

@@ -4,7 +4,7 @@ import { DomainError, refusal } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
 import { type DestinationPolicy, destinationUrl } from '../address-guard/destination-url.ts';
-import { ID_BYTES, subscriptionId } from '../domain/ids.ts';
+import { newId, newSecret } from '../domain/ids.ts';
 import {
   type EventType,
   emptyToNull,
@@ -13,7 +13,6 @@ import {
   type Subscription,
   type SubscriptionQuota,
 } from '../domain/subscription.ts';
-import { SECRET_BYTES, secretOf } from '../domain/webhook-request.ts';
 import type { Access, ListPage, OwnerAccess, SubscriptionChange, SubscriptionStore } from '../ports.ts';
 
 interface Ports {
@@ -94,8 +93,8 @@ export const createSubscription = (ports: Ports) => {
     destinationUrl('url', request.url, ports.receivers);
     const access = await paid(owner);
     await checkScope(request, access, ports.access);
-    const id = subscriptionId(ids.bytes(ID_BYTES));
-    const secret = secretOf(ids.bytes(SECRET_BYTES));
+    const id = newId('wh', ids);
+    const secret = newSecret(ids);
     const subscription: Subscription = {
       ...request,
       id,
@@ -191,7 +190,7 @@ export const rotateSecret = (ports: Ports) => {
     { id, overlapSeconds, ids }: Rotation,
   ): Promise<{ readonly secret: string; readonly subscription: Subscription }> => {
     await paid(owner);
-    const secret = secretOf(ids.bytes(SECRET_BYTES));
+    const secret = newSecret(ids);
     const until = new Date(ports.clock.now().getTime() + overlapSeconds * 1000);
     const rotated = ({ secretSealed }: Subscription): SubscriptionChange => {
       if (ports.seal.unseal(secretSealed, id).toString() === secret) return {};

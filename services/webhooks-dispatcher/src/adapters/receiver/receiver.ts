@@ -1,10 +1,10 @@
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import { Agent, type Dispatcher } from 'undici';
 import { type GuardedConnectOptions, guardedConnect } from '../../address-guard/guarded-connect.ts';
-import { type AttemptOutcome, outcomeOfStatus } from '../../domain/delivery.ts';
+import type { AttemptOutcome } from '../../domain/delivery.ts';
 import type { Receiver } from '../../ports.ts';
 import { detailOfRedirect, isExhausted, isReset, outcomeOfFault } from './faults.ts';
-import { type DiedIdle, noteDeath, passOverContinue } from './socket-patches.ts';
+import { idleDeaths, passOverContinue } from './socket-patches.ts';
 
 const STOPPING = new DomainError('unavailable', 'The dispatcher is stopping.');
 const KEEP_ALIVE_MS = 20_000;
@@ -91,16 +91,24 @@ function postToReceiver(agent: Agent, { url, headers, body, maxBytes, signal, on
   return promise;
 }
 
+const outcomeOfStatus = (status: number): AttemptOutcome['outcome'] => {
+  if (status === 429) return '429';
+  if (status < 200) return 'protocol';
+  if (status < 300) return '2xx';
+  if (status < 400) return '3xx';
+  return status < 500 ? '4xx' : '5xx';
+};
+
 /** Never decompressed. Characters are code points, of at most two units each. */
 const previewOf = (body: Buffer): string =>
   [...body.toString('utf8').slice(0, 2 * PREVIEW_CHARACTERS)].slice(0, PREVIEW_CHARACTERS).join('').replaceAll(/\p{C}/gu, ' ');
 
 /** Posts to receivers over shared keep-alive connections, with the address guard at every connect. Redirects are answers like others. */
 export function createReceiver({ deadlineMs, elapsed, connections, ...guard }: ReceiverOptions): Receiver {
-  const diedIdle: DiedIdle = new WeakSet();
+  const deaths = idleDeaths();
   const common = {
     connect: guardedConnect(guard, (socket) => {
-      noteDeath(socket, diedIdle);
+      deaths.watch(socket);
       passOverContinue(socket);
     }),
     allowH2: false,
@@ -135,7 +143,7 @@ export function createReceiver({ deadlineMs, elapsed, connections, ...guard }: R
       try {
         const answer = await send(pooled).catch((error) => {
           // The receiver may not have seen the request.
-          if (isReset(error) && diedIdle.has(error)) return send(fresh);
+          if (isReset(error) && deaths.has(error)) return send(fresh);
           throw error;
         });
         const outcome = outcomeOfStatus(answer.status);

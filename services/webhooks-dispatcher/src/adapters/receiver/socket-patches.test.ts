@@ -103,7 +103,7 @@ describe('undici as it is', () => {
     await expect(answering(`HTTP/1.1 100 Continue\r\n\r\n${NO_CONTENT}`)).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
   });
 
-  it('gives up a POST on a kept connection that its server closed: when this fails noteDeath can go', async () => {
+  it('gives up a POST on a kept connection that its server closed: when this fails idleDeaths can go', async () => {
     const once = (socket: Socket, turn: number) => (turn === 1 ? socket.write(NO_CONTENT) : socket.end());
     await expect(unpatched(2, once)).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
   });

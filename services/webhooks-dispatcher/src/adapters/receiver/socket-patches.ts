@@ -74,18 +74,22 @@ export function passOverContinue(socket: Duplex): void {
 }
 
 /**
- * The errors of sockets that had served before and died with no byte of the answer to what was written last: the receiver had closed them while they were
- * idle. undici neither tries these again nor tells them from others (https://github.com/nodejs/undici/issues/3492).
+ * Knows the errors of sockets that had served before and died with no byte of the answer to what was written last: the receiver had closed them while they
+ * were idle. undici neither tries these again nor tells them from others (https://github.com/nodejs/undici/issues/3492).
  */
-export type DiedIdle = WeakSet<Error>;
-
-/** To be called when the socket is connected, so that no byte of a TLS handshake counts. */
-export function noteDeath(socket: Socket, diedIdle: DiedIdle): void {
-  const write = socket.write.bind(socket);
-  let readBefore = 0;
-  socket.write = (...written: unknown[]): boolean => {
-    readBefore = socket.bytesRead;
-    return Reflect.apply(write, socket, written);
+export function idleDeaths() {
+  const errors = new WeakSet<Error>();
+  return {
+    /** To be called when the socket is connected, so that no byte of a TLS handshake counts. */
+    watch(socket: Socket): void {
+      const write = socket.write.bind(socket);
+      let readBefore = 0;
+      socket.write = (...written: unknown[]): boolean => {
+        readBefore = socket.bytesRead;
+        return Reflect.apply(write, socket, written);
+      };
+      socket.on('error', (error) => readBefore > 0 && socket.bytesRead === readBefore && errors.add(error));
+    },
+    has: (error: Error): boolean => errors.has(error),
   };
-  socket.on('error', (error) => readBefore > 0 && socket.bytesRead === readBefore && diedIdle.add(error));
 }

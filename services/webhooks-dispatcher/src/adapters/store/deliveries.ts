@@ -1,5 +1,5 @@
 import type { CreatedPosition } from '@bubbles/kernel/cursors.ts';
-import { type Collection, type Filter, type IndexSpec, sweepSlices } from '@bubbles/store/collection.ts';
+import { type Collection, type Filter, sweepSlices } from '@bubbles/store/collection.ts';
 import { type LeaseEnd, workQueue } from '@bubbles/store/work/work-queue.ts';
 import type { AttemptRecord, Delivery } from '../../domain/delivery.ts';
 import type { DeliveryStore, DueDelivery, LeaseRelease } from '../../ports.ts';
@@ -19,23 +19,14 @@ export interface DeliveryDoc extends Omit<Delivery, Renamed> {
   readonly putOff: boolean;
 }
 
-export const DELIVERY_INDEXES: readonly IndexSpec[] = [
-  { name: 'once', keys: { subscriptionId: 1, eventId: 1 }, unique: true },
-  { name: 'due_v2', keys: { status: 1, claimableAt: 1, subscriptionId: 1, attempt: 1 } },
-  { name: 'due_of', keys: { subscriptionId: 1, status: 1, claimableAt: 1, attempt: 1 } },
-  { name: 'log', keys: { subscriptionId: 1, createdAt: -1, _id: -1 } },
-  { name: 'log_by_status', keys: { subscriptionId: 1, status: 1, createdAt: -1, _id: -1 } },
-  { name: 'made', keys: { createdAt: 1 } },
-];
-export const DROPPED_DELIVERY_INDEXES: readonly string[] = ['due', 'first_due'];
-
-export const NEWEST_FIRST = { createdAt: -1, _id: -1 } as const;
-
-/** The filter of rows that come after `position`. */
-export const afterPosition = (position: CreatedPosition | null) =>
-  position === null
-    ? {}
-    : { $or: [{ createdAt: { $lt: position.createdAt } }, { createdAt: position.createdAt, _id: { $lt: position.id } }] };
+/** The filter of rows that come after `position`, and their order. */
+export const newestFirst = (position: CreatedPosition | null) => ({
+  filter:
+    position === null
+      ? {}
+      : { $or: [{ createdAt: { $lt: position.createdAt } }, { createdAt: position.createdAt, _id: { $lt: position.id } }] },
+  sort: { createdAt: -1, _id: -1 } as const,
+});
 
 /** A delivery can be sent again by hand without end. */
 const MAX_LOG_RECORDS = 50;
@@ -134,10 +125,8 @@ function queueOf(collection: Collection<DeliveryDoc>): Omit<DeliveryStore, 'page
 function logOf(collection: Collection<DeliveryDoc>): Pick<DeliveryStore, 'page' | 'ofSubscription' | 'requeue' | 'sweep'> {
   return {
     async page({ subscriptionId, status, position, limit }) {
-      const docs = await collection.find(
-        { subscriptionId, ...(status === null ? {} : { status }), ...afterPosition(position) },
-        { sort: NEWEST_FIRST, limit },
-      );
+      const { filter, sort } = newestFirst(position);
+      const docs = await collection.find({ subscriptionId, ...(status === null ? {} : { status }), ...filter }, { sort, limit });
       return docs.map(toDelivery);
     },
     async ofSubscription(subscriptionId, id) {

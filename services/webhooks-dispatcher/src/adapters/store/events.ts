@@ -1,4 +1,4 @@
-import { type Collection, type IndexSpec, sweepSlices } from '@bubbles/store/collection.ts';
+import { type Collection, sweepSlices } from '@bubbles/store/collection.ts';
 import type { WebhookEvent } from '../../domain/delivery.ts';
 import type { EventStore } from '../../ports.ts';
 
@@ -8,8 +8,6 @@ export interface EventDoc extends Omit<WebhookEvent, 'id' | 'body' | 'bubble'> {
   /** Null when its recording was removed. */
   readonly body: Buffer | null;
 }
-
-export const EVENT_INDEXES: readonly IndexSpec[] = [{ name: 'made', keys: { createdAt: 1 } }];
 
 const toDoc = ({ id, body, bubble, ...event }: WebhookEvent): EventDoc => ({
   _id: id,

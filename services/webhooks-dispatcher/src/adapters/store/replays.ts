@@ -1,4 +1,4 @@
-import type { Collection, IndexSpec } from '@bubbles/store/collection.ts';
+import type { Collection } from '@bubbles/store/collection.ts';
 import { workQueue } from '@bubbles/store/work/work-queue.ts';
 import type { Replay } from '../../domain/replay.ts';
 import type { ReplayStore } from '../../ports.ts';
@@ -8,8 +8,6 @@ export interface ReplayDoc extends Omit<Replay, 'id' | 'subscriptionId'> {
   readonly _id: string;
   readonly replayId: string;
 }
-
-export const REPLAY_INDEXES: readonly IndexSpec[] = [{ name: 'due_at', keys: { dueAt: 1 } }];
 
 const toReplay = ({ _id, replayId, ...rest }: ReplayDoc): Replay => ({ id: replayId, subscriptionId: _id, ...rest });
 

@@ -1,4 +1,4 @@
-import type { Collection, IndexSpec, UpdateOne } from '@bubbles/store/collection.ts';
+import type { Collection, UpdateOne } from '@bubbles/store/collection.ts';
 import {
   DISABLED_BY_FAILURES,
   FIRST_LIFE,
@@ -7,7 +7,7 @@ import {
   type SubscriptionQuota,
 } from '../../domain/subscription.ts';
 import type { EndedAttempt, SubscriptionChange, SubscriptionStore } from '../../ports.ts';
-import { afterPosition, NEWEST_FIRST } from './deliveries.ts';
+import { newestFirst } from './deliveries.ts';
 
 type Renamed = 'id' | 'consecutiveFailures' | 'countedFailureKeys' | 'testedAt' | 'ownerLife';
 
@@ -24,12 +24,6 @@ export interface SubscriptionDoc extends Omit<Subscription, Renamed> {
   readonly testedAt?: readonly Date[];
   readonly ownerLife?: number;
 }
-
-export const SUBSCRIPTION_INDEXES: readonly IndexSpec[] = [
-  { name: 'owner', keys: { ownerId: 1, createdAt: -1, _id: -1 } },
-  { name: 'team', keys: { teamId: 1 } },
-  { name: 'places', keys: { places: 1 }, unique: true, sparse: true },
-];
 
 type Placed = Pick<SubscriptionDoc, 'places'>;
 
@@ -118,7 +112,8 @@ export function createSubscriptionStore(collection: Collection<SubscriptionDoc>)
     ownedBy: async (ownerId, id) => found(await collection.findOne({ _id: id, ownerId })),
     async listOf(ownerId, { position, limit }) {
       const some = limit === null ? {} : { limit };
-      return (await collection.find({ ownerId, ...afterPosition(position) }, { sort: NEWEST_FIRST, ...some })).map(toSubscription);
+      const { filter, sort } = newestFirst(position);
+      return (await collection.find({ ownerId, ...filter }, { sort, ...some })).map(toSubscription);
     },
     ofOwners: async (ownerIds) => (await collection.find({ ownerId: { $in: [...ownerIds] } })).map(toSubscription),
     async update(ownerId, id, change) {
