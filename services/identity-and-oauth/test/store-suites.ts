@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BufferedKeyUses } from '../src/adapters/store/api-keys.ts';
+import type { BufferedKeyUses } from '../src/adapters/store/key-uses.ts';
 import type { Account } from '../src/domain/account.ts';
 import { MAX_ACTIVE_KEYS } from '../src/domain/token.ts';
 import type {

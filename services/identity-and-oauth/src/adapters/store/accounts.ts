@@ -1,45 +1,54 @@
-import { type AggregateStore, OUTBOX_INDEX, type Stored, stateOf } from '@bubbles/store/aggregates.ts';
-import type { Collection, Doc, Filter } from '@bubbles/store/collection.ts';
+import { type AggregateStoreOptions, aggregateStore, OUTBOX_INDEX, type Stored, stateOf } from '@bubbles/store/aggregates.ts';
+import type { Collection, Doc, Filter, IndexSpec } from '@bubbles/store/collection.ts';
+import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
 import type { Account } from '../../domain/account.ts';
 import type { Team } from '../../domain/team.ts';
 import { MAX_ACTIVE_KEYS } from '../../domain/token.ts';
 import type { AccountStore, Page, TeamStore } from '../../ports.ts';
 
 export type AccountDoc = Stored<Account>;
-export type TeamDoc = Stored<Team>;
 
-export const ACCOUNT_INDEXES = [OUTBOX_INDEX, { name: 'keys.hash', keys: { 'keys.hash': 1 } }] as const;
+const INDEXES: readonly IndexSpec[] = [OUTBOX_INDEX, { name: 'keys.hash', keys: { 'keys.hash': 1 } }];
 
 /** The place of the last key that fits: an account that has a key there is full. */
 const LAST_PLACE = `keys.${MAX_ACTIVE_KEYS - 1}`;
 
-/** The aggregate's own writes carry events; those of keys do not. */
-export const createAccountStore = (aggregates: AggregateStore<Account>, collection: Collection<AccountDoc>): AccountStore => ({
-  ...readsById(collection, (doc) => stateOf<Account>(doc)),
-  insert: async ({ state, events }) => {
-    await aggregates.insert(state, events);
-  },
-  update: aggregates.update,
-  addKey: async (id, key) => {
-    const result = await collection.updateOne(
-      { _id: id, [LAST_PLACE]: { $exists: false }, 'keys.id': { $ne: key.id } },
-      { $push: { keys: key }, $inc: { version: 1 } },
-    );
-    return result === 'updated';
-  },
-  removeKey: async (id, keyId) => {
-    const result = await collection.updateOne({ _id: id, 'keys.id': keyId }, { $pull: { keys: { id: keyId } }, $inc: { version: 1 } });
-    return result === 'updated';
-  },
-});
+/** The store, and the collection whose documents carry events to relay. */
+export const openAccounts = (open: OpenCollection, options: AggregateStoreOptions) => {
+  const documents = open<AccountDoc>('accounts', INDEXES);
+  const aggregates = aggregateStore<Account>(documents, options);
+  const store: AccountStore = {
+    ...readsById(documents, (doc) => stateOf<Account>(doc)),
+    insert: async ({ state, events }) => {
+      await aggregates.insert(state, events);
+    },
+    update: aggregates.update,
+    addKey: async (id, key) => {
+      const result = await documents.updateOne(
+        { _id: id, [LAST_PLACE]: { $exists: false }, 'keys.id': { $ne: key.id } },
+        { $push: { keys: key }, $inc: { version: 1 } },
+      );
+      return result === 'updated';
+    },
+    removeKey: async (id, keyId) => {
+      const result = await documents.updateOne({ _id: id, 'keys.id': keyId }, { $pull: { keys: { id: keyId } }, $inc: { version: 1 } });
+      return result === 'updated';
+    },
+  };
+  return { store, documents };
+};
 
-export const createTeamStore = (aggregates: AggregateStore<Team>, collection: Collection<TeamDoc>): TeamStore => ({
-  ...readsById(collection, (doc) => stateOf<Team>(doc)),
-  insert: async (team) => {
-    await aggregates.insert(team);
-  },
-  update: (id, change) => aggregates.update(id, (team) => ({ state: change(team), events: [] })),
-});
+export const openTeams = (open: OpenCollection, options: AggregateStoreOptions): TeamStore => {
+  const documents = open<Stored<Team>>('teams');
+  const aggregates = aggregateStore<Team>(documents, options);
+  return {
+    ...readsById(documents, (doc) => stateOf<Team>(doc)),
+    insert: async (team) => {
+      await aggregates.insert(team);
+    },
+    update: (id, change) => aggregates.update(id, (team) => ({ state: change(team), events: [] })),
+  };
+};
 
 /** Documents of any kind by their ids. */
 export const readsById = <D extends Doc, S>(collection: Collection<D>, stateOf: (doc: D) => S) => {

@@ -3,29 +3,57 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { batchWhileBusy } from '@bubbles/kernel/concurrency.ts';
 import { createTwoGenerationCache } from '@bubbles/kernel/two-generation-cache.ts';
 import { stateOf } from '@bubbles/store/aggregates.ts';
-import type { Collection } from '@bubbles/store/collection.ts';
+import type { Collection, IndexSpec } from '@bubbles/store/collection.ts';
+import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
 import type { Account, VersionedAccount } from '../../domain/account.ts';
 import type { Credential, CredentialStatus } from '../../domain/credential.ts';
 import { type Session, sessionIsLive } from '../../domain/token.ts';
-import type { CredentialStore, SessionStore } from '../../ports.ts';
+import type { CredentialStore, RevokedKey, RevokedKeyStore, SessionStore } from '../../ports.ts';
 import { type AccountDoc, readsById } from './accounts.ts';
-import type { RevokedKeyDoc } from './api-keys.ts';
 
 /** `_id` is the hash of the token, by which every request looks. */
-export type SessionDoc = Omit<Session, 'id' | 'hash'> & { readonly _id: string; readonly sessionId: string };
+type SessionDoc = Omit<Session, 'id' | 'hash'> & { readonly _id: string; readonly sessionId: string };
+type RevokedKeyDoc = Omit<RevokedKey, 'hash'> & { readonly _id: string };
 
-export const SESSION_INDEXES = [
+const SESSION_INDEXES: readonly IndexSpec[] = [
   { name: 'sessionId', keys: { sessionId: 1 }, unique: true },
   { name: 'expiresAt', keys: { expiresAt: 1 } },
-] as const;
+];
+const REVOKED_KEY_INDEXES: readonly IndexSpec[] = [{ name: 'revoked_at', keys: { revokedAt: 1 } }];
 
-export const createSessionStore = (collection: Collection<SessionDoc>): SessionStore => ({
-  insert: async ({ id, hash, ...session }) => {
-    await collection.insert({ ...session, _id: hash, sessionId: id });
-  },
-  end: async (id, at) => (await collection.updateOne({ sessionId: id, endedAt: null }, { $set: { endedAt: at } })) === 'updated',
-  forgetExpiredBefore: (at) => collection.deleteMany({ expiresAt: { $lt: at } }),
-});
+interface CredentialStores {
+  readonly sessions: SessionStore;
+  readonly revokedKeys: RevokedKeyStore;
+  readonly credentials: CredentialStore;
+}
+
+/** Sessions, revoked keys, and every credential by its token: live keys are in the documents of their accounts. */
+export const openCredentials = (open: OpenCollection, accounts: Collection<AccountDoc>, clock: Clock): CredentialStores => {
+  const sessions = open<SessionDoc>('sessions', SESSION_INDEXES);
+  const revokedKeys = open<RevokedKeyDoc>('revoked_keys', REVOKED_KEY_INDEXES);
+  return {
+    sessions: {
+      insert: async ({ id, hash, ...session }) => {
+        await sessions.insert({ ...session, _id: hash, sessionId: id });
+      },
+      end: async (id, at) => (await sessions.updateOne({ sessionId: id, endedAt: null }, { $set: { endedAt: at } })) === 'updated',
+      forgetExpiredBefore: (at) => sessions.deleteMany({ expiresAt: { $lt: at } }),
+    },
+    revokedKeys: {
+      put: async ({ hash, ...key }) => {
+        await revokedKeys.insert({ ...key, _id: hash });
+      },
+      revokedBefore: async (at, limit) => {
+        const docs = await revokedKeys.find({ revokedAt: { $lt: at } }, { sort: { revokedAt: 1 }, limit });
+        return docs.map(({ _id, ...key }) => ({ ...key, hash: _id }));
+      },
+      forget: async (hashes) => {
+        await revokedKeys.deleteMany({ _id: { $in: [...hashes] } });
+      },
+    },
+    credentials: credentialStore({ accounts, sessions, revokedKeys }, clock),
+  };
+};
 
 /** Of a key or a session: both are the user in person. */
 const ALL_SCOPES = Object.keys(SCOPES);
@@ -45,7 +73,7 @@ type FoundToken = Pick<Credential, 'id' | 'kind'> & {
   readonly statusFor: (owner: Account) => CredentialStatus;
 };
 
-export const createCredentialStore = ({ accounts, sessions, revokedKeys }: CredentialCollections, clock: Clock): CredentialStore => {
+const credentialStore = ({ accounts, sessions, revokedKeys }: CredentialCollections, clock: Clock): CredentialStore => {
   const { byIds: owners } = readsById(accounts, versioned);
 
   const liveKeys = async (hashes: readonly string[]): Promise<Map<string, Credential>> => {

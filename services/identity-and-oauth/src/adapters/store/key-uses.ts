@@ -1,26 +1,7 @@
-import type { Collection } from '@bubbles/store/collection.ts';
-import type { KeyUses, RevokedKey, RevokedKeyStore } from '../../ports.ts';
+import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
+import type { KeyUses } from '../../ports.ts';
 
-/** `_id` is the hash of the token. */
-export type RevokedKeyDoc = Omit<RevokedKey, 'hash'> & { readonly _id: string };
-
-export const REVOKED_KEY_INDEXES = [{ name: 'revoked_at', keys: { revokedAt: 1 } }] as const;
-
-export const createRevokedKeyStore = (collection: Collection<RevokedKeyDoc>): RevokedKeyStore => ({
-  put: async ({ hash, ...key }) => {
-    await collection.insert({ ...key, _id: hash });
-  },
-  revokedBefore: async (at, limit) =>
-    (await collection.find({ revokedAt: { $lt: at } }, { sort: { revokedAt: 1 }, limit })).map(({ _id, ...key }) => ({
-      ...key,
-      hash: _id,
-    })),
-  forget: async (hashes) => {
-    await collection.deleteMany({ _id: { $in: [...hashes] } });
-  },
-});
-
-export interface KeyUseDoc {
+interface KeyUseDoc {
   /** The id of the key. */
   readonly _id: string;
   readonly lastUsedAt: Date;
@@ -34,7 +15,8 @@ export interface BufferedKeyUses extends KeyUses {
 /** Few enough to leave the store's connections to requests. */
 const CONCURRENT_WRITES = 8;
 
-export const createKeyUses = (collection: Collection<KeyUseDoc>): BufferedKeyUses => {
+export const openKeyUses = (open: OpenCollection): BufferedKeyUses => {
+  const documents = open<KeyUseDoc>('key_uses');
   let noted = new Map<string, Date>();
 
   const note = (keyId: string, at: Date) => {
@@ -42,9 +24,9 @@ export const createKeyUses = (collection: Collection<KeyUseDoc>): BufferedKeyUse
     if (!known || known < at) noted.set(keyId, at);
   };
   const store = async (keyId: string, at: Date): Promise<void> => {
-    const result = await collection.updateOne({ _id: keyId }, { $max: { lastUsedAt: at } }, { upsert: true });
+    const result = await documents.updateOne({ _id: keyId }, { $max: { lastUsedAt: at } }, { upsert: true });
     // Another replica inserted the document in between, so that the second update finds it.
-    if (result === 'duplicate') await collection.updateOne({ _id: keyId }, { $max: { lastUsedAt: at } });
+    if (result === 'duplicate') await documents.updateOne({ _id: keyId }, { $max: { lastUsedAt: at } });
   };
   const storeAll = async (uses: MapIterator<[string, Date]>): Promise<void> => {
     for (const [keyId, at] of uses) {
@@ -60,11 +42,11 @@ export const createKeyUses = (collection: Collection<KeyUseDoc>): BufferedKeyUse
   return {
     note,
     lastUsed: async (keyIds) => {
-      const uses = await collection.find({ _id: { $in: [...keyIds] } });
+      const uses = await documents.find({ _id: { $in: [...keyIds] } });
       return new Map(uses.map(({ _id, lastUsedAt }) => [_id, lastUsedAt]));
     },
     forget: async (keyIds) => {
-      await collection.deleteMany({ _id: { $in: [...keyIds] } });
+      await documents.deleteMany({ _id: { $in: [...keyIds] } });
     },
     flush: async () => {
       const queue = noted.entries();
