@@ -23,7 +23,7 @@ const aReplica = async (port = 0): Promise<FakeService> => {
   return replica;
 };
 
-/** Holds one request there, so that the other replica has less to do and is asked first while it is not spared. */
+/** Holds one request there, so that the other replica has less to do and is asked first while its breaker is closed. */
 const keepBusy = async (replica: FakeService, ask: () => Promise<number>): Promise<() => Promise<number>> => {
   const { handle } = replica;
   const taken = Promise.withResolvers<void>();
@@ -42,7 +42,7 @@ const keepBusy = async (replica: FakeService, ask: () => Promise<number>): Promi
 };
 
 describe('a request that was cut off', () => {
-  it('[ERR-05] insists on a replica that is spared and back, when the other one cut the kept connection', async () => {
+  it('[ERR-05] bypasses the open breaker of a replica that is back, when the other one cut the kept connection', async () => {
     const gone = await startFakeService(BUBBLES_FRAGMENT);
     const other = await aReplica();
     const { fetch } = await aWorld({ upstreams: { 'bubbles-query': [gone.url, other.url] } });
@@ -65,7 +65,7 @@ describe('a request that was cut off', () => {
     expect(await release()).toBe(200);
   });
 
-  it('[ERR-05] does not insist on the replica that cut it off', async () => {
+  it('[ERR-05] does not bypass the breaker of the replica that cut it off', async () => {
     const { bubbles, fetch } = await aWorld();
     const reasonOf = async (method: string) => (await fetch('/v1/bubbles/open', { method })).headers.get('x-gateway-reason');
     bubbles.handle = ({ socket }) => void socket.resetAndDestroy();

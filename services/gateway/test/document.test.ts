@@ -138,7 +138,7 @@ describe('the document', () => {
     expect((await world.fetch('/v1/bubbles/open')).status).toBe(200);
     const told = world.log.lines.filter(({ message }) => message === 'fragment refused');
     expect(told).toEqual([
-      expect.objectContaining({ fields: expect.objectContaining({ fragment_of: 'bubbles-query', code: 'foreign_prefix' }) }),
+      expect.objectContaining({ fields: expect.objectContaining({ fragmentOf: 'bubbles-query', code: 'foreign_prefix' }) }),
     ]);
     expect(await (await fetch(`${world.gateway.opsUrl}/metrics`)).text()).toContain(
       'gateway_fragment_rejected_total{upstream="bubbles-query",code="foreign_prefix"} 1',
@@ -161,7 +161,9 @@ describe('the document', () => {
     expect((await documentAt('a')).paths).not.toHaveProperty('/v1/bubbles/clash');
     expect((await documentAt('a')).paths).toHaveProperty('/v1/bubbles/search');
     expect(
-      world.log.lines.some(({ message, fields }) => message === 'the last good document stays' && fields['code'] === 'component'),
+      world.log.lines.some(
+        ({ message, fields }) => message === 'fragments conflict, last good document kept' && fields['code'] === 'component',
+      ),
     ).toBe(true);
     world.bubbles.fragment = BUBBLES_FRAGMENT;
     await world.gateway.refresh();

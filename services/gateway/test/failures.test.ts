@@ -197,8 +197,8 @@ describe('breaker', () => {
 
   it.each([
     ['has gone', ({ stop }: FakeService) => stop()],
-    ['cuts off whom it has not taken yet, since it goes', cutOff],
-  ])('[ERR-05] a replica that is spared is asked all the same when the other one %s', async (_, leave) => {
+    ['resets connections that it has not accepted yet, since it stops', cutOff],
+  ])('[ERR-05] a replica that was skipped by its breaker is asked all the same when the other one %s', async (_, leave) => {
     const replicas = [await startFakeService(BUBBLES_FRAGMENT), await startFakeService(BUBBLES_FRAGMENT)] as const;
     const identities = [await startFakeIdentity(IDENTITY_FRAGMENT), await startFakeIdentity(IDENTITY_FRAGMENT)] as const;
     const upstreams = { 'bubbles-query': replicas.map(({ url }) => url), 'identity-and-oauth': identities.map(({ url }) => url) };
@@ -215,7 +215,7 @@ describe('breaker', () => {
     await several.stop();
   });
 
-  it('[ERR-05] a replica that is back and slow takes whom nobody else can serve, also once both were spared', async () => {
+  it('[ERR-05] a replica that is back and slow takes what nobody else can serve, also once both breakers were open', async () => {
     const replicas = [await startFakeService(BUBBLES_FRAGMENT), await startFakeService(BUBBLES_FRAGMENT)] as const;
     const identities = [await startFakeIdentity(IDENTITY_FRAGMENT), await startFakeIdentity(IDENTITY_FRAGMENT)] as const;
     const upstreams = { 'bubbles-query': replicas.map(({ url }) => url), 'identity-and-oauth': identities.map(({ url }) => url) };

@@ -66,7 +66,7 @@ describe('addresses by name', () => {
 });
 
 describe('limits of the whole gateway', () => {
-  it('[ERR-05] above so many requests in flight the next is refused at once', async () => {
+  it('[ERR-05] above the limit of requests in flight the next is refused at once', async () => {
     const world = await started({ limits: { maxInFlight: 2 } });
     const answer = Promise.withResolvers<void>();
     world.bubbles.handle = (_, res) => void answer.promise.then(() => res.end('{}'));

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isWithin } from '@bubbles/gateway/documents/fragment.ts';
 import { standaloneReference } from '@bubbles/gateway/pages/standalone-reference.ts';
 import { createHttpApp } from '@bubbles/http/routes/app.ts';
 import { answerOf } from '@bubbles/http/routes/http-errors.ts';
@@ -15,6 +14,7 @@ import { controlRoutes, type Stage } from './routes.ts';
 /** A step of the clock over months of retries takes its time. */
 const BUDGET_MS = 10 * 60_000;
 
+const CONTROL_TARGET = new RegExp(`^${PREFIX}(?:[/?]|$)`);
 const REFERENCE = { path: `${PREFIX}/docs`, title: 'Sandbox control plane', document: `${PREFIX}/openapi.json` };
 
 interface ControlOptions {
@@ -42,8 +42,8 @@ export function controlApp(stage: Stage, { callers, log, clock, ids }: ControlOp
   // Pages hold nothing of the world: whoever finds a link to them may follow it.
   const showReference = standaloneReference({ reference: REFERENCE, leading: [PREFIX, `${PREFIX}/`, `${REFERENCE.path}/`], ids, log });
   return (req: IncomingMessage, res: ServerResponse): boolean => {
+    if (!CONTROL_TARGET.test(req.url ?? '')) return false;
     if (showReference(req, res)) return true;
-    if (!isWithin(req.url?.split('?', 1)[0] ?? '', PREFIX)) return false;
     const refusal = callerRefusal(req, callers);
     if (refusal !== null) {
       refuse(res, refusal, ids);

@@ -128,6 +128,6 @@ const reportOnce = ({ log, onRejected }: Pick<RegistryOptions, 'log' | 'onReject
     if (reported.has(key)) return;
     reported.add(key);
     onRejected(service, code);
-    log.error('fragment refused', { fragment_of: service, code, detail });
+    log.error('fragment refused', { fragmentOf: service, code, detail });
   };
 };

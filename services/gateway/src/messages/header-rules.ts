@@ -24,9 +24,6 @@ const WITHHELD_OF_CLIENTS: ReadonlySet<string> = new Set([
 ]);
 const RESERVED = /^(?:proxy-|x-internal-|x-forwarded-)/;
 
-/** A name with an underscore can pass for one with a hyphen where headers become variables. */
-const isWithheld = (name: string): boolean => WITHHELD_OF_CLIENTS.has(name) || RESERVED.test(name) || name.includes('_');
-
 interface RequestRules {
   readonly head: RequestHead;
   /** Only identity reads credentials; everybody else gets an assertion. */
@@ -40,7 +37,8 @@ export const forwardedRequestHeaders = (raw: RawHeaders, { head, keepAuthorizati
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const sent = raw[index] ?? '';
     const name = sent.toLowerCase();
-    if (head.nominated.has(name) || isWithheld(name)) continue;
+    // A name with an underscore can pass for one with a hyphen where headers become variables.
+    if (head.nominated.has(name) || WITHHELD_OF_CLIENTS.has(name) || RESERVED.test(name) || name.includes('_')) continue;
     if ((name === 'authorization' && !keepAuthorization) || (name === 'cookie' && !keepCookies)) continue;
     kept.push(sent, raw[index + 1] ?? '');
   }

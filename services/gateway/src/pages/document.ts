@@ -11,7 +11,7 @@ import { DOCUMENT_HEAD } from './document-head.ts';
 /** The public document as it is served now. */
 export interface PublicDocument {
   current(): RenderedDocument;
-  /** Takes over what can be merged; else the last good document stays, and every conflict is told. */
+  /** Takes over what can be merged; else the last good document stays, and every conflict is logged. */
   update(fragments: readonly Fragment[]): void;
 }
 
@@ -34,7 +34,7 @@ export const createPublicDocument = ({ own, prefixes, log, onRejected }: Documen
       if (document !== null) rendered = renderDocument(document);
       for (const { service, code, detail } of conflicts) {
         onRejected(service, code);
-        log.error('the last good document stays', { fragment_of: service, code, detail });
+        log.error('fragments conflict, last good document kept', { fragmentOf: service, code, detail });
       }
     },
   };

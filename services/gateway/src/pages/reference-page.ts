@@ -73,7 +73,7 @@ const compress = promisify(gzip);
 
 const assetAt = (assets: Assets, path: string): Asset => {
   const asset = assets[path];
-  if (asset === undefined) throw new TypeError(`There is no page ${path}.`);
+  if (asset === undefined) throw new TypeError(`No page at ${path}.`);
   return asset;
 };
 

@@ -149,7 +149,7 @@ const openPool = (origin: string, limits: PoolLimits): Pool =>
     bodyTimeout: 0,
   });
 
-/** Somebody has waited all this time: this is no burst but more than can be served. */
+/** A queue that was not empty for so long is no burst, but more than can be served. */
 const STANDING_MS = 3000;
 /** The longest wait behind such a queue, so that what is served is served soon. */
 const STANDING_WAIT_MS = 200;

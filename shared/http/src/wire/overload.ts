@@ -10,8 +10,8 @@ export const NO_SHEDDING: LoadShedder = { admit: () => true, refusingSince: () =
 
 const SAMPLE_MS = 50;
 const MAX_LAG_MS = 40;
-/** Lag without traffic is somebody else's CPU, and one late sample a collection of garbage: neither is overload. */
-const MIN_REQUESTS_A_SAMPLE = 10;
+/** Lag without traffic is another process, and one late sample a garbage collection: neither is overload. */
+const MIN_REQUESTS_PER_SAMPLE = 10;
 const LATE_SAMPLES = 2;
 
 /** Judges by the lag of the event loop, in real time whatever the product's clock says. */
@@ -22,7 +22,7 @@ export const loadShedder = (): LoadShedder => {
   let since: number | null = null;
   const timer = setInterval(() => {
     const now = performance.now();
-    late = now - due > MAX_LAG_MS && requests >= MIN_REQUESTS_A_SAMPLE ? late + 1 : 0;
+    late = now - due > MAX_LAG_MS && requests >= MIN_REQUESTS_PER_SAMPLE ? late + 1 : 0;
     since = late >= LATE_SAMPLES ? (since ?? now) : null;
     due = now + SAMPLE_MS;
     requests = 0;

@@ -161,7 +161,7 @@ describe('a server', () => {
       expect(new Set(statuses(await client.received))).toEqual(new Set(['200']));
     });
 
-    it('takes them for gone within the house, where nobody closes halfway', async () => {
+    it('takes them for gone between services, where nobody closes halfway', async () => {
       const closed = Promise.withResolvers<void>();
       const { url } = await start((_, res) => void res.on('close', () => closed.resolve()));
       rawConnection(url).socket.end(GET);
