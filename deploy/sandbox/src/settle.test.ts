@@ -2,8 +2,8 @@ import { type EventDefinition, eventHandler } from '@bubbles/bus/bus.ts';
 import { memoryBus } from '@bubbles/bus/memory/memory.ts';
 import { outgoing } from '@bubbles/bus/outgoing.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
-import { aggregateStore, OUTBOX_INDEX, type Stored } from '@bubbles/store/aggregates.ts';
-import { outboxRelay } from '@bubbles/store/outbox-relay.ts';
+import { createAggregateStore, OUTBOX_INDEX, type Stored } from '@bubbles/store/aggregates.ts';
+import { createOutboxRelay } from '@bubbles/store/outbox-relay.ts';
 import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
@@ -38,14 +38,14 @@ const setUp = async ({ relays = true, partial = false } = {}) => {
   await things.ensureIndexes([OUTBOX_INDEX]);
   const consumed: string[] = [];
   for (const event of [Made, Lost]) await bus.consume(eventHandler('reader', event, ({ id }) => Promise.resolve(void consumed.push(id))));
-  const relay = outboxRelay({ collections: relays ? [things] : [], definitions: [Made], bus, clock, ids, log });
+  const relay = createOutboxRelay({ collections: relays ? [things] : [], definitions: [Made], bus, clock, ids, log });
   closing.push(() => relay.stop().then(() => store.close()));
   const relayAll = async () => {
     relay.poke();
     await relay.idle();
   };
   const settle = settling({ bus, parts: () => [relayAll], waiting: seen.waiting, isPartial: () => partial });
-  return { settle, things: aggregateStore<Thing>(things, { clock, ids, source: 'maker' }), consumed };
+  return { settle, things: createAggregateStore<Thing>(things, { clock, ids, source: 'maker' }), consumed };
 };
 
 describe('settling', () => {

@@ -3,7 +3,7 @@ import type { Infra, Service } from '@bubbles/host/service.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { cursorsWith } from '@bubbles/kernel/cursors.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
-import { outboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
+import { createOutboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import { CONSUMER, eventHandlers } from './adapters/bus/event-handlers.ts';
 import { bubbleReady } from './adapters/bus/events.ts';
@@ -69,7 +69,7 @@ interface LoopParts {
 }
 
 const startLoops = ({ app, stores, infra }: LoopParts) => ({
-  relay: outboxRelay({ ...infra, collections: stores.relayed, definitions: publishedBy(NAME) }),
+  relay: createOutboxRelay({ ...infra, collections: stores.relayed, definitions: publishedBy(NAME) }),
   fill: startLoop({
     name: 'fill-people',
     clock: infra.clock,

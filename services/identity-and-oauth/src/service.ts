@@ -7,7 +7,7 @@ import type { IdempotencyStore } from '@bubbles/http/routes/idempotency.ts';
 import { refusal } from '@bubbles/kernel/errors.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
-import { outboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
+import { createOutboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import { createAssertionIssuer } from './adapters/assertions/assertion-issuer.ts';
 import { createKeyRing } from './adapters/assertions/key-ring.ts';
@@ -82,7 +82,7 @@ export function createIdentity({ publicBaseUrl, sealKeys, releaseLeasesAtStart }
 }
 
 const startLoops = ({ relayed, keyUses }: Stores, infra: Infra) => ({
-  relay: outboxRelay({ ...infra, collections: relayed, definitions: publishedBy(NAME) }),
+  relay: createOutboxRelay({ ...infra, collections: relayed, definitions: publishedBy(NAME) }),
   flusher: startLoop({
     name: 'key-uses',
     clock: infra.clock,

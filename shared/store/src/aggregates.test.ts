@@ -6,7 +6,7 @@ import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { type AggregateStore, aggregateStore, type Stored } from './aggregates.ts';
+import { type AggregateStore, createAggregateStore, type Stored } from './aggregates.ts';
 import type { Collection } from './collection.ts';
 
 interface Counter {
@@ -24,7 +24,7 @@ const Counted: EventDefinition<{ count: number }> = {
 
 const counted = (count: number) => outgoing(Counted, { count });
 
-describe('aggregateStore', () => {
+describe('createAggregateStore', () => {
   const clock = fakeClock();
   let engine: EmbeddedStore;
   let collection: Collection<Stored<Counter>>;
@@ -35,7 +35,7 @@ describe('aggregateStore', () => {
     engine = openEmbedded({ path: ':memory:', log: memoryLog() });
     collection = engine.database('test').collection('counters');
     commits = 0;
-    store = aggregateStore(collection, {
+    store = createAggregateStore(collection, {
       clock,
       ids: fakeIds(),
       source: 'test',

@@ -71,7 +71,7 @@ export const stateOf = <S extends AggregateState>(stored: Stored<S>): S => {
 
 const fieldsOf = ({ id: _, ...fields }: AggregateState): Record<string, unknown> => fields;
 
-export function aggregateStore<S extends AggregateState>(
+export function createAggregateStore<S extends AggregateState>(
   collection: Collection<Stored<S>>,
   { clock, ids, source, onCommit = () => undefined }: AggregateStoreOptions,
 ): AggregateStore<S> {

@@ -9,9 +9,9 @@ import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { aggregateStore, OUTBOX_INDEX, type Stored } from './aggregates.ts';
+import { createAggregateStore, OUTBOX_INDEX, type Stored } from './aggregates.ts';
 import type { Collection } from './collection.ts';
-import { outboxRelay, releaseOutboxes } from './outbox-relay.ts';
+import { createOutboxRelay, releaseOutboxes } from './outbox-relay.ts';
 
 interface Order {
   readonly id: string;
@@ -40,7 +40,7 @@ const world = async () => {
   const bus = recordingBus();
   const log = memoryLog();
   const relay = (parts: { collection?: Collection<Stored<Order>>; bus?: Bus } = {}) =>
-    outboxRelay({
+    createOutboxRelay({
       collections: [parts.collection ?? collection],
       definitions: [Stepped],
       bus: parts.bus ?? bus,
@@ -49,13 +49,13 @@ const world = async () => {
       log,
     });
   const orders = (onCommit?: () => void, on = collection) =>
-    aggregateStore<Order>(on, { clock, ids, source: 'test', ...(onCommit && { onCommit }) });
+    createAggregateStore<Order>(on, { clock, ids, source: 'test', ...(onCommit && { onCommit }) });
   return { clock, scans, collection, bus, log, relay, orders };
 };
 
 const idsOf = (events: readonly CloudEvent[]) => events.map((event) => event.id);
 
-describe('outboxRelay', () => {
+describe('createOutboxRelay', () => {
   it('hands over what was written, at once when poked, and then the outbox is empty', async () => {
     const { bus, collection, relay, orders } = await world();
     const loop = relay();
@@ -103,8 +103,8 @@ describe('outboxRelay', () => {
 
   it('an event that is not known stays, and the log says so', async () => {
     const { collection, clock, log, bus } = await world();
-    const loop = outboxRelay({ collections: [collection], definitions: [], bus, clock, ids: fakeIds('other'), log });
-    await aggregateStore<Order>(collection, { clock, ids: fakeIds(), source: 'test' }).insert(
+    const loop = createOutboxRelay({ collections: [collection], definitions: [], bus, clock, ids: fakeIds('other'), log });
+    await createAggregateStore<Order>(collection, { clock, ids: fakeIds(), source: 'test' }).insert(
       { id: 'a', steps: 0 },
       step({ id: 'a', steps: 0 }).events,
     );

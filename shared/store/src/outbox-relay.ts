@@ -5,7 +5,7 @@ import type { Log } from '@bubbles/kernel/log.ts';
 import type { Loop } from '@bubbles/kernel/loop.ts';
 import { type OutboxDoc, UNCLAIMED } from './aggregates.ts';
 import type { Collection } from './collection.ts';
-import { type Lease, type WorkQueue, workQueue } from './work/work-queue.ts';
+import { createWorkQueue, type Lease, type WorkQueue } from './work/work-queue.ts';
 import { createWorker } from './work/worker.ts';
 
 interface OutboxRelayOptions {
@@ -24,7 +24,7 @@ const POLL_MS = 500;
 const CONCURRENCY = 16;
 
 const outboxQueue = (collection: Collection<OutboxDoc>): WorkQueue<OutboxDoc> =>
-  workQueue({ collection, fields: { claimableAt: 'relayUntil', leaseToken: 'relayBy', dueAt: 'outboxAt' } });
+  createWorkQueue({ collection, fields: { claimableAt: 'relayUntil', leaseToken: 'relayBy', dueAt: 'outboxAt' } });
 
 /** Makes due what relays that are gone had claimed: only for whoever knows that no other relay is at work. */
 export const releaseOutboxes = async (collections: readonly Collection<OutboxDoc>[], now: Date): Promise<void> => {
@@ -77,7 +77,7 @@ const relayOf = (options: OutboxRelayOptions, collection: Collection<OutboxDoc>)
 };
 
 /** Hands the events of outboxes to the bus: at once when poked, and by polls what a process that died had left. */
-export function outboxRelay(options: OutboxRelayOptions): Loop {
+export function createOutboxRelay(options: OutboxRelayOptions): Loop {
   const relays = options.collections.map((collection) => relayOf(options, collection));
   const all = async (act: (relay: Loop) => Promise<void>) => {
     await Promise.all(relays.map(act));

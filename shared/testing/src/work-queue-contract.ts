@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
-import { workQueue } from '@bubbles/store/work/work-queue.ts';
+import { createWorkQueue } from '@bubbles/store/work/work-queue.ts';
 import { describe, expect, it } from '@jest/globals';
 
 /** A piece of work with one field for its due time and its lease's end, as most have. */
@@ -50,7 +50,7 @@ const fill = async <T extends Doc>(make: () => Database, docs: readonly T[]): Pr
 const tasksOf = async (make: () => Database, docs: readonly Task[]) => {
   const collection = await fill(make, docs);
   await collection.ensureIndexes([{ name: 'state_claimable_at', keys: { state: 1, claimableAt: 1 } }]);
-  const queue = workQueue({
+  const queue = createWorkQueue({
     collection,
     fields: { claimableAt: 'claimableAt', leaseToken: 'leaseToken' },
     pending: { state: 'pending' },
@@ -61,7 +61,7 @@ const tasksOf = async (make: () => Database, docs: readonly Task[]) => {
 const boxesOf = async (make: () => Database, docs: readonly Box[]) => {
   const collection = await fill(make, docs);
   await collection.ensureIndexes([{ name: 'waiting_since', keys: { waitingSince: 1 }, sparse: true }]);
-  const queue = workQueue({ collection, fields: { claimableAt: 'claimedUntil', leaseToken: 'claimedBy', dueAt: 'waitingSince' } });
+  const queue = createWorkQueue({ collection, fields: { claimableAt: 'claimedUntil', leaseToken: 'claimedBy', dueAt: 'waitingSince' } });
   return { collection, queue };
 };
 

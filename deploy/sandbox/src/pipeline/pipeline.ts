@@ -1,7 +1,7 @@
 import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
 import type { Infra } from '@bubbles/host/service.ts';
-import { aggregateStore, OUTBOX_INDEX, type Stored } from '@bubbles/store/aggregates.ts';
-import { outboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
+import { createAggregateStore, OUTBOX_INDEX, type Stored } from '@bubbles/store/aggregates.ts';
+import { createOutboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
 import { type Comments, comments, type PipelineComment, type PipelineThread } from './comments.ts';
 import { type Directory, people } from './people.ts';
 import { type PipelineBubble, type Recordings, recordings } from './recordings.ts';
@@ -25,14 +25,14 @@ export async function startPipeline(infra: Infra, directory: Directory): Promise
   };
   for (const collection of Object.values(relayed)) await collection.ensureIndexes([OUTBOX_INDEX]);
   await releaseOutboxes(Object.values(relayed), clock.now());
-  const relay = outboxRelay({ ...infra, collections: Object.values(relayed), definitions: publishedBy(SOURCE) });
+  const relay = createOutboxRelay({ ...infra, collections: Object.values(relayed), definitions: publishedBy(SOURCE) });
   const stored = { clock, ids, source: SOURCE, onCommit: () => relay.poke() };
   const who = people(directory);
   return {
-    recordings: recordings({ store: aggregateStore(relayed.bubbles, stored), people: who, clock, ids }),
+    recordings: recordings({ store: createAggregateStore(relayed.bubbles, stored), people: who, clock, ids }),
     comments: comments({
-      threads: aggregateStore(relayed.threads, stored),
-      comments: aggregateStore(relayed.comments, stored),
+      threads: createAggregateStore(relayed.threads, stored),
+      comments: createAggregateStore(relayed.comments, stored),
       people: who,
       clock,
       ids,

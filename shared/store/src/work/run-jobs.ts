@@ -4,7 +4,7 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Collection, Database, Doc } from '../collection.ts';
 import { cronTimes } from './cron-times.ts';
-import { holdLease, type WorkQueue, workQueue } from './work-queue.ts';
+import { createWorkQueue, holdLease, type WorkQueue } from './work-queue.ts';
 
 /** Periodic work that one replica does at a time, under a lease. UTC cron expression of five fields. */
 export interface Job {
@@ -54,7 +54,7 @@ interface JobLeaseOptions {
 const LEASE_MS = 60_000;
 
 const jobQueue = (leases: Collection<LeaseDoc>): WorkQueue<LeaseDoc> =>
-  workQueue({ collection: leases, fields: { claimableAt: 'until', leaseToken: 'by' } });
+  createWorkQueue({ collection: leases, fields: { claimableAt: 'until', leaseToken: 'by' } });
 
 /** A replica that dies loses its leases when they end by the clock. */
 export const jobLease = ({ leases, job, by, clock, log }: JobLeaseOptions): JobLease => {

@@ -67,7 +67,7 @@ export interface WorkQueue<T extends Doc> {
   releaseAll(now: Date): Promise<void>;
 }
 
-export function workQueue<T extends Doc>({ collection, fields, pending, onClaim = {} }: WorkQueueOptions<T>): WorkQueue<T> {
+export function createWorkQueue<T extends Doc>({ collection, fields, pending, onClaim = {} }: WorkQueueOptions<T>): WorkQueue<T> {
   const { claimableAt, leaseToken, dueAt } = fields;
   const order = { [dueAt ?? claimableAt]: 1 } as const;
   // The driver's types cannot tell, for a T that is not known, that a field named by its key is a field of it.

@@ -5,7 +5,7 @@ import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { describe, expect, it } from '@jest/globals';
 import type { Doc } from '../collection.ts';
-import { type WorkQueue, workQueue } from './work-queue.ts';
+import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 import { createWorker, type WorkerOptions } from './worker.ts';
 
 interface Mail extends Doc {
@@ -21,7 +21,7 @@ const scene = async () => {
   const log = memoryLog();
   const collection = openEmbedded({ path: ':memory:', log }).database('test').collection<Mail>('mails');
   await collection.ensureIndexes([{ name: 'due_at', keys: { dueAt: 1 } }]);
-  const queue = workQueue({ collection, fields: { claimableAt: 'dueAt', leaseToken: 'leaseToken' } });
+  const queue = createWorkQueue({ collection, fields: { claimableAt: 'dueAt', leaseToken: 'leaseToken' } });
   const add = (ids: readonly string[], { to = 'x', inMs = 0 } = {}) =>
     collection.insertEach(ids.map((_id) => ({ _id, to, dueAt: new Date(clock.now().getTime() + inMs), leaseToken: null })));
   const worker = (options: Pick<WorkerOptions<Mail>, 'work'> & Partial<WorkerOptions<Mail>>): Loop =>

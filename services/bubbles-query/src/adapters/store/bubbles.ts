@@ -1,7 +1,7 @@
 import {
   type AggregateStore,
   type AggregateStoreOptions,
-  aggregateStore,
+  createAggregateStore,
   OUTBOX_INDEX,
   type Stored,
   stateOf,
@@ -105,5 +105,5 @@ const storeOver = (aggregates: AggregateStore<StoredBubble>, collection: Collect
 /** The store, and the collection whose documents carry events to relay. */
 export const openBubbles = (open: OpenCollection, options: AggregateStoreOptions) => {
   const documents = open<BubbleDoc>('bubbles', INDEXES, DROPPED_INDEXES);
-  return { store: storeOver(aggregateStore<StoredBubble>(documents, options), documents), documents };
+  return { store: storeOver(createAggregateStore<StoredBubble>(documents, options), documents), documents };
 };

@@ -1,4 +1,4 @@
-import { type AggregateStoreOptions, aggregateStore, OUTBOX_INDEX, type Stored, stateOf } from '@bubbles/store/aggregates.ts';
+import { type AggregateStoreOptions, createAggregateStore, OUTBOX_INDEX, type Stored, stateOf } from '@bubbles/store/aggregates.ts';
 import type { Collection, Doc, Filter, IndexSpec } from '@bubbles/store/collection.ts';
 import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
 import type { Account } from '../../domain/account.ts';
@@ -16,7 +16,7 @@ const LAST_PLACE = `keys.${MAX_ACTIVE_KEYS - 1}`;
 /** The store, and the collection whose documents carry events to relay. */
 export const openAccounts = (open: OpenCollection, options: AggregateStoreOptions) => {
   const documents = open<AccountDoc>('accounts', INDEXES);
-  const aggregates = aggregateStore<Account>(documents, options);
+  const aggregates = createAggregateStore<Account>(documents, options);
   const store: AccountStore = {
     ...readsById(documents, (doc) => stateOf<Account>(doc)),
     insert: async ({ state, events }) => {
@@ -40,7 +40,7 @@ export const openAccounts = (open: OpenCollection, options: AggregateStoreOption
 
 export const openTeams = (open: OpenCollection, options: AggregateStoreOptions): TeamStore => {
   const documents = open<Stored<Team>>('teams');
-  const aggregates = aggregateStore<Team>(documents, options);
+  const aggregates = createAggregateStore<Team>(documents, options);
   return {
     ...readsById(documents, (doc) => stateOf<Team>(doc)),
     insert: async (team) => {

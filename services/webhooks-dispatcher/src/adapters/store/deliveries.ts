@@ -1,6 +1,6 @@
 import type { CreatedPosition } from '@bubbles/kernel/cursors.ts';
 import { type Collection, type Filter, sweepSlices } from '@bubbles/store/collection.ts';
-import { type LeaseEnd, workQueue } from '@bubbles/store/work/work-queue.ts';
+import { createWorkQueue, type LeaseEnd } from '@bubbles/store/work/work-queue.ts';
 import type { AttemptRecord, Delivery } from '../../domain/delivery.ts';
 import type { DeliveryStore, DueDelivery, LeaseRelease } from '../../ports.ts';
 
@@ -72,7 +72,7 @@ const leaseEnd = ({ id, leaseToken: token, as }: LeaseRelease): LeaseEnd<Deliver
 };
 
 function queueOf(collection: Collection<DeliveryDoc>): Omit<DeliveryStore, 'page' | 'ofSubscription' | 'requeue' | 'sweep'> {
-  const queue = workQueue({
+  const queue = createWorkQueue({
     collection,
     fields: { claimableAt: 'claimableAt', leaseToken: 'leaseToken' },
     pending: { status: 'pending' },

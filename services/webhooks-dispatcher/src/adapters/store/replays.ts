@@ -1,5 +1,5 @@
 import type { Collection } from '@bubbles/store/collection.ts';
-import { workQueue } from '@bubbles/store/work/work-queue.ts';
+import { createWorkQueue } from '@bubbles/store/work/work-queue.ts';
 import type { Replay } from '../../domain/replay.ts';
 import type { ReplayStore } from '../../ports.ts';
 
@@ -12,7 +12,7 @@ export interface ReplayDoc extends Omit<Replay, 'id' | 'subscriptionId'> {
 const toReplay = ({ _id, replayId, ...rest }: ReplayDoc): Replay => ({ id: replayId, subscriptionId: _id, ...rest });
 
 export const createReplayStore = (collection: Collection<ReplayDoc>): ReplayStore => {
-  const queue = workQueue({ collection, fields: { claimableAt: 'dueAt', leaseToken: 'leaseToken' } });
+  const queue = createWorkQueue({ collection, fields: { claimableAt: 'dueAt', leaseToken: 'leaseToken' } });
   const found = (doc: ReplayDoc | null) => doc && toReplay(doc);
   return {
     insert: ({ id, subscriptionId, ...replay }) => collection.insert({ _id: subscriptionId, replayId: id, ...replay }),
