@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { canonicalJson } from '@bubbles/http/document/canonical-json.ts';
+import { canonicalJson } from '@bubbles/http/routes/idempotency.ts';
 import { everyService, fragmentOf } from '../support/services.ts';
 
 /** Writes contracts/openapi/<service>.json; with `--check` says which of them are not what would be written. */

@@ -6,14 +6,14 @@ import { fragmentRoute } from '@bubbles/http/document/fragment-route.ts';
 import { hostHttp, type WireState } from '@bubbles/http/ops/http-host.ts';
 import type { Metrics } from '@bubbles/http/ops/metrics.ts';
 import { createHttpApp } from '@bubbles/http/routes/app.ts';
-import type { HttpSettings } from '@bubbles/http/routes/edge.ts';
+import type { HttpAppOptions } from '@bubbles/http/routes/serve-route.ts';
 import type { Address } from '@bubbles/http/wire/listen.ts';
 import { type Drain, SERVICE_LIMITS } from '@bubbles/http/wire/server.ts';
 import { isDomainError } from '@bubbles/kernel/errors.ts';
 import type { Job, RunningJobs } from '@bubbles/store/work/run-jobs.ts';
 import type { Infra, Service } from './service.ts';
 
-export interface HostOptions extends AuthPorts, Pick<HttpSettings, 'shedder' | 'publicBaseUrl'> {
+export interface HostOptions extends AuthPorts, Pick<HttpAppOptions<AuthPorts>, 'shedder' | 'publicBaseUrl'> {
   readonly service: Service;
   readonly infra: Infra;
   readonly listen: Address;

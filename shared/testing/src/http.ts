@@ -3,9 +3,7 @@ import { internal } from '@bubbles/auth/guards.ts';
 import type { Caller } from '@bubbles/contracts/access.ts';
 import { fragmentRoute } from '@bubbles/http/document/fragment-route.ts';
 import { createHttpApp } from '@bubbles/http/routes/app.ts';
-import type { HttpSettings } from '@bubbles/http/routes/edge.ts';
-import type { IdempotencyStore } from '@bubbles/http/routes/idempotency.ts';
-import type { Route } from '@bubbles/http/routes/route.ts';
+import type { HttpAppOptions } from '@bubbles/http/routes/serve-route.ts';
 import { NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import { SERVICE_LIMITS, startServer } from '@bubbles/http/wire/server.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
@@ -51,9 +49,8 @@ export const fakeInternalAuth = (): InternalAuth => ({
 
 export const asService = (name: string): { readonly authorization: string } => ({ authorization: `Bearer service:${name}` });
 
-export interface TestHttpOptions extends Partial<HttpSettings>, Partial<AuthPorts> {
-  readonly routes: readonly Route<AuthPorts>[];
-  readonly idempotency?: IdempotencyStore | undefined;
+export interface TestHttpOptions extends Partial<Omit<HttpAppOptions<AuthPorts>, 'guardPorts'>>, Partial<AuthPorts> {
+  readonly routes: HttpAppOptions<AuthPorts>['routes'];
   /** Who calls; null for nobody. Everything is admitted as `aCaller()` without it. */
   readonly caller?: Caller | null;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { envelope, INTERNAL_ERROR_MESSAGE } from '@bubbles/http/routes/http-errors.ts';
+import { INTERNAL_ERROR_MESSAGE } from '@bubbles/http/routes/http-errors.ts';
+import { envelope } from '@bubbles/http/wire/framing.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Answer } from '../exchange/answer.ts';

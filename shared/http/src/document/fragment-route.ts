@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { bytes, empty, reply, withDetails } from '../routes/content.ts';
+import { bytes, empty, withDetails } from '../routes/content.ts';
 import type { Guard } from '../routes/guard.ts';
+import { canonicalJson } from '../routes/idempotency.ts';
+import { reply } from '../routes/reply.ts';
 import { type Route, route } from '../routes/route.ts';
-import { canonicalJson } from './canonical-json.ts';
 import { etagOf, type FragmentSource, openApiFragment } from './openapi.ts';
 
 const TAGGED = { headers: { ETag: 'Of these very bytes.' } } as const;

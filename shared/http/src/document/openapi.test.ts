@@ -11,8 +11,8 @@ import { SAMPLE_ERRORS, sampleRoutes } from '@bubbles/testing/sample-routes.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { json } from '../routes/content.ts';
+import { canonicalJson } from '../routes/idempotency.ts';
 import { type Route, route } from '../routes/route.ts';
-import { canonicalJson } from './canonical-json.ts';
 import { openApiFragment } from './openapi.ts';
 
 const fragment = openApiFragment({ name: 'sample', routes: sampleRoutes(), errors: SAMPLE_ERRORS });

@@ -1,35 +1,33 @@
 import { createRequire } from 'node:module';
-import { DomainError } from '@bubbles/kernel/errors.ts';
-import type { RouterContext } from '@koa/router';
-import Koa, { type Context } from 'koa';
-import { edge } from './edge.ts';
-import { isCallerGone } from './http-errors.ts';
-import { byPrecedence, checkRoutes } from './route.ts';
+import { DomainError, errorCode, isDomainError } from '@bubbles/kernel/errors.ts';
+import { withLogFields } from '@bubbles/kernel/log.ts';
+import Koa, { type Context, type Middleware, type Next } from 'koa';
+import { framingFault } from '../wire/framing.ts';
+import { BodyTooLarge, isCutOff, linger } from '../wire/read-body.ts';
+import { PAGE_HEADERS } from './content.ts';
+import { answerOf, INTERNAL_ERROR_MESSAGE } from './http-errors.ts';
+import { byPrecedence, checkRoutes, type RouteSpec } from './route.ts';
 import { type HttpAppOptions, serveRoute } from './serve-route.ts';
 
 /** Its form as a module of the new kind imports `http` as one too, for which Node loads all of its fetch. */
 const Router: typeof import('@koa/router').default = createRequire(import.meta.url)('@koa/router');
 
+/** An answer could not be written because nobody is there any more: no fault of anybody's. */
+const CALLER_IS_GONE: readonly (string | number | null)[] = ['ECONNRESET', 'EPIPE', 'ECONNABORTED'];
+
+type EdgeOptions = Omit<HttpAppOptions<unknown>, 'routes' | 'guardPorts'>;
+
 /** The routes of a service on Koa. Paths are matched as raw bytes, case-sensitive and strict. */
 export const createHttpApp = <Ports>(options: HttpAppOptions<Ports>): Koa => {
   checkRoutes(options.routes);
   const router = new Router({ sensitive: true, strict: true });
-  for (const route of byPrecedence(options.routes)) {
-    const serve = serveRoute(route, options);
-    router.register(route.spec.path.replaceAll(/\{(\w+)\}/g, ':$1'), [route.spec.method], (ctx: RouterContext) =>
-      serve(ctx, ctx.captures ?? []),
-    );
-  }
+  for (const route of byPrecedence(options.routes))
+    router.register(route.spec.path.replaceAll(/\{(\w+)\}/g, ':$1'), [route.spec.method], serveRoute(route, options));
   const app = new Koa();
   app.on('error', (error: unknown) => {
-    if (!isCallerGone(error)) options.log.error('answer could not be written', { error });
+    if (!CALLER_IS_GONE.includes(errorCode(error))) options.log.error('answer could not be written', { error });
   });
   app.use(edge(options));
-  app.use((ctx, next) => {
-    // The router would take the path that a URL parser has tidied up.
-    ctx['newRouterPath'] = ctx.req.url?.split('?', 1)[0];
-    return next();
-  });
   app.use(router.routes());
   app.use(unmatched);
   return app;
@@ -42,4 +40,97 @@ const unmatched = (ctx: Context): void => {
   if (methods.size > 0) ctx.set('Allow', [...methods, 'OPTIONS'].toSorted().join(', '));
   if (methods.size === 0 || ctx.method !== 'OPTIONS') throw new DomainError('not_found', 'No such path or method.');
   ctx.status = 204;
+};
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
+
+/** The outermost layer: request id, headers of every answer, the one access line, the one place where errors become answers. */
+const edge =
+  (options: EdgeOptions): Middleware =>
+  (ctx, next) => {
+    const given = ctx.req.headers['x-request-id'];
+    // The gateway made it; a call that came without one gets its own.
+    const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : options.ids.uuid();
+    ctx.state['requestId'] = requestId;
+    // The router would take the path that a URL parser has tidied up.
+    ctx['newRouterPath'] = ctx.req.url?.split('?', 1)[0];
+    return withLogFields({ request_id: requestId }, async () => {
+      const began = options.clock.monotonic();
+      ctx.set({ 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
+      let fault: DomainError | null = null;
+      try {
+        await admitted(ctx, next, options);
+      } catch (error) {
+        // What is thrown that is no refusal is a fault of ours.
+        const refusal = isDomainError(error) ? error : new DomainError('internal', INTERNAL_ERROR_MESSAGE, { cause: error });
+        if (!isCutOff(ctx.req)) fault = refusal;
+        await answerError(ctx, refusal, options);
+      }
+      record(ctx, { ms: options.clock.monotonic() - began, fault }, options);
+    });
+  };
+
+class Overloaded extends DomainError {
+  constructor(retryAfterSeconds: number) {
+    super('unavailable', 'Overloaded.', { retryAfterSeconds });
+  }
+}
+
+const admitted = (ctx: Context, next: Next, options: EdgeOptions): Promise<void> => {
+  const fault = framingFault(ctx.req);
+  if (fault !== null) {
+    ctx.set('Connection', 'close');
+    throw new DomainError('invalid', `request: ${fault}`);
+  }
+  if (!options.shedder.admit()) {
+    ctx.set('X-Gateway-Reason', 'overload');
+    // Spread over three seconds, so that those who were refused do not all come back at once.
+    throw new Overloaded(1 + ((options.ids.bytes(1)[0] ?? 0) % 3));
+  }
+  return next();
+};
+
+/** The route that has taken the request. */
+const servedBy = (ctx: Context): Pick<RouteSpec<object, never>, 'path' | 'errorFormat'> => ctx.state['route'] ?? { path: 'unmatched' };
+
+const answerError = async (ctx: Context, error: DomainError, options: EdgeOptions): Promise<void> => {
+  if (ctx.res.headersSent) {
+    // Cut off in the middle, so that it is not taken for the whole.
+    ctx.respond = false;
+    ctx.res.destroy();
+    return;
+  }
+  const { errorFormat: format = 'envelope' } = servedBy(ctx);
+  const { status, contentType, headers, body } = answerOf(error, options.publicBaseUrl, { format, tellsFaults: options.tellsFaults });
+  // What the refused handler or a check before it has set stays (a WWW-Authenticate that names the scope, RateLimit, Allow).
+  for (const [name, value] of Object.entries(headers)) if (!ctx.res.hasHeader(name)) ctx.set(name, value);
+  if (format === 'page') ctx.set(PAGE_HEADERS);
+  ctx.status = status;
+  ctx.set('Content-Type', contentType);
+  if (!(error instanceof BodyTooLarge)) {
+    ctx.body = body;
+    return;
+  }
+  ctx.set('Connection', 'close');
+  ctx.length = Buffer.byteLength(body);
+  ctx.respond = false;
+  await linger(ctx.req, ctx.res, body);
+};
+
+interface Served {
+  readonly ms: number;
+  /** Why it was refused; null when it was answered, or nobody was left to answer. */
+  readonly fault: DomainError | null;
+}
+
+/** One line. The template, never the path: ids, queries and tokens stay out of logs and metrics. */
+const record = (ctx: Context, { ms, fault }: Served, { name, log, metrics }: EdgeOptions): void => {
+  const served = { method: ctx.method, route: servedBy(ctx).path, status: ctx.status };
+  metrics.served({ service: name, ...served, seconds: ms / 1000 });
+  const fields = { ...served, ms: Math.round(ms * 10) / 10, ...(ctx.res.destroyed && { aborted: true }) };
+  // Where there is too much to do already, an error is not written out for every refusal.
+  const why = fault instanceof Overloaded ? { reason: 'overload' } : { error: fault };
+  if (fault?.kind === 'internal') log.error('request failed', { ...fields, ...why });
+  else if (fault?.kind === 'unavailable') log.warn('request could not be served', { ...fields, ...why });
+  else log.info('request', fields);
 };

@@ -4,7 +4,8 @@ import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { jsonBody } from '@bubbles/testing/requests.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { bytes, cookie, empty, form, html, json, raw, redirect, reply, seeOther, text, withDetails } from './content.ts';
+import { bytes, empty, form, html, json, raw, redirect, text, withDetails } from './content.ts';
+import { cookie, reply, seeOther } from './reply.ts';
 import { type Route, route } from './route.ts';
 
 const open: TestHttp[] = [];

@@ -62,8 +62,10 @@ export interface StreamedEvent<D> {
   readonly id?: string;
 }
 
+export type EventStream<D = unknown> = AsyncIterable<StreamedEvent<D>>;
+
 /** Server-sent events, each with JSON by the schema; ends when the handler's iterable does, or when the client has gone. */
-export const eventStream = <D>(schema: ZodType<D>): AnswerKind<AsyncIterable<StreamedEvent<D>>, never> => ({
+export const eventStream = <D>(schema: ZodType<D>): AnswerKind<EventStream<D>, never> => ({
   kind: 'events',
   contentType: 'text/event-stream; charset=utf-8',
   schema,
@@ -105,79 +107,24 @@ export const mediaTypesOf = (body: BodyKind): readonly string[] => {
   return [body.kind === 'json' ? 'application/json' : 'application/x-www-form-urlencoded'];
 };
 
-const REPLY: unique symbol = Symbol('reply');
+const MAX_REPORTED = 5;
+const MAX_MESSAGE_LENGTH = 400;
 
-/** Says which of its answers a handler gives. */
-export interface Reply<S extends number = number, T = unknown, N extends string = string> {
-  readonly [REPLY]: true;
-  readonly status: S;
-  readonly body: T;
-  readonly headers: readonly (readonly [name: N, value: string])[];
-  readonly cookies: readonly Cookie<N>[];
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  /** Of an object that takes no others: the fields that it does not have. */
+  readonly keys?: readonly string[];
 }
 
-interface ReplyExtras<H extends string, C extends string> {
-  readonly headers?: Readonly<Record<H, string>>;
-  readonly cookies?: readonly Cookie<C>[];
-}
-
-interface MakeReply {
-  /** An empty one. */
-  <const S extends number>(status: S): Reply<S, void, never>;
-  <const S extends number, T, const H extends string = never, const C extends string = never>(
-    status: S,
-    body: T,
-    extras?: ReplyExtras<H, C>,
-  ): Reply<S, T, NoInfer<H | C>>;
-}
-
-// The body is left out where the answer is empty, whose body is of the type void.
-export const reply = ((status: number, body?: unknown, { headers, cookies = [] }: ReplyExtras<string, string> = {}): Reply => ({
-  [REPLY]: true,
-  status,
-  body,
-  headers: Object.entries(headers ?? {}),
-  cookies,
-  // The types of the call say which body, headers and cookies these are.
-})) as MakeReply;
-
-/** The browser goes there with GET, whatever it has sent here. */
-export const seeOther = <const H extends string = never, const C extends string = never>(
-  url: string,
-  extras: ReplyExtras<H, C> = {},
-): Reply<303, string, NoInfer<H | C>> => reply(303, url, extras);
-
-export const isReply = (result: unknown): result is Reply => typeof result === 'object' && result !== null && REPLY in result;
-
-export interface Cookie<N extends string = string> {
-  readonly name: N;
-  /** Of the header `Set-Cookie`. */
-  readonly line: string;
-}
-
-interface CookieOptions {
-  /** Absent: until the browser is closed. */
-  readonly maxAgeSeconds?: number;
-  readonly path?: string;
-  /** False where the product itself is reached over plain http. */
-  readonly secure?: boolean;
-}
-
-/** RFC 6265, 4.1.1: anything else would end the value or be sent back as something else. */
-const COOKIE_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-const COOKIE_VALUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/;
-
-/** No script reads it, no other site's form sends it. */
-export const cookie = <const N extends string>(name: N, value: string, options: CookieOptions = {}): Cookie<N> => {
-  const { maxAgeSeconds, path = '/', secure = true } = options;
-  if (!COOKIE_NAME.test(name) || !COOKIE_VALUE.test(value)) throw new TypeError('A cookie has a character that no cookie may have.');
-  const age = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`;
-  return { name, line: `${name}=${value}; Path=${path}${age}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}` };
-};
-
-/** What a handler may return: a reply with one of its statuses; where there is one answer, its body alone. */
-export type Handled<A extends Answers> =
-  | { [S in keyof A & number]: A[S] extends AnswerKind<infer T, infer N> ? Reply<S, T, N> : never }[keyof A & number]
-  | (IsUnion<keyof A> extends true ? never : A[keyof A & number] extends AnswerKind<infer T, string> ? T : never);
-
-type IsUnion<U, V = U> = [U] extends [never] ? false : U extends unknown ? ([V] extends [U] ? false : true) : never;
+/** `path: reason`, without the values. */
+export const describeIssues = (issues: readonly Issue[], root: string): string =>
+  issues
+    .flatMap(
+      ({ path, message, keys }) => keys?.map((key) => ({ path: [...path, key], message: 'there is no such field' })) ?? { path, message },
+    )
+    .slice(0, MAX_REPORTED)
+    .map(({ path, message }) => `${path.length === 0 ? root : path.map(String).join('.')}: ${message}`)
+    .join('; ')
+    .slice(0, MAX_MESSAGE_LENGTH)
+    .toWellFormed();

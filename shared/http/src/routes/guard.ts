@@ -1,5 +1,4 @@
 import type { ErrorKind } from '@bubbles/kernel/errors.ts';
-import type { JsonObject } from '../document/schema-document.ts';
 
 /** A request as its guard sees it. */
 export interface GuardRequest {
@@ -16,7 +15,7 @@ export interface GuardRequest {
 /** Who may call a route. `Input` is what its handler learns of the caller, `Ports` what the host has to give. */
 export interface Guard<Input extends object, Ports = unknown> {
   /** What it accepts, as OpenAPI says it. */
-  readonly security: readonly JsonObject[];
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   /** Tells the gateway which credentials to check before it forwards: `x-gw-auth`. */
   readonly gatewayMark: string;
   /** The services that alone may call: the gateway never routes to it. Null: it is called from outside. */

@@ -1,5 +1,6 @@
-import { DomainError, type ErrorKind, errorCode, isDomainError, type Refusal } from '@bubbles/kernel/errors.ts';
+import type { DomainError, ErrorKind, Refusal } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
+import { envelope } from '../wire/framing.ts';
 import type { ErrorFormat } from './route.ts';
 
 /** The form of an error's body; the product's contract lists the types that there are. */
@@ -42,19 +43,8 @@ export interface ErrorAnswer {
   readonly body: string;
 }
 
-export const envelope = (type: string, message: string): string => JSON.stringify({ error: { type, message } });
-
 /** Where a client that was refused learns how to get a token (RFC 9728). */
 export const resourceMetadataUrl = (publicBaseUrl: string): string => `${publicBaseUrl}/.well-known/oauth-protected-resource`;
-
-const CALLER_IS_GONE: readonly (string | number | null)[] = ['ECONNRESET', 'EPIPE', 'ECONNABORTED'];
-
-/** An answer could not be written because nobody is there any more: no fault of anybody's. */
-export const isCallerGone = (error: unknown): boolean => CALLER_IS_GONE.includes(errorCode(error));
-
-/** What is thrown that is not a `DomainError` is a fault of ours. */
-export const asDomainError = (error: unknown): DomainError =>
-  isDomainError(error) ? error : new DomainError('internal', INTERNAL_ERROR_MESSAGE, { cause: error });
 
 interface ErrorWriting {
   readonly format?: ErrorFormat;

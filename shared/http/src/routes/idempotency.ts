@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import { type Ids, seededIds } from '@bubbles/kernel/ids.ts';
-import { canonicalJson } from '../document/canonical-json.ts';
 import { headerValues } from '../wire/framing.ts';
 
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
@@ -60,8 +59,15 @@ export const idempotencyKeyOf = (req: IncomingMessage): string | null => {
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
+/** Keys in order, so that equal values are equal bytes. */
+export const canonicalJson = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) => (isPlainObject(inner) ? sorted(inner) : inner));
+
+const isPlainObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
+const sorted = (value: object): object => Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
 /** A request under a key: who sends it where, and what. */
-export interface KeyedRequest {
+interface KeyedRequest {
   readonly key: string;
   /** Whose it is: nobody else is told what was kept under it. */
   readonly owner: readonly (string | number)[];
@@ -84,8 +90,8 @@ const anotherRequest = () => new DomainError('invalid', `${IDEMPOTENCY_KEY}: was
 /** A refusal comes before anything was changed; a fault may have come after. */
 const isRefusal = (error: unknown): boolean => isDomainError(error) && error.kind !== 'unavailable' && error.kind !== 'internal';
 
-export type Act = (ids: Ids) => Promise<KeptAnswer>;
-export type ActOnce = (request: KeyedRequest, act: Act) => Promise<KeptAnswer & { readonly replayed: boolean }>;
+type Act = (ids: Ids) => Promise<KeptAnswer>;
+type ActOnce = (request: KeyedRequest, act: Act) => Promise<KeptAnswer & { readonly replayed: boolean }>;
 
 /**
  * Waits for the end of the work where it is this process's, else a little longer each time; refuses when that has taken too long. In real time, as the

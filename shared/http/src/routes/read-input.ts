@@ -3,14 +3,12 @@ import { DomainError, ISSUE_WORDING } from '@bubbles/kernel/errors.ts';
 import { type ZodType, z } from 'zod';
 import { headerValues } from '../wire/framing.ts';
 import { readBody } from '../wire/read-body.ts';
-import { type BodyKind, bodyOf, mediaTypesOf } from './content.ts';
+import { bodyOf, describeIssues, mediaTypesOf } from './content.ts';
 import { fieldsOf, parameterNames, type RouteSpec } from './route.ts';
 
 export const JSON_BODY_LIMIT_BYTES = 64 * 1024;
 const MAX_PARAMETERS = 50;
 const MAX_DEPTH = 32;
-const MAX_REPORTED = 5;
-const MAX_MESSAGE_LENGTH = 400;
 /** A NUL or half of a surrogate pair is not text: stores and receivers would keep something else than what was sent. */
 const PLAIN_TEXT_RULE = 'must be well-formed text without NUL';
 const isPlainText = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
@@ -34,7 +32,7 @@ export const inputReader = (spec: RouteSpec<object, never>): InputReader => {
     query: ({ url = '' }) => {
       if (spec.query === undefined) return undefined;
       const at = url.indexOf('?');
-      return parse(spec.query, at === -1 ? {} : pick(parameters(url.slice(at + 1), 'query'), inQuery, refuseEmpty), 'query');
+      return parse(spec.query, at === -1 ? {} : pick(parameters(url.slice(at + 1), 'query'), inQuery, false), 'query');
     },
     headers: (req) => {
       if (spec.headers === undefined) return undefined;
@@ -50,25 +48,6 @@ export const inputReader = (spec: RouteSpec<object, never>): InputReader => {
     },
   };
 };
-
-interface Issue {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-  /** Of an object that takes no others: the fields that it does not have. */
-  readonly keys?: readonly string[];
-}
-
-/** `path: reason`, without the values. */
-export const describeIssues = (issues: readonly Issue[], root: string): string =>
-  issues
-    .flatMap(
-      ({ path, message, keys }) => keys?.map((key) => ({ path: [...path, key], message: 'there is no such field' })) ?? { path, message },
-    )
-    .slice(0, MAX_REPORTED)
-    .map(({ path, message }) => `${path.length === 0 ? root : path.map(String).join('.')}: ${message}`)
-    .join('; ')
-    .slice(0, MAX_MESSAGE_LENGTH)
-    .toWellFormed();
 
 const parse = (schema: ZodType, value: unknown, root: string): unknown => {
   const parsed = schema.safeParse(value, ISSUE_WORDING);
@@ -88,18 +67,14 @@ const fieldsIn = (schema: ZodType): readonly Field[] =>
 const isList = (schema: unknown): boolean =>
   schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? isList(schema.unwrap()) : schema instanceof z.ZodArray;
 
-const refuseEmpty = (name: string): never => {
-  throw invalid(`${name}: must not be empty`);
-};
-
 /** The known ones; each that is no list may be given once. */
-const pick = (all: ReadonlyMap<string, readonly string[]>, known: readonly Field[], onEmpty?: (name: string) => never): object => {
+const pick = (all: ReadonlyMap<string, readonly string[]>, known: readonly Field[], mayBeEmpty = true): object => {
   const picked: Record<string, unknown> = Object.create(null);
   for (const { name, isList } of known) {
     const values = all.get(name) ?? [];
     if (values.length === 0) continue;
     if (values.length > 1 && !isList) throw invalid(`${name}: may be given once`);
-    if (onEmpty !== undefined && values.includes('')) onEmpty(name);
+    if (!mayBeEmpty && values.includes('')) throw invalid(`${name}: must not be empty`);
     picked[name] = isList ? values : values[0];
   }
   return picked;
@@ -133,31 +108,19 @@ const decode = (encoded: string): string | null => {
   }
 };
 
-type ReadBody = InputReader['body'];
-
-const bodyReader = (spec: RouteSpec<object, never>): ReadBody => {
+const bodyReader = (spec: RouteSpec<object, never>): InputReader['body'] => {
   const body = bodyOf(spec.body);
   if (body === null) return () => Promise.resolve(undefined);
   const limitBytes = body.kind === 'raw' ? body.limitBytes : (spec.bodyLimitBytes ?? JSON_BODY_LIMIT_BYTES);
-  const read = contentReader(body);
+  const mediaTypes = mediaTypesOf(body);
+  const fields = body.kind === 'form' ? fieldsIn(body.schema) : [];
   return async (req, res) => {
     const received = await readBody(req, res, { limitBytes });
-    if (received.length > 0) checkHeaders(req.headers, body);
-    return read(received);
+    if (received.length > 0) checkHeaders(req.headers, mediaTypes, body.kind !== 'raw');
+    if (body.kind === 'raw') return received;
+    const value = body.kind === 'json' ? parseJsonObject(received) : pick(parameters(textOf(received), 'body'), fields);
+    return parse(body.schema, value, 'body');
   };
-};
-
-const contentReader = (body: BodyKind): ((received: Buffer) => unknown) => {
-  switch (body.kind) {
-    case 'json':
-      return (received) => parse(body.schema, parseJsonObject(received), 'body');
-    case 'form': {
-      const fields = fieldsIn(body.schema);
-      return (received) => parse(body.schema, pick(parameters(textOf(received), 'body'), fields), 'body');
-    }
-    case 'raw':
-      return (received) => received;
-  }
 };
 
 /** RFC 9110, 8.4.1: the name of no encoding. */
@@ -169,14 +132,13 @@ const PARAMETER = /[\t ]*;[\t ]*(?:([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+
 const CHARSET = /^(?:utf-?8|us-ascii)$/i;
 
 /** Refuses a body by its headers; for a body that is not empty. */
-const checkHeaders = (headers: IncomingHttpHeaders, body: BodyKind): void => {
+const checkHeaders = (headers: IncomingHttpHeaders, expected: readonly string[], isText: boolean): void => {
   if (!UNENCODED.test(headers['content-encoding'] ?? 'identity')) throw invalid('body: must be sent without Content-Encoding');
   const contentType = headers['content-type'] ?? '';
-  const expected = mediaTypesOf(body);
   if (expected.includes(contentType)) return;
   const sent = MEDIA_TYPE.exec(contentType)?.[0] ?? '';
   const isExpected = expected.some((mediaType) => isOfType(sent.toLowerCase(), mediaType));
-  if (!isExpected || (body.kind !== 'raw' && !hasKnownCharset(contentType, sent.length)))
+  if (!isExpected || (isText && !hasKnownCharset(contentType, sent.length)))
     throw invalid(`body: Content-Type must be ${expected.join(' or ')}`);
 };
 

@@ -5,8 +5,9 @@ import { SAMPLE_ERRORS } from '@bubbles/testing/sample-routes.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { openApiFragment } from '../document/openapi.ts';
-import { bytes, cookie, empty, eventStream, form, html, json, raw, redirect, reply, seeOther, withDetails } from './content.ts';
+import { bytes, empty, eventStream, form, html, json, raw, redirect, withDetails } from './content.ts';
 import type { Guard } from './guard.ts';
+import { cookie, reply, seeOther } from './reply.ts';
 import { type ErrorFormat, type Route, type RouteSpec, route } from './route.ts';
 
 const open: TestHttp[] = [];

@@ -1,10 +1,11 @@
 import type { ErrorKind } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { type ZodType, z } from 'zod';
-import { type Answers, type BodyKind, bodyOf, type Handled } from './content.ts';
+import { type Answers, type BodyKind, bodyOf } from './content.ts';
 import type { Guard } from './guard.ts';
+import type { Handled } from './reply.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** How all refusals of a route are written: our envelope, as RFC 6749 (5.2) has it, or as a page for a person. */
 export type ErrorFormat = 'envelope' | 'rfc6749' | 'page';

@@ -1,14 +1,35 @@
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
+import type { RouterContext } from '@koa/router';
 import type { Context } from 'koa';
+import type { HttpMetrics } from '../ops/metrics.ts';
 import { headerValues } from '../wire/framing.ts';
-import type { HttpSettings } from './edge.ts';
+import type { LoadShedder } from '../wire/overload.ts';
+import { PAGE_HEADERS } from './content.ts';
+import { streamEvents } from './event-stream.ts';
 import type { GuardRequest } from './guard.ts';
 import { actOnce, IDEMPOTENCY_REPLAYED, type IdempotencyStore, idempotencyKeyOf, type KeptAnswer } from './idempotency.ts';
 import { inputReader } from './read-input.ts';
-import type { HandlerInput, Route } from './route.ts';
-import { type Answer, answerWriter, send } from './send-answer.ts';
+import { type Answer, answerWriter } from './reply.ts';
+import type { HandlerInput, Route, RouteSpec } from './route.ts';
 
-export interface HttpAppOptions<Ports> extends HttpSettings {
+export interface HttpAppOptions<Ports> {
+  /** The service's name. */
+  readonly name: string;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly metrics: HttpMetrics;
+  readonly shedder: LoadShedder;
+  /** Origin under which clients reach the product, without a trailing slash. */
+  readonly publicBaseUrl: string;
+  /** How long a handler may take, in real time. */
+  readonly budgetMs: number;
+  /** Answers say what failed on our side, and what there is not: where the caller is the operator. */
+  readonly tellsFaults?: boolean;
   readonly routes: readonly Route<Ports>[];
   /** What the guards of the routes need. */
   readonly guardPorts: Ports;
@@ -19,12 +40,12 @@ export interface HttpAppOptions<Ports> extends HttpSettings {
 /** The refusals in their order: who calls (401, 429, 403), what was sent (400), what it is about (404). */
 export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<Ports>) => {
   const { spec } = route;
-  const { guard } = spec;
+  const { guard, timeLimitMs = options.budgetMs } = spec;
   const read = inputReader(spec);
   const perform = performer(route, options);
-  const budgetMs = spec.timeLimitMs ?? options.budgetMs;
-  return async (ctx: Context, captures: readonly string[]): Promise<void> => {
+  return async (ctx: RouterContext): Promise<void> => {
     const { req, res } = ctx;
+    const captures = ctx.captures ?? [];
     ctx.state['route'] = spec;
     if (guard.reads !== null) ctx.vary(guard.reads);
     let reading: Promise<unknown> | null = null;
@@ -40,11 +61,15 @@ export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<P
     const params = spec.params && read.params(captures);
     const requestId: string = ctx.state['requestId'];
     const clientAddress = () => headerValues(req, 'x-forwarded-for').at(-1) ?? req.socket.remoteAddress ?? '';
-    await withinBudget(ctx, budgetMs, {
-      work: (signal) =>
-        perform({ ...admitted, params, query, headers, body, requestId, clientAddress, signal }, { admitted, key, captures }),
-      send: (answer, gone) => send(ctx, answer, { spec, gone }),
-    });
+    const call = openCall(res, timeLimitMs);
+    try {
+      const input = { ...admitted, params, query, headers, body, requestId, clientAddress, signal: call.signal };
+      const answer = await Promise.race([perform(input, { admitted, key, captures }), call.ended]);
+      clearTimeout(call.timer);
+      await send(ctx, answer, { spec, gone: call.ended });
+    } finally {
+      call.close();
+    }
   };
 };
 
@@ -54,6 +79,29 @@ const guardRequest = (ctx: Context, body: GuardRequest['body'], publicBaseUrl: s
   answerWith: (name, value) => ctx.set(name, value),
   publicBaseUrl,
 });
+
+const CALLER_GONE = 'The caller went away.';
+
+/** Ends when the caller leaves or the time is over: real time, whatever the product's clock says, since it bounds how long a connection is held. */
+const openCall = (res: ServerResponse, timeLimitMs: number) => {
+  // 'close' has already fired.
+  if (res.destroyed) throw new DomainError('unavailable', CALLER_GONE);
+  const controller = new AbortController();
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  const end = (why: string) => {
+    const reason = new DomainError('unavailable', why);
+    controller.abort(reason);
+    reject(reason);
+  };
+  const onClose = () => end(CALLER_GONE);
+  const timer = setTimeout(end, timeLimitMs, 'The time budget is spent.');
+  res.once('close', onClose);
+  const close = () => {
+    clearTimeout(timer);
+    res.off('close', onClose);
+  };
+  return { signal: controller.signal, ended, timer, close };
+};
 
 type Input = Omit<HandlerInput<unknown, unknown, unknown, unknown>, 'ids'>;
 
@@ -83,34 +131,30 @@ const performer = <Ports>({ spec, handle }: Route<Ports>, { ids, idempotency, na
 /** Routes with other answers are refused at the start. */
 const keepable = ({ status, body }: Answer): KeptAnswer => ({ status, body: typeof body === 'string' ? body : null });
 
-const CALLER_GONE = 'The caller went away.';
-
-interface Steps {
-  readonly work: (signal: AbortSignal) => Promise<Answer>;
-  /** `gone` rejects when the caller has left. */
-  readonly send: (answer: Answer, gone: Promise<never>) => Promise<void> | void;
+interface Sending {
+  readonly spec: RouteSpec<object, never>;
+  /** Rejects when the client has left. */
+  readonly gone: Promise<never>;
 }
 
-/** Real time, whatever the product's clock says: it bounds how long a connection is held. */
-const withinBudget = async ({ res }: Context, budgetMs: number, { work, send }: Steps): Promise<void> => {
-  // 'close' has already fired.
-  if (res.destroyed) throw new DomainError('unavailable', CALLER_GONE);
-  const controller = new AbortController();
-  const { promise: ended, reject } = Promise.withResolvers<never>();
-  const end = (why: string) => {
-    const reason = new DomainError('unavailable', why);
-    controller.abort(reason);
-    reject(reason);
-  };
-  const onClose = () => end(CALLER_GONE);
-  const timer = setTimeout(end, budgetMs, 'The time budget is spent.');
-  res.once('close', onClose);
-  try {
-    const answer = await Promise.race([work(controller.signal), ended]);
-    clearTimeout(timer);
-    await send(answer, ended);
-  } finally {
-    clearTimeout(timer);
-    res.off('close', onClose);
+const send = (ctx: Context, { status, body, headers, cookies }: Answer, { spec, gone }: Sending): Promise<void> | void => {
+  const { contentType = null, schema = null } = spec.answers[status] ?? {};
+  if (spec.secret) ctx.set('Pragma', 'no-cache');
+  if (spec.publicMaxAgeSeconds !== undefined) ctx.set('Cache-Control', `public, max-age=${spec.publicMaxAgeSeconds}`);
+  if (contentType?.startsWith('text/html')) ctx.set(PAGE_HEADERS);
+  for (const [name, value] of headers) ctx.set(name, value);
+  for (const { line } of cookies) ctx.res.appendHeader('Set-Cookie', line);
+  ctx.status = status;
+  if (body === null || contentType === null) {
+    ctx.body = null;
+    ctx.status = status;
+    return;
   }
+  ctx.set('Content-Type', contentType);
+  if (typeof body === 'string' || Buffer.isBuffer(body)) {
+    ctx.body = body;
+    return;
+  }
+  ctx.respond = false;
+  return streamEvents(ctx, body, { schema, gone });
 };
