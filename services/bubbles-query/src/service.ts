@@ -10,7 +10,7 @@ import { bubbleReady } from './adapters/bus/events.ts';
 import { bubbleRoutes } from './adapters/http/bubbles.ts';
 import { cursors } from './adapters/http/cursors.ts';
 import { internalRoutes } from './adapters/http/internal.ts';
-import { presenter } from './adapters/http/present.ts';
+import { presentBubble } from './adapters/http/present.ts';
 import { createIdentity } from './adapters/services/identity.ts';
 import { openStores, type Stores } from './adapters/store/stores.ts';
 import { type App, createApp } from './app.ts';
@@ -31,7 +31,6 @@ export function createBubblesQuery(config: Config, infra: Infra, { identity }: P
   const { clock, log } = infra;
   let loops: ReturnType<typeof startLoops> | null = null;
   const stores = openStores({ ...infra, source: NAME, onCommit: () => loops?.relay.poke() });
-  const present = presenter(config);
   const search = createSearchEngine({ ...stores, ...config.search, clock, log });
   const app = createApp({
     ...stores,
@@ -40,11 +39,11 @@ export function createBubblesQuery(config: Config, infra: Infra, { identity }: P
     index: search.index,
     runInSlices: search.runInSlices,
     feed: createFeed(clock),
-    bubbleReady: bubbleReady(present.bubble),
+    bubbleReady: bubbleReady((bubble, view) => presentBubble(bubble, view, config)),
   });
   return {
     name: NAME,
-    routes: [...bubbleRoutes(app, { present, cursors: cursors(cursorsWith(config.cursorKeys)) }), ...internalRoutes(app)],
+    routes: [...bubbleRoutes(app, { ...config, cursors: cursors(cursorsWith(config.cursorKeys)) }), ...internalRoutes(app)],
     eventHandlers: eventHandlers(app),
     jobs: jobs(app),
     async start() {

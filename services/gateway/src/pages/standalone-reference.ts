@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { INTERNAL_ERROR_MESSAGE } from '@bubbles/http/routes/http-errors.ts';
-import { envelope } from '@bubbles/http/wire/framing.ts';
+import { envelope, INTERNAL_ERROR_MESSAGE } from '@bubbles/http/routes/http-errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Answer } from '../exchange/answer.ts';

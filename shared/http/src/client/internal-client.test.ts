@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { withLogFields } from '@bubbles/kernel/log.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { envelope } from '../wire/framing.ts';
+import { envelope } from '../routes/http-errors.ts';
 import { type InternalClient, internalClient } from './internal-client.ts';
 
 const tokens = { authorizationFor: (audience: string) => Promise.resolve(`Bearer for-${audience}`) };

@@ -1,6 +1,5 @@
 import type { DomainError, ErrorKind, Refusal } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
-import { envelope } from '../wire/framing.ts';
 import type { ErrorFormat } from './route.ts';
 
 /** The form of an error's body; the product's contract lists the types that there are. */
@@ -42,6 +41,8 @@ export interface ErrorAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
+
+export const envelope = (type: string, message: string): string => JSON.stringify({ error: { type, message } });
 
 /** Where a client that was refused learns how to get a token (RFC 9728). */
 export const resourceMetadataUrl = (publicBaseUrl: string): string => `${publicBaseUrl}/.well-known/oauth-protected-resource`;

@@ -52,6 +52,3 @@ export const framingFault = (req: IncomingMessage): string | null => {
   if (!PATH.test(req.url ?? '')) return 'the target must be a path';
   return null;
 };
-
-/** The body of a refusal. */
-export const envelope = (type: string, message: string): string => JSON.stringify({ error: { type, message } });

@@ -16,7 +16,7 @@ import { bubbleIdOf } from '../../domain/short-id.ts';
 import { asText } from '../../domain/transcript.ts';
 import type { ListFilters } from '../../ports.ts';
 import type { Cursors } from './cursors.ts';
-import type { Presenter } from './present.ts';
+import { type Presenting, presentBubble, presentComment, presentRow, presentSegment } from './present.ts';
 
 const common = { tag: 'Bubbles', guard: pat('bubbles:read') } as const;
 const ById = z.object({ id: CallerId.meta({ description: 'The uuid, or the short id of app URLs', examples: [EXAMPLE_IDS.bubble] }) });
@@ -35,13 +35,11 @@ const filtersOf = ({
   createdBeforeMs: created_before ?? null,
 });
 
-/** Adapters of the routes' own. */
-interface Tools {
-  readonly present: Presenter;
+interface Tools extends Presenting {
   readonly cursors: Cursors;
 }
 
-const listBubbles = (app: App, { present, cursors }: Tools) =>
+const listBubbles = (app: App, { cursors, ...presenting }: Tools) =>
   route(
     {
       ...common,
@@ -63,11 +61,11 @@ const listBubbles = (app: App, { present, cursors }: Tools) =>
         limit,
         encode: ({ createdAt, id }) => cursors.rows.encode({ createdMs: createdMsOf(createdAt), id }, scope),
       });
-      return { data: rows.map(present.row), has_more: next !== null, next_cursor: next };
+      return { data: rows.map((row) => presentRow(row, presenting)), has_more: next !== null, next_cursor: next };
     },
   );
 
-const searchBubbles = (app: App, { present, cursors }: Tools) =>
+const searchBubbles = (app: App, { cursors, ...presenting }: Tools) =>
   route(
     {
       ...common,
@@ -86,11 +84,11 @@ const searchBubbles = (app: App, { present, cursors }: Tools) =>
       const after = cursor === undefined ? null : cursors.hits.decode(cursor, scope);
       const found = await app.searchBubbles({ userId, words, filters, after, limit: limit + 1 });
       const { rows, next } = keysetPage({ rows: found, limit, encode: ({ position }) => cursors.hits.encode(position, scope) });
-      return { data: rows.map(({ row }) => present.row(row)), has_more: next !== null, next_cursor: next };
+      return { data: rows.map(({ row }) => presentRow(row, presenting)), has_more: next !== null, next_cursor: next };
     },
   );
 
-const getBubble = (app: App, { present }: Tools) =>
+const getBubble = (app: App, presenting: Tools) =>
   route(
     {
       ...common,
@@ -104,11 +102,11 @@ const getBubble = (app: App, { present }: Tools) =>
     },
     async ({ caller, params }) => {
       const { bubble, ...view } = await app.getBubble(caller.userId, params.id);
-      return present.bubble(bubble, view);
+      return presentBubble(bubble, view, presenting);
     },
   );
 
-const getTranscript = (app: App, { present }: Tools) =>
+const getTranscript = (app: App) =>
   route(
     {
       ...common,
@@ -124,12 +122,12 @@ const getTranscript = (app: App, { present }: Tools) =>
     async ({ caller, params, query: { format } }) => {
       const { bubbleId: bubble_id, segments } = await app.getTranscript(caller.userId, params.id);
       return format === 'json'
-        ? { bubble_id, format, segments: segments.map(present.segment) }
+        ? { bubble_id, format, segments: segments.map(presentSegment) }
         : { bubble_id, format, text: asText(segments) };
     },
   );
 
-const listComments = (app: App, { present, cursors }: Tools) =>
+const listComments = (app: App, { cursors, ...presenting }: Tools) =>
   route(
     {
       ...common,
@@ -151,7 +149,7 @@ const listComments = (app: App, { present, cursors }: Tools) =>
       const after = cursor === undefined ? null : cursors.comments.decode(cursor, scope);
       const { comments, directory } = await app.listComments(userId, params.id, { after, limit: limit + 1 });
       const { rows, next } = keysetPage({ rows: comments, limit, encode: (last) => cursors.comments.encode(last, scope) });
-      return { data: rows.map((comment) => present.comment(comment, directory)), has_more: next !== null, next_cursor: next };
+      return { data: rows.map((comment) => presentComment(comment, directory, presenting)), has_more: next !== null, next_cursor: next };
     },
   );
 
@@ -159,6 +157,6 @@ export const bubbleRoutes = (app: App, tools: Tools) => [
   listBubbles(app, tools),
   searchBubbles(app, tools),
   getBubble(app, tools),
-  getTranscript(app, tools),
+  getTranscript(app),
   listComments(app, tools),
 ];

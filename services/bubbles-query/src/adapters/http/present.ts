@@ -1,80 +1,120 @@
-import type { Bubble as BubbleBody, BubbleSummary } from '@bubbles/contracts/api/bubble.ts';
+import { createHmac } from 'node:crypto';
+import type { Bubble as BubbleBody, BubblePerson, BubbleSummary } from '@bubbles/contracts/api/bubble.ts';
 import type { Comment as CommentBody } from '@bubbles/contracts/api/comment.ts';
 import type { TranscriptSegment } from '@bubbles/contracts/api/transcript.ts';
 import type { Bubble } from '../../domain/bubble.ts';
 import type { ShownComment } from '../../domain/comment.ts';
-import { type Directory, externalDomains } from '../../domain/person.ts';
+import { addressKey, current, type Directory, externalDomains, type Person } from '../../domain/person.ts';
 import { shortIdOf } from '../../domain/short-id.ts';
 import type { Segment } from '../../domain/transcript.ts';
 import type { ListRow } from '../../ports.ts';
-import { type PeoplePresenter, type PeopleView, peoplePresenter } from './people.ts';
+
+const ID_CHARACTERS = 24;
+
+interface PeopleView {
+  readonly bubbleId: string;
+  readonly directory: Directory;
+  readonly seesAddresses: boolean;
+  /** Of the ids of those without an account. */
+  readonly personKey: Buffer;
+}
+
+/** As recorded, and as the account has it now. */
+const addressesOf = (person: Person, directory: Directory): string[] =>
+  [person.email, current(person, directory).email].flatMap((email) => (email === null ? [] : addressKey(email)));
+
+/** Without those who are here once more with an account. */
+const withoutDoubles = (people: readonly Person[], directory: Directory): readonly Person[] => {
+  const ofAccounts = new Set(people.flatMap((person) => (person.userId === null ? [] : addressesOf(person, directory))));
+  return people.filter(({ userId, email }) => userId !== null || email === null || !ofAccounts.has(addressKey(email)));
+};
+
+/** Those without an address are told apart by name and place. */
+const markOf = ({ name, email }: Person, namesakesBefore: number): string =>
+  email === null ? `name\n${name ?? ''}\n${namesakesBefore}` : `email\n${addressKey(email)}`;
+
+const outsiderId = (mark: string, { bubbleId, personKey }: PeopleView): string =>
+  `ext_${createHmac('sha256', personKey).update(`${bubbleId}\n${mark}`).digest('base64url').slice(0, ID_CHARACTERS)}`;
+
+/** Somebody without an account has an id that is stable for the bubble and the address, and says nothing of it. */
+const presentPerson = (person: Person, view: PeopleView, namesakesBefore = 0): BubblePerson => {
+  const { name, email } = current(person, view.directory);
+  return { id: person.userId ?? outsiderId(markOf(person, namesakesBefore), view), name, email: view.seesAddresses ? email : null };
+};
+
+/** Each once. */
+const presentPeople = (people: readonly Person[], view: PeopleView): BubblePerson[] => {
+  const namesakes = new Map<string, number>();
+  const presented = new Map<string, BubblePerson>();
+  for (const person of withoutDoubles(people, view.directory)) {
+    const before = namesakes.get(person.name ?? '') ?? 0;
+    if (person.userId === null && person.email === null) namesakes.set(person.name ?? '', before + 1);
+    const one = presentPerson(person, view, before);
+    const known = presented.get(one.id);
+    presented.set(one.id, known === undefined ? one : { ...known, name: known.name ?? one.name });
+  }
+  return [...presented.values()];
+};
 
 const timeOrNull = (at: Date | null): string | null => (at === null ? null : at.toISOString());
 
-interface PresenterOptions {
+/** What links and ids are made with. */
+export interface Presenting {
   /** Origin and path that deep links begin with, without a trailing slash. */
   readonly appBaseUrl: string;
   readonly personKey: Buffer;
 }
 
-/** The only place that writes the wire's names. */
-export function presenter({ appBaseUrl, personKey }: PresenterOptions) {
-  const people = peoplePresenter(personKey);
-  const bubbleUrl = (id: string): string => `${appBaseUrl}/b/${shortIdOf(id)}`;
-  return {
-    bubble: (bubble: Bubble, view: Omit<PeopleView, 'bubbleId'>): BubbleBody =>
-      presentBubble(bubble, { ...view, bubbleId: bubble.id }, { people, bubbleUrl }),
-    row: ({ id, creatorId, summary, ...row }: ListRow): BubbleSummary => ({
-      id,
-      type: row.type,
-      title: row.title,
-      url: bubbleUrl(id),
-      created_at: timeOrNull(row.createdAt),
-      team_id: row.teamId,
-      channel_id: row.channelId,
-      author_id: creatorId,
-      thumbnail_url: row.thumbnailUrl,
-      duration_seconds: row.durationSeconds,
-      comment_count: row.commentCount,
-      expires_at: timeOrNull(row.expiresAt),
-      has_summary: summary !== null,
-      summary,
-    }),
-    segment: ({ speaker, text, startTimeSeconds, endTimeSeconds }: Segment): TranscriptSegment => ({
-      speaker: speaker && { id: speaker.id, name: speaker.name },
-      text,
-      start_time_seconds: startTimeSeconds,
-      end_time_seconds: endTimeSeconds,
-    }),
-    comment: (comment: ShownComment, directory: Directory): CommentBody => ({
-      id: comment.id,
-      thread_id: comment.threadId,
-      bubble_id: comment.bubbleId,
-      kind: comment.kind,
-      body: comment.kind === 'text' ? comment.body : null,
-      video_url: comment.videoUrl,
-      image_url: comment.imageUrl,
-      created_at: comment.createdAt.toISOString(),
-      author: { id: comment.author.id, name: (directory.get(comment.author.id) ?? comment.author).name },
-      is_pinned: comment.pinned,
-      timestamp_seconds: comment.timestampSeconds,
-      url: `${bubbleUrl(comment.bubbleId)}?comment=${encodeURIComponent(comment.id)}`,
-    }),
-  };
-}
-export type Presenter = ReturnType<typeof presenter>;
+const bubbleUrl = (id: string, { appBaseUrl }: Pick<Presenting, 'appBaseUrl'>): string => `${appBaseUrl}/b/${shortIdOf(id)}`;
 
-interface Tools {
-  readonly people: PeoplePresenter;
-  readonly bubbleUrl: (id: string) => string;
-}
+export const presentRow = ({ id, creatorId, summary, ...row }: ListRow, presenting: Presenting): BubbleSummary => ({
+  id,
+  type: row.type,
+  title: row.title,
+  url: bubbleUrl(id, presenting),
+  created_at: timeOrNull(row.createdAt),
+  team_id: row.teamId,
+  channel_id: row.channelId,
+  author_id: creatorId,
+  thumbnail_url: row.thumbnailUrl,
+  duration_seconds: row.durationSeconds,
+  comment_count: row.commentCount,
+  expires_at: timeOrNull(row.expiresAt),
+  has_summary: summary !== null,
+  summary,
+});
 
-function presentBubble(
+export const presentSegment = ({ speaker, text, startTimeSeconds, endTimeSeconds }: Segment): TranscriptSegment => ({
+  speaker: speaker && { id: speaker.id, name: speaker.name },
+  text,
+  start_time_seconds: startTimeSeconds,
+  end_time_seconds: endTimeSeconds,
+});
+
+export const presentComment = (comment: ShownComment, directory: Directory, presenting: Presenting): CommentBody => ({
+  id: comment.id,
+  thread_id: comment.threadId,
+  bubble_id: comment.bubbleId,
+  kind: comment.kind,
+  body: comment.kind === 'text' ? comment.body : null,
+  video_url: comment.videoUrl,
+  image_url: comment.imageUrl,
+  created_at: comment.createdAt.toISOString(),
+  author: { id: comment.author.id, name: (directory.get(comment.author.id) ?? comment.author).name },
+  is_pinned: comment.pinned,
+  timestamp_seconds: comment.timestampSeconds,
+  url: `${bubbleUrl(comment.bubbleId, presenting)}?comment=${encodeURIComponent(comment.id)}`,
+});
+
+type BubbleView = Pick<PeopleView, 'directory' | 'seesAddresses'>;
+
+export const presentBubble = (
   { id, details, media, transcript, notes, commentCount }: Bubble,
-  view: PeopleView,
-  { people, bubbleUrl }: Tools,
-): BubbleBody {
+  { directory, seesAddresses }: BubbleView,
+  presenting: Presenting,
+): BubbleBody => {
   if (details === null) throw new TypeError('a bubble without details is read by nobody');
+  const view = { bubbleId: id, directory, seesAddresses, personKey: presenting.personKey };
   const { meeting, participants, author } = details;
   /** Without media there is nothing to process. */
   const whenUnreported = details.hasMedia ? false : null;
@@ -82,13 +122,13 @@ function presentBubble(
     id,
     type: details.type,
     title: details.title,
-    url: bubbleUrl(id),
+    url: bubbleUrl(id, presenting),
     created_at: timeOrNull(details.createdAt),
     team_id: details.teamId,
     channel_id: details.channelId,
     channel_name: details.channelName,
-    author: author && people.one(author, view),
-    participants: people.all(participants, view),
+    author: author && presentPerson(author, view),
+    participants: presentPeople(participants, view),
     media: {
       video_url: media?.videoUrl ?? null,
       thumbnail_url: media?.thumbnailUrl ?? null,
@@ -107,10 +147,10 @@ function presentBubble(
     creator_id: details.creatorId,
     response_required: details.responseRequired,
     has_external_participants: participants.some(({ isExternal }) => isExternal),
-    external_participant_email_domains: view.seesAddresses ? externalDomains(participants, view.directory) : [],
+    external_participant_email_domains: seesAddresses ? externalDomains(participants, directory) : [],
     meeting:
       details.type === 'meeting_recording'
         ? { platform: meeting?.platform ?? null, start_time: timeOrNull(meeting?.startTime ?? null) }
         : null,
   };
-}
+};

@@ -17,8 +17,7 @@ import { z } from 'zod';
 import type { App } from '../../app.ts';
 import type { Profile } from '../../domain/account.ts';
 import { pageById } from './paging.ts';
-import { presentIssuedKey } from './present.ts';
-import { presentAdminAccount, presentCreatedAccount, presentSession } from './present-admin.ts';
+import { presentAdminAccount, presentCreatedAccount, presentIssuedKey, presentSession } from './present.ts';
 
 const OPERATOR = { tag: 'Admin', guard: internal(['operator']) } as const;
 const ById = z.object({ id: CallerId });

@@ -16,7 +16,7 @@ import { route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
 import { pageById } from './paging.ts';
-import { presentAdminTeam, presentChannel } from './present-admin.ts';
+import { presentAdminTeam, presentChannel } from './present.ts';
 
 const OPERATOR = { tag: 'Admin', guard: internal(['operator']) } as const;
 const ById = z.object({ id: CallerId });

@@ -3,14 +3,22 @@ import type { ApiKeyCreated, ApiKeySummary } from '@bubbles/contracts/api/api-ke
 import type { Team as ApiTeam, User } from '@bubbles/contracts/api/user.ts';
 import type {
   AccountFacts,
+  AdminAccount,
+  AdminChannel,
+  AdminTeam,
   CheckResult as CheckResultAnswer,
+  CreatedAccount as CreatedAccountAnswer,
+  IssuedSession as IssuedSessionAnswer,
   TeamAccess as TeamAccessAnswer,
   UserAccess,
 } from '@bubbles/contracts/internal/identity.ts';
+import type { z } from 'zod';
 import { type Account, lifeOf } from '../../domain/account.ts';
 import type { CheckResult, RateDecision } from '../../domain/credential.ts';
-import type { IssuedKey } from '../../domain/token.ts';
+import type { Channel, Team } from '../../domain/team.ts';
+import type { IssuedKey, IssuedSession } from '../../domain/token.ts';
 import type { AccountAccess, TeamAccess } from '../../use-cases/access.ts';
+import type { CreatedAccount } from '../../use-cases/accounts.ts';
 import type { ListedKey } from '../../use-cases/keys.ts';
 import type { TeamOfCaller } from '../../use-cases/teams.ts';
 
@@ -81,4 +89,54 @@ export const presentTeamAccess = ({ id, team }: TeamAccess): TeamAccessAnswer =>
   plan: team?.plan ?? 'free',
   archived: team?.archived ?? true,
   channel_ids: team?.channels.map((channel) => channel.id) ?? [],
+});
+
+export const presentAdminAccount = (account: Account): z.infer<typeof AdminAccount> => ({
+  ...presentAccount(account),
+  created_at: account.createdAt.toISOString(),
+  memberships: account.memberships.map(({ teamId, role, hidden }) => ({ team_id: teamId, role, hidden })),
+  active_keys: account.keys.map(({ id, name, preview, createdAt }) => ({
+    id,
+    name,
+    token_preview: preview,
+    created_at: createdAt.toISOString(),
+  })),
+});
+
+export const presentSession = ({ session, token }: IssuedSession): z.infer<typeof IssuedSessionAnswer> => ({
+  id: session.id,
+  session_token: token,
+  expires_at: session.expiresAt.toISOString(),
+});
+
+export const presentCreatedAccount = ({ account, session, key }: CreatedAccount): z.infer<typeof CreatedAccountAnswer> => ({
+  account: presentAdminAccount(account),
+  session: presentSession(session),
+  key: key && presentIssuedKey(key),
+});
+
+export const presentChannel = ({ id, name, memberIds }: Channel): z.infer<typeof AdminChannel> => ({
+  id,
+  name,
+  member_ids: memberIds && [...memberIds],
+});
+
+export const presentAdminTeam = ({
+  id,
+  name,
+  plan,
+  archived,
+  domain,
+  discoverable,
+  createdAt,
+  channels,
+}: Team): z.infer<typeof AdminTeam> => ({
+  id,
+  name,
+  plan,
+  archived,
+  domain,
+  discoverable,
+  created_at: createdAt.toISOString(),
+  channels: channels.map(presentChannel),
 });
