@@ -7,7 +7,7 @@ const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const BREAKER_VALUES = { closed: 0, 'half-open': 1, open: 2 } as const;
 
 /** What the gateway measures beside the requests that it has answered. */
-export const gatewayMetrics = ({ registry }: Metrics) => ({
+export const createGatewayMetrics = ({ registry }: Metrics) => ({
   upstreamSeconds: new Histogram({
     name: 'gateway_upstream_seconds',
     help: 'From sending a request to a service to the end of its answer.',

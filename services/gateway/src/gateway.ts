@@ -11,16 +11,16 @@ import { startLoop } from '@bubbles/kernel/loop.ts';
 import type { Counter } from 'prom-client';
 import { createAdmission } from './admission/admission.ts';
 import { createIdentityChecks } from './admission/identity-checks.ts';
-import { memoryShares } from './balancing/memory-shares.ts';
+import { createMemoryShares } from './balancing/memory-shares.ts';
 import type { GatewayConfig } from './config.ts';
 import { createSlowReaders } from './exchange/slow-readers.ts';
 import { createFragmentClient, createFragmentPoll, readBakedFragments } from './fragments/fragment-poll.ts';
 import { createFragmentRegistry, type FragmentReport } from './fragments/registry.ts';
-import { gatewayMetrics, measureBreakers } from './gateway-metrics.ts';
+import { createGatewayMetrics, measureBreakers } from './gateway-metrics.ts';
 import { createPublicDocument } from './pages/document.ts';
 import { ownFragment, ownPages } from './pages/pages.ts';
-import { forwarder } from './pipeline/forward.ts';
-import { type Before, requestHandler, Traffic } from './pipeline/handler.ts';
+import { createForwarder } from './pipeline/forward.ts';
+import { type Before, createRequestHandler, Traffic } from './pipeline/handler.ts';
 import { POOL_LIMITS } from './upstream/address.ts';
 import { createUpstreams, type Upstreams } from './upstream/upstreams.ts';
 
@@ -34,7 +34,7 @@ export interface GatewayInfra {
   readonly before?: Before;
 }
 
-export interface FragmentState extends FragmentReport {
+interface FragmentState extends FragmentReport {
   readonly lastError: string | null;
 }
 
@@ -135,7 +135,7 @@ const variesBy = ({ publicBaseUrl }: GatewayConfig): readonly string[] =>
 const assemble = (config: GatewayConfig, infra: Infra) => {
   const { limits, prefixes } = config;
   const { clock, ids, log, metrics } = infra;
-  const own = gatewayMetrics(metrics);
+  const own = createGatewayMetrics(metrics);
   const tokens = serviceTokens({ caller: GATEWAY, key: config.serviceKey, clock });
   const { connectionsPerAddress: connections, placeWaitMs, connectTimeoutMs } = limits;
   const pools = { ...POOL_LIMITS, connections, placeWaitMs, connectTimeoutMs };
@@ -143,10 +143,10 @@ const assemble = (config: GatewayConfig, infra: Infra) => {
   measureBreakers(metrics, upstreams);
   const { registry, poll, document, closeClient } = fragmentsOf(config, infra, { upstreams, tokens, rejected: own.rejectedFragments });
   const checks = createIdentityChecks({ tokens, clock, deadlineMs: limits.checkTimeoutMs, perCall: own.checksPerCall });
-  const readers = createSlowReaders({ unread: memoryShares(limits.unreadMemory), stallMs: limits.readerStallMs });
+  const readers = createSlowReaders({ unread: createMemoryShares(limits.unreadMemory), stallMs: limits.readerStallMs });
   const traffic = new Traffic();
   const shedder = config.shedding ? loadShedder() : NO_SHEDDING;
-  const handler = requestHandler({
+  const handler = createRequestHandler({
     ...infra,
     registry,
     poll,
@@ -160,11 +160,11 @@ const assemble = (config: GatewayConfig, infra: Infra) => {
     origins: config,
     maxInFlight: limits.maxInFlight,
     known: checks.known,
-    forward: forwarder({
+    forward: createForwarder({
       admission: createAdmission({ checks, upstreams }),
       checks,
       upstreams,
-      bodies: memoryShares(limits.bodyMemory),
+      bodies: createMemoryShares(limits.bodyMemory),
       readers,
       limits,
       clock,

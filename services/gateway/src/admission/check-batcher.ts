@@ -13,7 +13,7 @@ const MAX_WAIT_MS = 2000;
 const PATIENCE_MS = 300;
 
 /** How a check waits among others. */
-export interface CheckTurn {
+interface CheckTurn {
   /** The name under which it takes turns. */
   readonly caller: string;
   /** The credential was good a short time ago: its checks go before those that may be garbage. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { memoryShares } from './memory-shares.ts';
+import { createMemoryShares } from './memory-shares.ts';
 
 const world = () => {
   const evicted: string[] = [];
-  const shares = memoryShares({ totalBytes: 100, shareBytes: 50 });
+  const shares = createMemoryShares({ totalBytes: 100, shareBytes: 50 });
   return { evicted, hold: (peer: string, name: string) => shares.hold(peer, () => void evicted.push(name)) };
 };
 

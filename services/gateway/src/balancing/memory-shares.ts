@@ -30,7 +30,7 @@ interface PeerMemory {
 }
 
 /** Above a peer's share its oldest holder is evicted, above the total the oldest of the peer that holds most: who holds little for a short time never is. */
-export const memoryShares = ({ totalBytes, shareBytes }: MemoryLimits): MemoryShares => {
+export const createMemoryShares = ({ totalBytes, shareBytes }: MemoryLimits): MemoryShares => {
   const peers = new Map<string, PeerMemory>();
   let total = 0;
 

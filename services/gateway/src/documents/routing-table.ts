@@ -1,7 +1,7 @@
 import type { Operation } from './fragment.ts';
 
 /** The operations of one path. */
-export interface Resource {
+interface Resource {
   /** HEAD is found under GET. */
   readonly operations: ReadonlyMap<string, Operation>;
   /** The value of `Allow`. */

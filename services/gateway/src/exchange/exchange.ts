@@ -65,7 +65,7 @@ interface Peer {
   readonly network: string;
 }
 
-export const exchangeOpener = ({ proxies, origins, known, clock, ids }: ExchangeOptions) => {
+export const createExchangeOpener = ({ proxies, origins, known, clock, ids }: ExchangeOptions) => {
   const peers = new WeakMap<Socket, Peer>();
   const newPeer = (socket: Socket): Peer => {
     const address = clientAddress({ peer: socket.remoteAddress ?? '', forwarded: [], proxies });

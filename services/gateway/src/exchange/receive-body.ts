@@ -15,7 +15,7 @@ const LATE = new DomainError('invalid', 'body: not received in time');
 const EVICTED = new DomainError('unavailable', 'Too many unfinished bodies.');
 
 /** Reads a body whole before a connection to a service is taken, so that a slow sender delays nobody else. Answers refusals itself and gives null then. */
-export const bodyReceiver =
+export const createBodyReceiver =
   ({ bodies, timeoutMs }: BodyReceiverOptions) =>
   async (exchange: Exchange, limitBytes: number): Promise<Buffer | null> => {
     const { req, res } = exchange;

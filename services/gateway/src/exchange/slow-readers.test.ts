@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { memoryShares } from '../balancing/memory-shares.ts';
+import { createMemoryShares } from '../balancing/memory-shares.ts';
 import { createSlowReaders } from './slow-readers.ts';
 
 const KB = 1024;
@@ -32,7 +32,7 @@ const aClient = (address = '192.0.2.1') => {
 };
 
 const readersWith = ({ stallMs = 60_000, shareBytes = 100 * 1024 * KB } = {}) =>
-  createSlowReaders({ unread: memoryShares({ totalBytes: 2 * shareBytes, shareBytes }), stallMs });
+  createSlowReaders({ unread: createMemoryShares({ totalBytes: 2 * shareBytes, shareBytes }), stallMs });
 
 afterEach(() => void jest.useRealTimers());
 

@@ -17,7 +17,7 @@ export interface RequestHead {
 }
 
 /** Of interest only when the peer is a trusted proxy. */
-export interface ForwardedFields {
+interface ForwardedFields {
   readonly for: readonly string[];
   readonly host: string | null;
   readonly proto: string | null;

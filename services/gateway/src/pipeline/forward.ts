@@ -7,7 +7,7 @@ import type { MemoryShares } from '../balancing/memory-shares.ts';
 import { isWithin, type Operation } from '../documents/fragment.ts';
 import { fail } from '../exchange/answer.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import { bodyReceiver } from '../exchange/receive-body.ts';
+import { createBodyReceiver } from '../exchange/receive-body.ts';
 import type { SlowReaders } from '../exchange/slow-readers.ts';
 import { forwardedRequestHeaders } from '../messages/header-rules.ts';
 import { acceptedTraceparent, affinityOf, newTraceparents } from '../messages/sender.ts';
@@ -38,11 +38,11 @@ interface ForwarderOptions {
 export type Forward = (exchange: Exchange, operation: Operation) => Promise<void>;
 
 /** Takes a request with a known operation to the service that owns it. Identity authenticates its own routes; for the others it is asked first. */
-export const forwarder = (options: ForwarderOptions): Forward => {
+export const createForwarder = (options: ForwarderOptions): Forward => {
   const { admission, limits, clock, ids, readers } = options;
   const budget = new RetryBudget();
   const newTrace = newTraceparents((bytes) => ids.bytes(bytes));
-  const receive = bodyReceiver({ bodies: options.bodies, timeoutMs: limits.bodyTimeoutMs });
+  const receive = createBodyReceiver({ bodies: options.bodies, timeoutMs: limits.bodyTimeoutMs });
   return async (exchange, operation) => {
     const { res, req, head, target, method } = exchange;
     // The credential is checked first, and again when it may have ended while the body was on its way.

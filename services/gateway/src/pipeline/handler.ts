@@ -7,7 +7,7 @@ import type { Log } from '@bubbles/kernel/log.ts';
 import type { Operation } from '../documents/fragment.ts';
 import { type OwnedPrefixes, ownerOf } from '../documents/ownership.ts';
 import { answerOptions, fail, refuse } from '../exchange/answer.ts';
-import { type Exchange, type ExchangeOptions, exchangeOpener } from '../exchange/exchange.ts';
+import { createExchangeOpener, type Exchange, type ExchangeOptions } from '../exchange/exchange.ts';
 import type { SlowReaders } from '../exchange/slow-readers.ts';
 import type { FragmentPoll } from '../fragments/fragment-poll.ts';
 import type { FragmentRegistry } from '../fragments/registry.ts';
@@ -34,8 +34,8 @@ interface HandlerOptions extends ExchangeOptions {
 }
 
 /** One request from its first byte to the last of its answer. */
-export const requestHandler = (options: HandlerOptions): RequestListener => {
-  const open = exchangeOpener(options);
+export const createRequestHandler = (options: HandlerOptions): RequestListener => {
+  const open = createExchangeOpener(options);
   return (req, res) => {
     const exchange = open(req, res);
     serve(exchange, options).catch((error: unknown) => {

@@ -8,7 +8,7 @@ import { forwardedResponseHeaders, type ResponseHeaders } from '../messages/head
 import { isObject, parsedJson } from '../messages/json.ts';
 import { type Address, bypassesBreaker, type Call, type CallResult, failureOf } from './address.ts';
 
-export interface RelayPlan {
+interface RelayPlan {
   /** Best first. */
   readonly candidates: readonly Address[];
   readonly request: Dispatcher.DispatchOptions;

@@ -11,7 +11,7 @@ export interface ServiceTokens {
   authorizationFor(audience: string): Promise<string>;
 }
 
-export interface InternalClientOptions {
+interface InternalClientOptions {
   /** The service that is called. */
   readonly callee: string;
   /** Its addresses; another is tried when one refuses the connection. */

@@ -35,7 +35,7 @@ export const SERVICE_LIMITS: Limits = {
 const CHECKING_INTERVAL_MS = 1000;
 const CLOSE_IDLE_EVERY_MS = 250;
 
-export interface HttpServerOptions {
+interface HttpServerOptions {
   readonly handler: RequestListener;
   readonly address: Address;
   readonly limits: Limits;
