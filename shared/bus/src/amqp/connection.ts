@@ -46,8 +46,8 @@ export const openConnection = ({ url, name, log, jitter }: ConnectionOptions): A
       goDown(error);
     });
     recovering.on('connect-failed', goDown);
-    recovering.on('reconnect-scheduled', ({ attempt, delay, error }) => {
-      log.warn('broker unreachable, retrying', { connection: name, attempt, delayMs: delay, error });
+    recovering.on('reconnect-scheduled', ({ attempt: failures, delay, error }) => {
+      log.warn('broker unreachable, retrying', { connection: name, failures, delayMs: delay, error });
     });
     recovering.on('reconnect-failed', (error) => log.error('broker given up', { connection: name, error }));
     recovering.on('error', (error) => log.warn('broker connection failed', { connection: name, error }));
@@ -71,7 +71,7 @@ export const openConnection = ({ url, name, log, jitter }: ConnectionOptions): A
     recovery: {
       waitForConnect: false,
       maxRetries: Number.POSITIVE_INFINITY,
-      calculateDelay: (attempt) => backoffMs(attempt, jitter),
+      calculateDelay: (failures) => backoffMs(failures, jitter),
       setup: (fresh: ChannelModel) => proveAlive(fresh, log),
     },
   }).then(listen);
