@@ -1,20 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readBubblesConfig } from '@bubbles/bubbles-query/config.ts';
+import { GATEWAY } from '@bubbles/contracts/services.ts';
 import { readGatewayConfig } from '@bubbles/gateway/config.ts';
-import { readIdentityConfig } from '@bubbles/identity-and-oauth/config.ts';
-import { readWebhooksConfig } from '@bubbles/webhooks-dispatcher/config.ts';
+import { readProcessConfig } from '@bubbles/host/variables.ts';
+import type { Environment } from '@bubbles/kernel/config.ts';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { PRODUCT } from '../../deploy/services/src/product.ts';
 import { openKeys } from '../../deploy/stack/src/keys.ts';
-import { SERVICES, USUAL_REPLICAS } from '../../deploy/stack/src/layout.ts';
-import { planProcesses } from '../../deploy/stack/src/plan.ts';
+import { planProcesses, usualReplicas } from '../../deploy/stack/src/plan.ts';
 
-const READERS = {
-  gateway: readGatewayConfig,
-  'identity-and-oauth': readIdentityConfig,
-  'bubbles-query': readBubblesConfig,
-  'webhooks-dispatcher': readWebhooksConfig,
+const SERVICES = [...PRODUCT.definitions.map(({ name }) => name), GATEWAY];
+const read = (service: string, environment: Environment) => {
+  const definition = PRODUCT.definitions.find(({ name }) => name === service);
+  return definition === undefined ? readGatewayConfig(environment) : readProcessConfig(definition, environment);
 };
 
 const home = mkdtempSync(join(tmpdir(), 'stack-'));
@@ -25,21 +24,21 @@ const plans = planProcesses(
     amqpUrl: 'amqp://broker',
     mongoUrl: 'mongodb://store',
     databasePrefix: '',
-    replicas: USUAL_REPLICAS,
+    replicas: usualReplicas(),
     drainNotice: '1s',
     shedding: true,
-    webhooks: { WEBHOOK_ALLOW_HTTP: 'true' },
+    settings: { WEBHOOK_ALLOW_HTTP: 'true' },
   },
   openKeys(home),
 );
 
 describe('the stack', () => {
   it('runs every service', () => {
-    expect([...new Set(plans.map(({ service }) => service))]).toEqual([...SERVICES]);
+    expect([...new Set(plans.map(({ service }) => service))]).toEqual(SERVICES);
   });
 
   it.each(plans)('$name gets an environment that it takes', ({ service, environment }) => {
-    expect(() => READERS[service](environment)).not.toThrow();
+    expect(() => read(service, environment)).not.toThrow();
   });
 
   it('passes the settings of webhooks on to each dispatcher, and to nobody else', () => {

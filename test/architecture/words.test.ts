@@ -6,7 +6,8 @@ const REFUSED =
 
 const product = productSources();
 const inner = product.filter(({ path }) => /^services\/[^/]+\/src\/(domain|use-cases)\//.test(path));
-const outsideMain = product.filter(({ path }) => !path.endsWith('/src/main.ts'));
+const RUNS_SERVICES = 'shared/host/src/service-process.ts';
+const outsideMain = product.filter(({ path }) => !path.endsWith('/src/main.ts') && path !== RUNS_SERVICES);
 const isPort = ({ path }: Source): boolean => /^shared\/kernel\/src\/(clock|ids)\.ts$|^deploy\/sandbox\/src\/clock\//.test(path);
 
 describe('product code', () => {
@@ -19,7 +20,7 @@ describe('product code', () => {
     expect(places(product, REFUSED)).toEqual([]);
   });
 
-  it('reads its environment in main.ts alone', () => {
+  it('reads its environment in main.ts and where the process of a service begins alone', () => {
     expect(places(outsideMain, /\bprocess\.env\b/)).toEqual([]);
   });
 

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Collection, Database, Doc, IndexSpec } from '@bubbles/store/collection.ts';
-import { fakeClock } from '@bubbles/testing/fake-clock.ts';
-import { recordingBus } from '@bubbles/testing/recording-bus.ts';
-import { memoryInfra } from './memory-infra.ts';
-import { SERVICES } from './services.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
+import { openTestService } from '@bubbles/testing/service-under-test.ts';
+import { PRODUCT } from '../../deploy/services/src/product.ts';
 
 /** What a service asks of one collection at its start. */
 export interface DeclaredIndexes {
@@ -39,11 +38,10 @@ const listening = (database: Database, declare: Declare): Database => ({
 /** Starts every service on an empty store and listens to what it asks for. */
 export const declaredIndexes = async (): Promise<Declarations> => {
   const declared = new Map<string, DeclaredIndexes>();
-  for (const create of SERVICES) {
-    const infra = memoryInfra('bubbles', { clock: fakeClock(), bus: recordingBus() });
-    const database = listening(infra.database, (collection, indexes) => declared.set(`${service.name}/${collection}`, indexes));
-    const service = create({ ...infra, database });
-    await service.idempotency?.ensureIndexes();
+  for (const definition of PRODUCT.definitions) {
+    const { name } = definition;
+    const database = listening(memoryDatabase(), (collection, indexes) => declared.set(`${name}/${collection}`, indexes));
+    const { service } = openTestService(definition, { database });
     await service.start();
     await service.stop();
   }

@@ -1,7 +1,8 @@
+import { settingsIn, settingsOf } from '@bubbles/host/variables.ts';
 import { parseAuthority } from '@bubbles/http/wire/framing.ts';
 import { ConfigError, type Environment, readConfig } from '@bubbles/kernel/config.ts';
 import { commaList, flag, port } from '@bubbles/kernel/config-values.ts';
-import { RECEIVER_VARIABLES, type ReceiverSettings, receiverSettings } from '@bubbles/webhooks-dispatcher/config.ts';
+import { PRODUCT } from '@bubbles/services/product.ts';
 import { z } from 'zod';
 import { type CallerRules, hostOf } from './control/callers.ts';
 
@@ -17,8 +18,10 @@ export interface SandboxConfig {
   readonly data: string;
   /** Set the data of before aside. */
   readonly fresh: boolean;
-  /** As in production, and receivers on loopback unless these are to be strict. */
-  readonly webhooks: ReceiverSettings;
+  /** Receivers on this machine are refused, as in production. */
+  readonly strictReceivers: boolean;
+  /** Of the services' own variables, those that are given. */
+  readonly settings: Environment;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
@@ -38,12 +41,15 @@ const Variables = z.object({
   SANDBOX_ALLOWED_HOSTS: hostNames(),
   SANDBOX_REMOTE_CONTROL: flag().default(false),
   SANDBOX_STRICT_RECEIVERS: flag().default(false),
-  ...RECEIVER_VARIABLES,
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('error'),
 });
 
+/** Those of a service that are no matter of the machine count here too. */
+const WithSettings = z.object({ ...settingsOf(PRODUCT.definitions), ...Variables.shape });
+
 /** The flags `--fresh` and `--data <folder>` and the environment; flags win. */
 export function readSandboxConfig(args: readonly string[], env: Environment): SandboxConfig {
+  readConfig(WithSettings, env);
   const variables = readConfig(Variables, env);
   let data = variables.SANDBOX_DATA;
   let fresh = false;
@@ -63,7 +69,8 @@ export function readSandboxConfig(args: readonly string[], env: Environment): Sa
     },
     data,
     fresh,
-    webhooks: receiverSettings(variables, { loopback: !variables.SANDBOX_STRICT_RECEIVERS, offline: true }),
+    strictReceivers: variables.SANDBOX_STRICT_RECEIVERS,
+    settings: settingsIn(PRODUCT.definitions, env),
     logLevel: variables.LOG_LEVEL,
   };
 }

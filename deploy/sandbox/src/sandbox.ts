@@ -1,24 +1,28 @@
 import { memoryBus } from '@bubbles/bus/memory/memory.ts';
+import { GATEWAY } from '@bubbles/contracts/services.ts';
 import { COMMITTED_FRAGMENTS, GATEWAY_LIMITS, type GatewayConfig, prefixesOf } from '@bubbles/gateway/config.ts';
+import { prefixesIn } from '@bubbles/gateway/documents/ownership.ts';
 import { createGateway, type Gateway } from '@bubbles/gateway/gateway.ts';
+import type { ServiceDefinition } from '@bubbles/host/service.ts';
 import { type Address, type HeldPort, holdPort } from '@bubbles/http/wire/listen.ts';
 import { errorCode } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { isAddressFault, StartupError } from '@bubbles/kernel/run-process.ts';
+import { PRODUCT, type Product } from '@bubbles/services/product.ts';
 import type { EmbeddedStore } from '@bubbles/store-embedded/open-embedded.ts';
+import { webhooksDispatcherWith } from '@bubbles/webhooks-dispatcher/service.ts';
+import { type CallerKeys, createCallerKeys } from './caller-keys.ts';
 import { type SteppingClock, steppingClock } from './clock/stepping-clock.ts';
 import type { SandboxConfig } from './config.ts';
 import { controlApp } from './control/control-app.ts';
 import { gate } from './control/gate.ts';
 import type { Stage } from './control/routes.ts';
-import { type House, house, type LogOf } from './house.ts';
 import { openStore } from './open-store.ts';
 import { outboxes as openOutboxes } from './outboxes.ts';
-import { type ServiceKeys, serviceKeys } from './service-keys.ts';
-import { SERVICE_NAMES } from './services.ts';
+import { type LogOf, type SandboxServices, sandboxServices } from './sandbox-services.ts';
+import { SANDBOX_DRAIN } from './service-slot.ts';
 import { type SettingDoc, settings } from './settings.ts';
 import { countedBus, type Settle, settling } from './settle.ts';
-import { SANDBOX_DRAIN } from './slot.ts';
 import type { World } from './world.ts';
 
 export interface Sandbox {
@@ -34,8 +38,8 @@ const LOOPBACK = '127.0.0.1';
 const STEP_LIMIT_MS = 10 * 60_000;
 const ANY_ADDRESS = ['0.0.0.0', '::', ''];
 
-/** What keeps it from listening, said to who chose the place. */
-function refusedPlace(error: unknown, { host, port }: Pick<SandboxConfig, 'host' | 'port'>): unknown {
+/** What keeps it from listening, said to who chose it. */
+function refusedAddress(error: unknown, { host, port }: Pick<SandboxConfig, 'host' | 'port'>): unknown {
   const code = errorCode(error);
   if (code === 'EADDRINUSE')
     return new StartupError(`Port ${port} is in use already. PORT chooses another one, PORT=0 any that is free.`, error);
@@ -44,15 +48,15 @@ function refusedPlace(error: unknown, { host, port }: Pick<SandboxConfig, 'host'
 }
 
 /** The services must know where they are reached before the gateway listens there; a port that is taken is told before anything is touched. */
-async function holdPlace(address: Address): Promise<HeldPort> {
+async function holdAddress(address: Address): Promise<HeldPort> {
   try {
     return await holdPort(address);
   } catch (error) {
-    throw refusedPlace(error, address);
+    throw refusedAddress(error, address);
   }
 }
 
-interface Place {
+interface ListenAddress {
   readonly host: string;
   readonly port: number;
   readonly url: string;
@@ -60,15 +64,21 @@ interface Place {
   release(): void;
 }
 
-async function placeOf({ host, port }: SandboxConfig): Promise<Place> {
+async function listenAddress({ host, port }: SandboxConfig): Promise<ListenAddress> {
   const listening = host === 'localhost' ? LOOPBACK : host;
-  const held = await holdPlace({ host: listening, port });
+  const held = await holdAddress({ host: listening, port });
   const shown = ANY_ADDRESS.includes(host) ? 'localhost' : host;
   return { ...held, host: listening, url: `http://${shown.includes(':') ? `[${shown}]` : shown}:${held.port}` };
 }
 
-const gatewayConfig = ({ host, port }: Place, behind: House, keys: ServiceKeys): GatewayConfig => {
-  const upstreams = Object.fromEntries(SERVICE_NAMES.map((name) => [name, [behind.urlOf(name)]]));
+interface GatewayParts {
+  readonly services: SandboxServices;
+  readonly keys: CallerKeys;
+  readonly product: Product;
+}
+
+const gatewayConfig = ({ host, port }: ListenAddress, { services, keys, product }: GatewayParts): GatewayConfig => {
+  const upstreams = Object.fromEntries([...services.urls()].map(([name, url]) => [name, [url]]));
   return {
     listen: { host, port },
     ops: null,
@@ -77,8 +87,8 @@ const gatewayConfig = ({ host, port }: Place, behind: House, keys: ServiceKeys):
     allowedHosts: [],
     trustedProxies: { has: () => false },
     upstreams,
-    prefixes: prefixesOf(upstreams),
-    serviceKey: keys.privateKey('gateway'),
+    prefixes: prefixesOf(upstreams, prefixesIn(product.services)),
+    serviceKey: keys.privateKey(GATEWAY),
     bakedFragments: COMMITTED_FRAGMENTS,
     shedding: false,
     limits: GATEWAY_LIMITS,
@@ -87,17 +97,17 @@ const gatewayConfig = ({ host, port }: Place, behind: House, keys: ServiceKeys):
 
 interface StageParts {
   readonly store: EmbeddedStore;
-  readonly place: Place;
+  readonly place: ListenAddress;
   readonly clock: SteppingClock;
   readonly settle: Settle;
-  readonly behind: House;
+  readonly services: SandboxServices;
   readonly gateway: () => Gateway;
 }
 
-const stageOf = ({ store, place, clock, settle, behind, gateway }: StageParts): Stage => ({
+const stageOf = ({ store, place, clock, settle, services, gateway }: StageParts): Stage => ({
   gate: gate(),
-  actions: () => behind.actions(),
-  world: () => behind.world(),
+  actions: () => services.actions(),
+  world: () => services.world(),
   baseUrl: () => place.url,
   now: () => clock.now(),
   settle,
@@ -106,27 +116,37 @@ const stageOf = ({ store, place, clock, settle, behind, gateway }: StageParts): 
     return clock.advance(ms);
   },
   async reset() {
-    await behind.stop();
+    await services.stop();
     store.clear();
     await clock.reset();
-    await behind.start();
+    await services.start();
     await gateway().refresh();
   },
   async setService(name, state) {
-    await behind.setService(name, state);
+    await services.setService(name, state);
     if (state.state === 'down') return;
     await gateway().refresh();
     await settle('facts');
   },
 });
 
-interface Ground {
+/** What the sandbox alone lets the dispatcher do: receivers on this machine, and none of them one of ours. */
+const definitionsOf = (product: Product, strictReceivers: boolean, ownPorts: () => ReadonlySet<number>): readonly ServiceDefinition[] => {
+  const dispatcher = webhooksDispatcherWith(({ receivers, ...config }) => ({
+    ...config,
+    receivers: { ...receivers, loopback: !strictReceivers, offline: true, ownPorts },
+  }));
+  return product.definitions.map((definition) => (definition.name === dispatcher.name ? dispatcher : definition));
+};
+
+interface StartContext {
   readonly store: EmbeddedStore;
-  readonly place: Place;
+  readonly place: ListenAddress;
   readonly logOf: LogOf;
+  readonly product: Product;
 }
 
-async function startOn({ store, place, logOf }: Ground, config: SandboxConfig): Promise<Omit<Sandbox, 'setAside'>> {
+async function startOn({ store, place, logOf, product }: StartContext, config: SandboxConfig): Promise<Omit<Sandbox, 'setAside'>> {
   const log = logOf('sandbox');
   const ids = systemIds();
   const kept = settings(store.database('sandbox').collection<SettingDoc>('settings'), ids);
@@ -137,13 +157,15 @@ async function startOn({ store, place, logOf }: Ground, config: SandboxConfig): 
   const bus = countedBus(memoryBus({ clock, log }));
   const settle = settling({
     bus,
-    parts: () => behind.parts(),
+    parts: () => services.parts(),
     waiting: outboxes.waiting,
-    isPartial: () => behind.isPartial(),
+    isPartial: () => services.isPartial(),
   });
-  const keys = serviceKeys(clock);
+  const keys = createCallerKeys(product.services);
   const infra = { clock, ids, log };
-  const behind = house({
+  const services = sandboxServices({
+    definitions: definitionsOf(product, config.strictReceivers, () => new Set([place.port, ...services.ports()])),
+    environment: config.settings,
     store,
     bus,
     infra,
@@ -153,12 +175,10 @@ async function startOn({ store, place, logOf }: Ground, config: SandboxConfig): 
     outboxes,
     logOf,
     publicBaseUrl: place.url,
-    publicPort: place.port,
-    webhooks: config.webhooks,
   });
-  await behind.start();
-  const stage = stageOf({ store, place, clock, settle, behind, gateway: () => gateway });
-  const gateway = createGateway(gatewayConfig(place, behind, keys), {
+  await services.start();
+  const stage = stageOf({ store, place, clock, settle, services, gateway: () => gateway });
+  const gateway = createGateway(gatewayConfig(place, { services, keys, product }), {
     ...infra,
     log: logOf('gateway'),
     before: controlApp(stage, { ...infra, callers: config.callers }),
@@ -166,15 +186,15 @@ async function startOn({ store, place, logOf }: Ground, config: SandboxConfig): 
   try {
     await gateway.start();
   } catch (error) {
-    await behind.stop();
-    throw refusedPlace(error, place);
+    await services.stop();
+    throw refusedAddress(error, place);
   }
   return {
     url: place.url,
-    world: () => behind.world(),
+    world: () => services.world(),
     async stop() {
       const drained = await gateway.stop();
-      await behind.stop();
+      await services.stop();
       // What was answered is kept already.
       const unkept = await faultOf(store.close());
       if (unkept !== null) log.error('the last changes could not be kept', { reason: fileFault(unkept) ?? String(unkept) });
@@ -183,10 +203,10 @@ async function startOn({ store, place, logOf }: Ground, config: SandboxConfig): 
   };
 }
 
-async function startAt(place: Place, config: SandboxConfig, logOf: LogOf): Promise<Sandbox> {
-  const { store, setAside } = openStore(config, logOf('sandbox'));
+async function startAt(config: SandboxConfig, context: Omit<StartContext, 'store'>): Promise<Sandbox> {
+  const { store, setAside } = openStore(config, context.logOf('sandbox'));
   try {
-    return { ...(await startOn({ store, place, logOf }, config)), setAside };
+    return { ...(await startOn({ ...context, store }, config)), setAside };
   } catch (error) {
     const fault = (await faultOf(store.close())) ?? error;
     const reason = fileFault(fault);
@@ -207,10 +227,10 @@ const fileFault = (error: unknown): string | null => {
 };
 
 /** Every service and the gateway in one process, on one embedded store, with a control plane beside the public API. */
-export async function startSandbox(config: SandboxConfig, logOf: LogOf): Promise<Sandbox> {
-  const place = await placeOf(config);
+export async function startSandbox(config: SandboxConfig, logOf: LogOf, product: Product = PRODUCT): Promise<Sandbox> {
+  const place = await listenAddress(config);
   try {
-    return await startAt(place, config, logOf);
+    return await startAt(config, { place, logOf, product });
   } finally {
     place.release();
   }

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
+import { settingsIn } from '@bubbles/host/variables.ts';
 import type { Environment } from '@bubbles/kernel/config.ts';
 import { StartupError } from '@bubbles/kernel/run-process.ts';
+import { PRODUCT } from '@bubbles/services/product.ts';
 import type { StackConfig } from './config.ts';
 import { enginesDown, enginesRun, enginesUp } from './engines.ts';
-import { USUAL_REPLICAS } from './layout.ts';
 import { withLock } from './lock.ts';
+import { usualReplicas } from './plan.ts';
 import { isReady } from './readiness.ts';
 import { openStack, type Stack } from './stack.ts';
 import { forgetState, keepState, readState, type StackState } from './state.ts';
@@ -26,8 +28,7 @@ export const stackCommand = (word: string): Command | null => {
 
 const DRAIN_NOTICE = '1s';
 
-const webhooksOf = (environment: Environment): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(environment).flatMap(([name, value]) => (name.startsWith('WEBHOOK_') && value ? [[name, value]] : [])));
+const settings = (environment: Environment) => settingsIn(PRODUCT.definitions, environment);
 
 const runningOf = (stack: Stack) => stack.plans.filter((plan) => stack.processes.isRunning(plan));
 
@@ -38,7 +39,7 @@ const up: Command = (options) =>
     if (isUp && known.layout.port !== options.port)
       throw new StartupError(`a stack is up on port ${known.layout.port} already; \`npm run stack -- down\` ends it`);
     const changed = isUp
-      ? Object.entries(webhooksOf(options.environment)).filter(([name, value]) => known.layout.webhooks[name] !== value)
+      ? Object.entries(settings(options.environment)).filter(([name, value]) => known.layout.settings[name] !== value)
       : [];
     if (changed.length > 0)
       throw new StartupError(`a stack is up with another ${changed.map(([name]) => name).join(', ')}; \`npm run stack -- down\` ends it`);
@@ -55,9 +56,9 @@ const up: Command = (options) =>
 const prepare = async ({ environment, port }: CommandOptions, known: StackState | null): Promise<StackState> => {
   // An `up` that failed has left the engines that it started.
   const ownEngines = known?.ownEngines || !(await enginesRun(environment));
-  const layout = { port, databasePrefix: '', replicas: USUAL_REPLICAS, drainNotice: DRAIN_NOTICE, shedding: true };
+  const layout = { port, databasePrefix: '', replicas: usualReplicas(), drainNotice: DRAIN_NOTICE, shedding: true };
   const engines = await enginesUp(environment, { terminal: true });
-  return { layout: { ...layout, ...engines, webhooks: webhooksOf(environment) }, ownEngines };
+  return { layout: { ...layout, ...engines, settings: settings(environment) }, ownEngines };
 };
 
 const down: Command = (options) =>

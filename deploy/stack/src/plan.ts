@@ -1,9 +1,33 @@
+import { GATEWAY, OPERATOR } from '@bubbles/contracts/services.ts';
+import type { ServiceDefinition } from '@bubbles/host/service.ts';
+import { localEnvironment } from '@bubbles/host/variables.ts';
+import { PRODUCT, type Product } from '@bubbles/services/product.ts';
+import { z } from 'zod';
 import type { StackKeys } from './keys.ts';
-import { SERVICES, type ServiceName, type StackLayout } from './layout.ts';
+
+/** What a stack is made of, and where. */
+export const StackLayout = z.object({
+  /** The first of a row of ports on loopback. */
+  port: z.int(),
+  amqpUrl: z.string(),
+  mongoUrl: z.string(),
+  /** Before the names of the databases, so that stacks can share a store. */
+  databasePrefix: z.string(),
+  /** Of each service by its name, and of the gateway. */
+  replicas: z.record(z.string(), z.int()),
+  /** How long a process that is told to end goes on serving those who have not noticed. */
+  drainNotice: z.string(),
+  /** Whether a process that cannot keep up refuses. */
+  shedding: z.boolean(),
+  /** Values of the services' own variables. */
+  settings: z.record(z.string(), z.string()),
+});
+export type StackLayout = z.infer<typeof StackLayout>;
 
 export interface ProcessPlan {
   readonly name: string;
-  readonly service: ServiceName;
+  /** A service's name, or the gateway's. */
+  readonly service: string;
   /** Relative to the repository. */
   readonly entry: string;
   readonly url: string;
@@ -12,100 +36,76 @@ export interface ProcessPlan {
 }
 
 const LOOPBACK = '127.0.0.1';
-const PORTS_A_SERVICE = 10;
+const PORTS_PER_SERVICE = 10;
 const OPS_OFFSET = 5;
-const MOST_REPLICAS = OPS_OFFSET;
-/** Deep links of recordings; the app is not a part of this repository. */
-const APP_BASE_URL = 'https://app.example.com';
+const MAX_REPLICAS = OPS_OFFSET;
 
-interface Place {
-  readonly name: string;
-  readonly port: number;
-  readonly url: string;
-}
+/** In the order of their start: who is asked before who asks. */
+const namesOf = ({ definitions }: Product): readonly string[] => [...definitions.map(({ name }) => name), GATEWAY];
 
-const placesOf = ({ port, replicas }: StackLayout, service: ServiceName): readonly Place[] => {
-  if (replicas[service] > MOST_REPLICAS) throw new RangeError(`at most ${MOST_REPLICAS} of a service`);
-  const first = port + SERVICES.toReversed().indexOf(service) * PORTS_A_SERVICE;
-  return Array.from({ length: replicas[service] }, (_, index) => ({
-    name: `${service}-${index + 1}`,
-    port: first + index,
-    url: `http://${LOOPBACK}:${first + index}`,
-  }));
+export const usualReplicas = (product: Product = PRODUCT): StackLayout['replicas'] =>
+  Object.fromEntries(namesOf(product).map((name) => [name, 2]));
+
+/** Every process in the order of their start. */
+export const planProcesses = (layout: StackLayout, keys: StackKeys, product: Product = PRODUCT): readonly ProcessPlan[] => {
+  const names = namesOf(product);
+  const addressesOf = (service: string) => {
+    const count = layout.replicas[service] ?? 0;
+    if (count > MAX_REPLICAS) throw new RangeError(`at most ${MAX_REPLICAS} of a service`);
+    // The gateway has the first port.
+    const first = layout.port + names.toReversed().indexOf(service) * PORTS_PER_SERVICE;
+    return Array.from({ length: count }, (_, index) => ({ port: first + index, url: `http://${LOOPBACK}:${first + index}` }));
+  };
+  const urlsOf = (service: string): readonly string[] => addressesOf(service).map(({ url }) => url);
+  const environmentOf = serviceEnvironment({ layout, keys, product, urlsOf });
+  const processesOf = (service: string, environment: Readonly<Record<string, string>>): readonly ProcessPlan[] =>
+    addressesOf(service).map(({ port, url }, index) => ({
+      name: `${service}-${index + 1}`,
+      service,
+      entry: `services/${service}/src/main.ts`,
+      url,
+      opsUrl: `http://${LOOPBACK}:${port + OPS_OFFSET}`,
+      environment: {
+        HOST: LOOPBACK,
+        PORT: String(port),
+        OPS_HOST: LOOPBACK,
+        OPS_PORT: String(port + OPS_OFFSET),
+        DRAIN_NOTICE: layout.drainNotice,
+        SHEDDING: String(layout.shedding),
+        ...environment,
+      },
+    }));
+  const upstreams = product.definitions.map(({ name }) => ({ name, urls: urlsOf(name) })).filter(({ urls }) => urls.length > 0);
+  return [
+    ...product.definitions.flatMap((definition) => processesOf(definition.name, environmentOf(definition))),
+    ...processesOf(GATEWAY, {
+      UPSTREAMS: upstreams.map(({ name, urls }) => `${name}=${urls.join(',')}`).join(';'),
+      SERVICE_KEY_FILE: keys.privateKeyFile(GATEWAY),
+    }),
+  ];
 };
 
-const urlsOf = (layout: StackLayout, service: ServiceName): string =>
-  placesOf(layout, service)
-    .map(({ url }) => url)
-    .join(',');
-
-/** Every process in the order of their start: who is asked before who asks. */
-export const planProcesses = (layout: StackLayout, keys: StackKeys): readonly ProcessPlan[] =>
-  SERVICES.flatMap((service) => placesOf(layout, service).map((place) => planOf({ layout, keys, service, place })));
-
-interface PlanParts {
+interface EnvironmentParts {
   readonly layout: StackLayout;
   readonly keys: StackKeys;
-  readonly service: ServiceName;
-  readonly place: Place;
+  readonly product: Product;
+  readonly urlsOf: (service: string) => readonly string[];
 }
 
-const planOf = ({ layout, keys, service, place: { name, port, url } }: PlanParts): ProcessPlan => ({
-  name,
-  service,
-  entry: `services/${service}/src/main.ts`,
-  url,
-  opsUrl: `http://${LOOPBACK}:${port + OPS_OFFSET}`,
-  environment: {
-    HOST: LOOPBACK,
-    PORT: String(port),
-    OPS_HOST: LOOPBACK,
-    OPS_PORT: String(port + OPS_OFFSET),
-    DRAIN_NOTICE: layout.drainNotice,
-    SHEDDING: String(layout.shedding),
-    ...ENVIRONMENTS[service](layout, keys),
-  },
-});
-
-type Environment = (layout: StackLayout, keys: StackKeys) => Readonly<Record<string, string>>;
-
-const onStores = ({ mongoUrl, amqpUrl, databasePrefix, ...layout }: StackLayout, database: string) => ({
-  MONGODB_URL: mongoUrl,
-  MONGODB_DATABASE: `${databasePrefix}${database}`,
-  AMQP_URL: amqpUrl,
-  PUBLIC_BASE_URL: `http://${LOOPBACK}:${layout.port}`,
-});
-
-const ENVIRONMENTS: Readonly<Record<ServiceName, Environment>> = {
-  'identity-and-oauth': (layout, keys) => ({
-    ...onStores(layout, 'bubbles_identity'),
-    SEAL_KEYS: `stack=${keys.secret('seal')}`,
-    CALLER_KEYS: keys.publicKeys('gateway', 'bubbles-query', 'webhooks-dispatcher', 'operator'),
-  }),
-  'bubbles-query': (layout, keys) => ({
-    ...onStores(layout, 'bubbles_query'),
-    APP_BASE_URL,
-    IDENTITY_URLS: urlsOf(layout, 'identity-and-oauth'),
-    SERVICE_KEY_FILE: keys.privateKeyFile('bubbles-query'),
-    CALLER_KEYS: keys.publicKeys('gateway', 'webhooks-dispatcher', 'operator'),
-    CURSOR_KEY: keys.secret('cursor'),
-    PERSON_KEY: keys.secret('person'),
-  }),
-  'webhooks-dispatcher': (layout, keys) => ({
-    ...layout.webhooks,
-    ...onStores(layout, 'bubbles_webhooks'),
-    APP_BASE_URL,
-    IDENTITY_URLS: urlsOf(layout, 'identity-and-oauth'),
-    BUBBLES_QUERY_URLS: urlsOf(layout, 'bubbles-query'),
-    SERVICE_KEY_FILE: keys.privateKeyFile('webhooks-dispatcher'),
-    CALLER_KEYS: keys.publicKeys('gateway'),
-    SEAL_KEYS: `stack=${keys.secret('seal')}`,
-    CURSOR_KEY: keys.secret('cursor'),
-  }),
-  gateway: (layout, keys) => ({
-    UPSTREAMS: SERVICES.filter((service) => service !== 'gateway' && layout.replicas[service] > 0)
-      .map((service) => `${service}=${urlsOf(layout, service)}`)
-      .join(';'),
-    SERVICE_KEY_FILE: keys.privateKeyFile('gateway'),
-  }),
+const serviceEnvironment = ({ layout, keys, product: { definitions, services }, urlsOf }: EnvironmentParts) => {
+  const running = [GATEWAY, OPERATOR, ...definitions.map(({ name }) => name)];
+  const machine = {
+    publicBaseUrl: `http://${LOOPBACK}:${layout.port}`,
+    keyId: 'stack',
+    secret: keys.secret,
+    callerKeys: (service: string) => keys.publicKeys((services[service]?.callers ?? []).filter((caller) => running.includes(caller))),
+    serviceKey: (caller: string) => ({ SERVICE_KEY_FILE: keys.privateKeyFile(caller) }),
+    urls: (service: string) => urlsOf(service).join(','),
+  };
+  return (definition: ServiceDefinition) => ({
+    MONGODB_URL: layout.mongoUrl,
+    MONGODB_DATABASE: `${layout.databasePrefix}${services[definition.name]?.database}`,
+    AMQP_URL: layout.amqpUrl,
+    ...localEnvironment(definition, machine, layout.settings),
+  });
 };

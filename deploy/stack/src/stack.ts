@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { Environment } from '@bubbles/kernel/config.ts';
 import { openKeys, type StackKeys } from './keys.ts';
-import type { ServiceName, StackLayout } from './layout.ts';
-import { type ProcessPlan, planProcesses } from './plan.ts';
+import { type ProcessPlan, planProcesses, type StackLayout } from './plan.ts';
 import { openProcesses, type Processes } from './processes.ts';
 import { awaitReady, checkPorts } from './readiness.ts';
 import { runScript } from './run-script.ts';
@@ -18,7 +17,7 @@ export interface Stack {
   readonly plans: readonly ProcessPlan[];
   readonly processes: Processes;
   readonly keys: StackKeys;
-  plansOf(service: ServiceName): readonly ProcessPlan[];
+  plansOf(service: string): readonly ProcessPlan[];
   /** The topology job, then every process that does not run yet; resolves when all are ready, and takes back what it started when one cannot be. */
   up(): Promise<void>;
   /** Those who ask before those who are asked, each to its own end. */
@@ -29,7 +28,7 @@ export const openStack = ({ home, layout }: StackOptions): Stack => {
   const keys = openKeys(join(home, 'keys'));
   const processes = openProcesses(home);
   const plans = planProcesses(layout, keys);
-  const plansOf = (service: ServiceName) => plans.filter((plan) => plan.service === service);
+  const plansOf = (service: string) => plans.filter((plan) => plan.service === service);
   const services = [...new Set(plans.map(({ service }) => service))];
 
   const endAll = (some: readonly ProcessPlan[], signal: NodeJS.Signals) => Promise.all(some.map((plan) => processes.end(plan, signal)));

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartupError } from '@bubbles/kernel/run-process.ts';
 import { z } from 'zod';
-import { StackLayout } from './layout.ts';
+import { StackLayout } from './plan.ts';
 
 const State = z.object({
   layout: StackLayout,

@@ -1,9 +1,7 @@
-import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
-import type { Infra, Service } from '@bubbles/host/service.ts';
-import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
+import { createLoop, defineService } from '@bubbles/host/service.ts';
+import { base64Key, baseUrl, localValues, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import { cursorsWith } from '@bubbles/kernel/cursors.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
-import { createOutboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import { CONSUMER, eventHandlers } from './adapters/bus/event-handlers.ts';
 import { bubbleReady } from './adapters/bus/events.ts';
@@ -12,73 +10,66 @@ import { cursors } from './adapters/http/cursors.ts';
 import { internalRoutes } from './adapters/http/internal.ts';
 import { presentBubble } from './adapters/http/present.ts';
 import { createIdentity } from './adapters/services/identity.ts';
-import { openStores, type Stores } from './adapters/store/stores.ts';
+import { openStores } from './adapters/store/stores.ts';
 import { type App, createApp } from './app.ts';
-import type { Config } from './config.ts';
 import { createSearchEngine } from './search/search-engine.ts';
 import { createFeed } from './use-cases/feed.ts';
 
-export const NAME = CONSUMER;
+const KEY_BYTES = 32;
+const MIB = 2 ** 20;
 /** The first filling of a projection begins with the service; later it is only looked whether it was finished. */
 const FILL_POLL_MS = 600_000;
 
-/** The services that bubbles-query asks. */
-export interface Peers {
-  readonly identity: InternalClient;
-}
+const variables = {
+  /** Origin and path that deep links begin with. */
+  APP_BASE_URL: baseUrl().register(localValues, { kind: 'text', text: 'https://app.example.com' }),
+  /** Authenticates cursors. The previous key is accepted too, for a day after a change. */
+  CURSOR_KEY: base64Key(KEY_BYTES),
+  CURSOR_KEY_PREVIOUS: base64Key(KEY_BYTES).nullable().default(null),
+  /** Makes the ids of people without an account; never changes, or they would. */
+  PERSON_KEY: base64Key(KEY_BYTES),
+  /** Build large indexes beside the event loop. */
+  SEARCH_THREADS: wholeNumber(1, 16).default(1),
+  /** For the indexes of the callers that searched last. */
+  SEARCH_MEMORY_MIB: wholeNumber(64, 65_536).default(1024),
+};
 
-export function createBubblesQuery(config: Config, infra: Infra, { identity }: Peers): Service {
-  const { clock, log } = infra;
-  let loops: ReturnType<typeof startLoops> | null = null;
-  const stores = openStores({ ...infra, source: NAME, onCommit: () => loops?.relay.poke() });
-  const search = createSearchEngine({ ...stores, ...config.search, clock, log });
-  const app = createApp({
-    ...stores,
-    clock,
-    identity: createIdentity(identity),
-    index: search.index,
-    runInSlices: search.runInSlices,
-    feed: createFeed(clock),
-    bubbleReady: bubbleReady((bubble, view) => presentBubble(bubble, view, config)),
-  });
-  return {
-    name: NAME,
-    routes: [...bubbleRoutes(app, { ...config, cursors: cursors(cursorsWith(config.cursorKeys)) }), ...internalRoutes(app)],
-    eventHandlers: eventHandlers(app),
-    jobs: jobs(app),
-    async start() {
-      await stores.ensureIndexes();
-      if (config.releaseLeasesAtStart) await releaseOutboxes(stores.relayed, clock.now());
-      loops = startLoops({ app, stores, infra });
-    },
-    async settle() {
-      loops?.relay.poke();
-      await Promise.all([loops?.relay.idle(), loops?.fill.idle()]);
-    },
-    async stop() {
-      await Promise.all([loops?.relay.stop(), loops?.fill.stop(), search.stop()]);
-    },
-  };
-}
-
-interface LoopParts {
-  readonly app: App;
-  readonly stores: Stores;
-  readonly infra: Infra;
-}
-
-const startLoops = ({ app, stores, infra }: LoopParts) => ({
-  relay: createOutboxRelay({ ...infra, collections: stores.relayed, definitions: publishedBy(NAME) }),
-  fill: startLoop({
-    name: 'fill-people',
-    clock: infra.clock,
-    log: infra.log,
-    pollMs: FILL_POLL_MS,
-    run: async () => {
-      await app.fillPeople();
-      return null;
-    },
-  }),
+export const bubblesQuery = defineService({
+  name: CONSUMER,
+  variables,
+  asks: ['identity-and-oauth'],
+  compose: (context) => {
+    const { config, clock, log } = context;
+    const stores = openStores(context);
+    const presented = { appBaseUrl: config.APP_BASE_URL, personKey: config.PERSON_KEY };
+    const search = createSearchEngine({
+      ...stores,
+      threads: config.SEARCH_THREADS,
+      memoryBytes: config.SEARCH_MEMORY_MIB * MIB,
+      clock,
+      log,
+    });
+    const app = createApp({
+      ...stores,
+      clock,
+      identity: createIdentity(context.client('identity-and-oauth')),
+      index: search.index,
+      runInSlices: search.runInSlices,
+      feed: createFeed(clock),
+      bubbleReady: bubbleReady((bubble, view) => presentBubble(bubble, view, presented)),
+    });
+    const pages = cursors(cursorsWith({ current: config.CURSOR_KEY, previous: config.CURSOR_KEY_PREVIOUS }));
+    const fill = () => startLoop({ name: 'fill-people', clock, log, pollMs: FILL_POLL_MS, run: () => app.fillPeople().then(() => null) });
+    return {
+      routes: [...bubbleRoutes(app, { ...presented, cursors: pages }), ...internalRoutes(app)],
+      eventHandlers: eventHandlers(app),
+      outboxes: stores.relayed,
+      jobs: jobs(app),
+      loops: [createLoop(fill)],
+      ensureIndexes: stores.ensureIndexes,
+      close: () => search.stop(),
+    };
+  },
 });
 
 const jobs = (app: App): readonly Job[] => [

@@ -127,7 +127,7 @@ describe('people of a bubble', () => {
 
   it('[BUB-07] another key gives other ids, so that they cannot be told without it', async () => {
     await bubbles.tell(created({ author: anOutsider() }));
-    const rekeyed = await startBubbles({ database: bubbles.database, config: { personKey: Buffer.alloc(32, 9) } });
+    const rekeyed = await startBubbles({ database: bubbles.database, environment: { PERSON_KEY: Buffer.alloc(32, 9).toString('base64') } });
     const [one, two] = [(await bubbles.read('ada', PATH)).body.author.id, (await rekeyed.read('ada', PATH)).body.author.id];
     await rekeyed.stop();
     expect(one).not.toBe(two);

@@ -2,31 +2,17 @@ import type { EventHandler } from '@bubbles/bus/bus.ts';
 import type { Caller } from '@bubbles/contracts/access.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { AccessRequest } from '@bubbles/contracts/internal/identity.ts';
-import type { Infra, Service } from '@bubbles/host/service.ts';
+import type { Service } from '@bubbles/host/service.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
-import { DomainError } from '@bubbles/kernel/errors.ts';
-import { systemIds } from '@bubbles/kernel/ids.ts';
+import type { Environment } from '@bubbles/kernel/config.ts';
 import type { Database } from '@bubbles/store/collection.ts';
 import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
-import { aCaller, asService, startTestHttp } from '@bubbles/testing/http.ts';
-import { memoryLog } from '@bubbles/testing/memory-log.ts';
+import { aCaller, asService } from '@bubbles/testing/http.ts';
 import { type RecordingBus, recordingBus } from '@bubbles/testing/recording-bus.ts';
+import { ABSENT_PEER, startTestService } from '@bubbles/testing/service-under-test.ts';
 import type { z } from 'zod';
-import { type Config, SEARCH_DEFAULTS } from '../src/config.ts';
-import { createBubblesQuery } from '../src/service.ts';
+import { bubblesQuery } from '../src/service.ts';
 import { AT, type Told } from './builders.ts';
-import { memoryDatabase } from './stores.ts';
-
-export const CONFIG: Config = {
-  appBaseUrl: 'https://app.test',
-  cursorKeys: { current: Buffer.alloc(32, 1), previous: null },
-  personKey: Buffer.alloc(32, 2),
-  search: SEARCH_DEFAULTS,
-  releaseLeasesAtStart: false,
-};
-
-const away = () => Promise.reject(new DomainError('unavailable', 'Nobody is there.'));
-export const NOBODY_IS_THERE: InternalClient = { get: away, post: away, send: away, close: () => Promise.resolve() };
 
 export type MembershipsOf = () =>
   | readonly { readonly team_id: string; readonly role: 'guest' | 'member'; readonly hidden: boolean }[]
@@ -34,10 +20,10 @@ export type MembershipsOf = () =>
 
 /** Identity as far as it is asked who belongs where: the same of everybody; null when it is away. */
 export const identityKnowing = (membershipsOf: MembershipsOf): InternalClient => ({
-  ...NOBODY_IS_THERE,
+  ...ABSENT_PEER,
   post: (path, call) => {
     const memberships = membershipsOf()?.map((membership) => ({ ...membership, visible_channel_ids: [] }));
-    if (memberships === undefined) return NOBODY_IS_THERE.post(path, call);
+    if (memberships === undefined) return ABSENT_PEER.post(path, call);
     const { user_ids } = AccessRequest.parse(call.body);
     return Promise.resolve(
       call.schema.parse({ users: user_ids.map((id) => ({ id, state: 'active', paid_features: false, memberships })), teams: [] }),
@@ -100,23 +86,22 @@ export interface TestBubblesOptions {
   readonly clock?: FakeClock;
   readonly bus?: RecordingBus;
   readonly identity?: InternalClient;
-  readonly config?: Partial<Config>;
+  readonly environment?: Environment;
 }
 
 /** The service over a real socket, on a store in memory, with a clock that stands still. */
-export const startBubbles = async ({
-  database = memoryDatabase(),
-  clock = fakeClock(AT),
-  bus = recordingBus(),
-  identity = NOBODY_IS_THERE,
-  config = {},
-}: TestBubblesOptions = {}): Promise<TestBubbles> => {
-  const infra: Infra = { clock, ids: systemIds(), log: memoryLog(), database, bus };
-  const service = createBubblesQuery({ ...CONFIG, ...config }, infra, { identity });
-  await service.start();
-  const http = await startTestHttp({ name: service.name, routes: service.routes, clock });
+export const startBubbles = async (options: TestBubblesOptions = {}): Promise<TestBubbles> => {
+  const { clock = fakeClock(AT), bus = recordingBus(), identity = ABSENT_PEER, environment, ...shared } = options;
+  const started = await startTestService(bubblesQuery, {
+    ...shared,
+    clock,
+    bus,
+    peers: { 'identity-and-oauth': identity },
+    environment: { APP_BASE_URL: 'https://app.test', ...environment },
+  });
+  const { service, database } = started;
   const send = async (path: string, init?: RequestInit): Promise<Answer> => {
-    const response = await http.fetch(path, init);
+    const response = await started.fetch(path, init);
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
   };
@@ -127,7 +112,7 @@ export const startBubbles = async ({
     database,
     tell: (...told) => tellTo(service, told),
     read(userId, path, caller) {
-      http.actAs(aCaller({ userId, ...caller }));
+      started.actAs(aCaller({ userId, ...caller }));
       return send(path);
     },
     ask: (name, path, body) =>
@@ -140,9 +125,6 @@ export const startBubbles = async ({
       await service.settle();
       return readyOn(bus);
     },
-    async stop() {
-      await http.stop();
-      await service.stop();
-    },
+    stop: started.stop,
   };
 };

@@ -1,9 +1,9 @@
 import type { Database, Doc } from '@bubbles/store/collection.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startBubbles, type TestBubbles } from './bubbles-query.ts';
 import { account, bubbleId, changed, created } from './builders.ts';
 import { idsIn, searchAs } from './search-scene.ts';
-import { memoryDatabase } from './stores.ts';
 
 const MANY = 1500;
 

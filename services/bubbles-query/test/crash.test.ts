@@ -1,12 +1,12 @@
 import type { Database } from '@bubbles/store/collection.ts';
 import { crashPoints } from '@bubbles/testing/crash-points.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { watchedWorld } from '@bubbles/testing/watched-world.ts';
 import { describe, expect, it } from '@jest/globals';
 import type { CardDoc } from '../src/adapters/store/cards.ts';
 import { readyOn, startBubbles, type TestBubbles } from './bubbles-query.ts';
 import { account, BUBBLE, changed, created, edited, posted, readyFacts, removed, type Told, threaded, transcribed } from './builders.ts';
-import { memoryDatabase } from './stores.ts';
 
 const LEASES_OVER_MS = 60_000;
 /** More than any of the flows has. */

@@ -1,9 +1,9 @@
 import { failEverywhere, falteringWorld } from '@bubbles/testing/faltering-world.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { describe, expect, it } from '@jest/globals';
 import { readyOn, startBubbles, type TestBubbles } from './bubbles-query.ts';
 import { account, bubbleId, posted, readyFacts, removed, type Told, threaded } from './builders.ts';
-import { memoryDatabase } from './stores.ts';
 
 const LEASES_OVER_MS = 60_000;
 /** What was written before is read no more by an index that has seen it. */

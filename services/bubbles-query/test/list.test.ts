@@ -1,6 +1,7 @@
+import { testSecret } from '@bubbles/testing/service-under-test.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { shortIdOf } from '../src/domain/short-id.ts';
-import { CONFIG, startBubbles, type TestBubbles } from './bubbles-query.ts';
+import { startBubbles, type TestBubbles } from './bubbles-query.ts';
 import { aPerson, BUBBLE, bubbleId, changed, created, day, noted, posted, processed, removed, threaded } from './builders.ts';
 
 let bubbles: TestBubbles;
@@ -214,14 +215,15 @@ describe('pages', () => {
   it('[LIST-08] the key before is accepted, a foreign one is not', async () => {
     await tellMany(3);
     const { next_cursor: cursor } = await list('?limit=1');
-    const statusWith = async (keys: { current: Buffer; previous: Buffer | null }) => {
-      const replica = await startBubbles({ database: bubbles.database, config: { cursorKeys: keys } });
+    const statusWith = async (current: Buffer, previous: Buffer | null) => {
+      const environment = { CURSOR_KEY: current.toString('base64'), CURSOR_KEY_PREVIOUS: previous?.toString('base64') };
+      const replica = await startBubbles({ database: bubbles.database, environment });
       const { status } = await replica.read('ada', `/v1/bubbles?cursor=${cursor}`);
       await replica.stop();
       return status;
     };
     const rotated = Buffer.alloc(32, 8);
-    expect(await statusWith({ current: rotated, previous: CONFIG.cursorKeys.current })).toBe(200);
-    expect(await statusWith({ current: rotated, previous: null })).toBe(400);
+    expect(await statusWith(rotated, testSecret('cursor', 32))).toBe(200);
+    expect(await statusWith(rotated, null)).toBe(400);
   });
 });

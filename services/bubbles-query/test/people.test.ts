@@ -1,8 +1,9 @@
 import type { AccountFacts } from '@bubbles/contracts/internal/identity.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
+import { ABSENT_PEER } from '@bubbles/testing/service-under-test.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { NOBODY_IS_THERE, startBubbles, type TestBubbles } from './bubbles-query.ts';
+import { startBubbles, type TestBubbles } from './bubbles-query.ts';
 import { account, aPerson, BUBBLE, created } from './builders.ts';
 
 const PATH = `/v1/bubbles/${BUBBLE}`;
@@ -30,7 +31,7 @@ const identityOf = (accounts: readonly AccountFacts[]): FakeIdentity => {
   let isUp = true;
   const asked: (string | null)[] = [];
   return {
-    ...NOBODY_IS_THERE,
+    ...ABSENT_PEER,
     asked,
     setUp(up) {
       isUp = up;
@@ -67,7 +68,7 @@ describe('the names of people', () => {
   });
 
   it('[LIST-10] until then the recording tells them', async () => {
-    bubbles = await startBubbles({ identity: NOBODY_IS_THERE });
+    bubbles = await startBubbles({ identity: ABSENT_PEER });
     await bubbles.tell(told);
     expect(await names()).toEqual(everybody.map(() => 'as recorded'));
   });
@@ -118,7 +119,7 @@ describe('the names of people', () => {
   });
 
   it('[LIST-10] [ERR-05] an operator is told when identity is away', async () => {
-    bubbles = await startBubbles({ identity: NOBODY_IS_THERE });
+    bubbles = await startBubbles({ identity: ABSENT_PEER });
     expect((await bubbles.ask('operator', REBUILD, {})).status).toBe(500);
   });
 });

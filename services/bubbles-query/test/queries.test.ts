@@ -1,9 +1,9 @@
 import type { Database, Doc, IndexSpec } from '@bubbles/store/collection.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { describe, expect, it } from '@jest/globals';
 import { startBubbles } from './bubbles-query.ts';
 import { account, BUBBLE, bubbleId, changed, created, day, posted, readyFacts, removed, threaded } from './builders.ts';
 import { idsIn, searchAs } from './search-scene.ts';
-import { memoryDatabase } from './stores.ts';
 
 const BY_ID = { name: '_id', keys: { _id: 1 } } as const;
 /** Every query that the stores make (the relay's are its own), by the paths of its filter and sort, and the index that serves it. */

@@ -1,12 +1,12 @@
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { fakeIds } from '@bubbles/testing/fake-ids.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { describe, expect, it } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import type { CommentStore } from '../src/ports.ts';
 import { recordComment, recordThread } from '../src/use-cases/comments.ts';
 import { AT, BUBBLE } from './builders.ts';
 import { aComment, aThread } from './states.ts';
-import { memoryDatabase } from './stores.ts';
 
 describe('the count of comments', () => {
   it('[COM-03] one that was counted before a later change is not stored over the count after it', async () => {

@@ -1,12 +1,12 @@
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { fakeIds } from '@bubbles/testing/fake-ids.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { type Bubble, sortKeyOf, withFacts } from '../src/domain/bubble.ts';
 import type { BubbleStore, ListFilters } from '../src/ports.ts';
 import { AT, bubbleId } from './builders.ts';
 import { someDetails, someNotes } from './states.ts';
-import { memoryDatabase } from './stores.ts';
 
 const MANY = Number(process.env['BUBBLES'] ?? 10_000);
 const FEW = 100;

@@ -1,11 +1,11 @@
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { CardDoc } from '../src/adapters/store/cards.ts';
 import { startBubbles, type TestBubbles, type TestBubblesOptions } from './bubbles-query.ts';
 import { account, aPerson, bubbleId, changed, created, day, edited, noted, posted, processed, removed, threaded } from './builders.ts';
 import { idsIn, searchAs } from './search-scene.ts';
-import { memoryDatabase } from './stores.ts';
 
 const DAY_MS = 86_400_000;
 const running: TestBubbles[] = [];

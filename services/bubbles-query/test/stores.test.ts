@@ -3,13 +3,13 @@ import { systemIds } from '@bubbles/kernel/ids.ts';
 import type { Database } from '@bubbles/store/collection.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterAll } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { AT } from './builders.ts';
 import { describeFeeds } from './feed-suites.ts';
 import { describeStores } from './store-suites.ts';
-import { memoryDatabase } from './stores.ts';
 
 const opened = (make: () => Database) => async () => {
   const stores = openStores({

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { readProcessConfig } from '@bubbles/host/variables.ts';
 import { describe, expect, it } from '@jest/globals';
-import { readIdentityConfig } from './config.ts';
+import { identityAndOauth } from './service.ts';
 
 const spki = () => generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
 
@@ -14,9 +15,10 @@ describe('the environment of identity', () => {
   };
 
   it('needs its base URL, stores and keys, and knows the rest', () => {
-    const config = readIdentityConfig(env);
+    const config = readProcessConfig(identityAndOauth, env);
     expect(config).toMatchObject({
-      identity: { publicBaseUrl: 'https://api.test', sealKeys: [{ id: 'k1' }], releaseLeasesAtStart: false },
+      publicBaseUrl: 'https://api.test',
+      values: { SEAL_KEYS: [{ id: 'k1' }] },
       listen: { port: 8080 },
       ops: { port: 9090 },
     });
@@ -24,7 +26,7 @@ describe('the environment of identity', () => {
   });
 
   it('has no default for a secret, and names all that is missing at once', () => {
-    expect(() => readIdentityConfig({})).toThrow(
+    expect(() => readProcessConfig(identityAndOauth, {})).toThrow(
       'bad configuration: PUBLIC_BASE_URL: is required; MONGODB_URL: is required; AMQP_URL: is required; CALLER_KEYS: is required; SEAL_KEYS: is required',
     );
   });

@@ -1,9 +1,9 @@
 import { createAssertionAuthenticator, createAssertionKeys } from '@bubbles/auth/assertions.ts';
 import type { Database, Doc } from '@bubbles/store/collection.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { hashToken } from '../src/domain/token.ts';
 import { type Answer, type Person, startIdentity, type TestIdentity } from './identity.ts';
-import { memoryDatabase } from './stores.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,8 +1,8 @@
 import type { AccountFacts } from '@bubbles/contracts/internal/identity.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { describe, expect, it } from '@jest/globals';
 import { type CrashingDatabase, crashingDatabase } from './crashing.ts';
 import { type Answer, type Person, startIdentity, type TestIdentity } from './identity.ts';
-import { memoryDatabase } from './stores.ts';
 
 /** More than any of the flows has: a flow that ends before is through. */
 const MOST_STEPS = 40;

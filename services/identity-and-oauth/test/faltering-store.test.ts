@@ -1,7 +1,7 @@
 import { failEverywhere, falteringWorld } from '@bubbles/testing/faltering-world.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Person, startIdentity, type TestIdentity } from './identity.ts';
-import { memoryDatabase } from './stores.ts';
 
 const LEASES_OVER_MS = 60_000;
 const NEW_KEYS = 2;

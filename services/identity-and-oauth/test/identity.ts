@@ -1,16 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import type { Infra } from '@bubbles/host/service.ts';
-import { systemIds } from '@bubbles/kernel/ids.ts';
 import type { Database } from '@bubbles/store/collection.ts';
 import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
-import { asService, startTestHttp } from '@bubbles/testing/http.ts';
-import { memoryLog } from '@bubbles/testing/memory-log.ts';
+import { asService } from '@bubbles/testing/http.ts';
 import { type RecordingBus, recordingBus } from '@bubbles/testing/recording-bus.ts';
-import { createIdentity } from '../src/service.ts';
+import { startTestService } from '@bubbles/testing/service-under-test.ts';
+import { identityAndOauth } from '../src/service.ts';
 import { AT } from './builders.ts';
-import { memoryDatabase } from './stores.ts';
-
-const SEAL_KEYS = [{ id: 'k1', key: randomBytes(32) }];
 
 export interface Answer {
   readonly status: number;
@@ -55,22 +49,14 @@ export interface TestIdentityOptions {
 }
 
 /** The service over a real socket, on a store in memory, with a clock that stands still. */
-export const startIdentity = async ({
-  database = memoryDatabase(),
-  clock = fakeClock(AT),
-}: TestIdentityOptions = {}): Promise<TestIdentity> => {
+export const startIdentity = async ({ clock = fakeClock(AT), ...options }: TestIdentityOptions = {}): Promise<TestIdentity> => {
   const bus = recordingBus();
-  const infra: Infra = { clock, ids: systemIds(), log: memoryLog(), database, bus };
-  const identity = createIdentity({ publicBaseUrl: 'https://api.test', sealKeys: SEAL_KEYS, releaseLeasesAtStart: false }, infra);
-  await identity.idempotency.ensureIndexes();
-  await identity.start();
-  const { routes, authenticator, idempotency } = identity;
-  const http = await startTestHttp({ routes, authenticator, idempotency, clock });
+  const identity = await startTestService(identityAndOauth, { ...options, clock, bus });
 
   const call =
     (headers: Readonly<Record<string, string>>, prefix = ''): Call =>
     async (method, path, body) => {
-      const response = await http.fetch(prefix + path, {
+      const response = await identity.fetch(prefix + path, {
         method,
         headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -88,7 +74,7 @@ export const startIdentity = async ({
   return {
     clock,
     bus,
-    database,
+    database: identity.database,
     admin,
     as: (token, headers = {}) => call({ ...headers, ...(token !== null && { authorization: `Bearer ${token}` }) }),
     service: (name) => call(asService(name)),
@@ -112,13 +98,8 @@ export const startIdentity = async ({
     join: async (teamId, userId, member) => {
       await admin('PUT', `teams/${teamId}/members/${userId}`, { role: 'member', ...member });
     },
-    settle: () => identity.settle(),
-    runJob: async (name) => {
-      await identity.jobs.find((job) => job.name === name)?.run();
-    },
-    stop: async () => {
-      await http.stop();
-      await identity.stop();
-    },
+    settle: () => identity.service.settle(),
+    runJob: identity.runJob,
+    stop: identity.stop,
   };
 };

@@ -1,7 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { readProcessConfig } from '@bubbles/host/variables.ts';
+import { type Environment, readConfig } from '@bubbles/kernel/config.ts';
 import { describe, expect, it } from '@jest/globals';
-import { DEFAULT_QUOTA, PRODUCTION_LIMITS, PRODUCTION_TIMING, readWebhooksConfig } from './config.ts';
+import { z } from 'zod';
+import { configOf, DEFAULT_QUOTA, PRODUCTION_LIMITS, PRODUCTION_TIMING, VARIABLES } from './config.ts';
+import { webhooksDispatcher } from './service.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const key = (byte: number) => Buffer.alloc(32, byte);
@@ -19,17 +23,22 @@ const env = {
   CURSOR_KEY: key(2).toString('base64'),
 };
 
+const readProcess = (environment: Environment) => readProcessConfig(webhooksDispatcher, environment);
+/** Of the variables that are its own. */
+const read = (environment: Environment) =>
+  configOf({ config: readConfig(z.object(VARIABLES), environment), publicBaseUrl: readProcess(environment).publicBaseUrl });
+
 describe('the configuration', () => {
   it('starts with what an earlier release was told: without APP_BASE_URL the link of a test leads to the API', () => {
     const { APP_BASE_URL, ...earlier } = env;
-    expect(readWebhooksConfig(env).webhooks.appBaseUrl).toBe(APP_BASE_URL);
-    expect(readWebhooksConfig(earlier).webhooks.appBaseUrl).toBe('https://api.test');
+    expect(read(env).appBaseUrl).toBe(APP_BASE_URL);
+    expect(read(earlier).appBaseUrl).toBe('https://api.test');
   });
 
   it('is read from the environment', () => {
-    const config = readWebhooksConfig({ ...env, WEBHOOK_ALLOW_CIDRS: '10.1.0.0/16, fd00::/8', WEBHOOK_EXTRA_CA: ca });
-    expect(config.bubblesQueryUrls).toEqual(['http://bubbles-0:8080', 'http://bubbles-1:8080']);
-    expect(config.webhooks).toEqual({
+    const given = { ...env, WEBHOOK_ALLOW_CIDRS: '10.1.0.0/16, fd00::/8', WEBHOOK_EXTRA_CA: ca };
+    expect(readProcess(given).urls.get('bubbles-query')).toEqual(['http://bubbles-0:8080', 'http://bubbles-1:8080']);
+    expect(read(given)).toEqual({
       headerName: 'Service',
       userAgent: 'recordings-webhooks/1',
       appBaseUrl: 'https://app.test',
@@ -39,12 +48,11 @@ describe('the configuration', () => {
       timing: PRODUCTION_TIMING,
       limits: PRODUCTION_LIMITS,
       quota: DEFAULT_QUOTA,
-      releaseLeasesAtStart: false,
     });
   });
 
   it('[HOOK-10] admits neither http nor loopback unless it is told to', () => {
-    expect(readWebhooksConfig(env).webhooks.receivers).toEqual({
+    expect(read(env).receivers).toEqual({
       allow: [],
       deny: [],
       http: false,
@@ -55,30 +63,30 @@ describe('the configuration', () => {
   });
 
   it('[DLV-02] the part of the header names is configuration', () => {
-    expect(readWebhooksConfig({ ...env, WEBHOOK_HEADER_NAME: 'Acme-Notes' }).webhooks.headerName).toBe('Acme-Notes');
+    expect(read({ ...env, WEBHOOK_HEADER_NAME: 'Acme-Notes' }).headerName).toBe('Acme-Notes');
   });
 
   it.each([
     ['WEBHOOK_USER_AGENT', ['café/1', 'a\r\nX-Evil: 1', 'a\n', ' a', 'a ', 'a\tb', '🎈', 'a\u0000', 'a'.repeat(257)]],
     ['WEBHOOK_HEADER_NAME', ['a b', 'Ünï', 'a:', 'a\n', 'a_b', '-a', 'a--b', 'a'.repeat(65)]],
   ])('[DLV-02] %s with what HTTP refuses ends the start', (name, values) => {
-    for (const value of values) expect(() => readWebhooksConfig({ ...env, [name]: value })).toThrow(name);
+    for (const value of values) expect(() => readProcess({ ...env, [name]: value })).toThrow(name);
   });
 
   it('[DLV-02] the user agent is configuration', () => {
     const agent = 'Acme Notes/1.0 (+https://acme.example/hooks; ~"x")';
-    expect(readWebhooksConfig({ ...env, WEBHOOK_USER_AGENT: agent }).webhooks.userAgent).toBe(agent);
+    expect(read({ ...env, WEBHOOK_USER_AGENT: agent }).userAgent).toBe(agent);
   });
 
   it('a switch is 1, true, 0 or false, and nothing else', () => {
-    const http = (text: string) => readWebhooksConfig({ ...env, WEBHOOK_ALLOW_HTTP: text }).webhooks.receivers.http;
+    const http = (text: string) => read({ ...env, WEBHOOK_ALLOW_HTTP: text }).receivers.http;
     expect(['1', 'true', '0', 'false'].map(http)).toEqual([true, true, false, false]);
     for (const text of ['yes', 'TRUE', 'on', '2']) expect(() => http(text)).toThrow('WEBHOOK_ALLOW_HTTP: must be 1, true, 0 or false');
   });
 
   it('tells every fault at once', () => {
-    const read = () =>
-      readWebhooksConfig({
+    const readFaulty = () =>
+      readProcess({
         ...env,
         WEBHOOK_DENY_CIDRS: '10.0.0.1',
         WEBHOOK_HEADER_NAME: 'a b',
@@ -87,10 +95,10 @@ describe('the configuration', () => {
         CURSOR_KEY: 'x',
       });
     for (const name of ['WEBHOOK_DENY_CIDRS', 'WEBHOOK_HEADER_NAME', 'WEBHOOK_EXTRA_CA', 'BUBBLES_QUERY_URLS', 'CURSOR_KEY'])
-      expect(read).toThrow(name);
+      expect(readFaulty).toThrow(name);
   });
 
   it.each(['SERVICE_KEY', 'CALLER_KEYS', 'SEAL_KEYS', 'CURSOR_KEY'])('[GEN-10] %s has no default', (name) => {
-    expect(() => readWebhooksConfig({ ...env, [name]: undefined })).toThrow(name);
+    expect(() => readProcess({ ...env, [name]: undefined })).toThrow(name);
   });
 });

@@ -1,7 +1,6 @@
-import { type KeyObject, X509Certificate } from 'node:crypto';
-import { ASKING_VARIABLES, SERVICE_VARIABLES, type ServiceSettings, serviceSettings } from '@bubbles/host/service-settings.ts';
-import { type Environment, readConfig } from '@bubbles/kernel/config.ts';
-import { base64Key, baseUrl, baseUrls, commaList, flag, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
+import { X509Certificate } from 'node:crypto';
+import type { ServiceContext } from '@bubbles/host/service.ts';
+import { base64Key, baseUrl, commaList, flag, localValues, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import type { SealKey } from '@bubbles/kernel/seal.ts';
 import { z } from 'zod';
 import { addressList } from './address-guard/public-address.ts';
@@ -42,18 +41,6 @@ export interface Config {
   };
   readonly limits: DeliveryLoopLimits;
   readonly quota: SubscriptionQuota;
-  /** At start, claims of this store belong to a process that is gone: true where there is one process only. */
-  readonly releaseLeasesAtStart: boolean;
-}
-
-/** What its process has to know. */
-export interface ProcessConfig extends ServiceSettings {
-  readonly webhooks: Config;
-  /** Where identity is, and where bubbles-query. */
-  readonly identityUrls: readonly string[];
-  readonly bubblesQueryUrls: readonly string[];
-  /** Signs the tokens that both know this service by. */
-  readonly serviceKey: KeyObject;
 }
 
 export const PRODUCTION_TIMING: Config['timing'] = { deadlineMs: 15_000, connectMs: 5000, pollMs: 1000 };
@@ -104,8 +91,11 @@ const isCertificate = (text: string): boolean => {
   }
 };
 
-/** What is sent to whom, and how many subscriptions there may be; the sandbox reads these too. */
-export const RECEIVER_VARIABLES = {
+export const VARIABLES = {
+  APP_BASE_URL: baseUrl().nullable().default(null).register(localValues, { kind: 'text', text: 'https://app.example.com' }),
+  SEAL_KEYS: sealKeys(),
+  CURSOR_KEY: base64Key(KEY_BYTES),
+  CURSOR_KEY_PREVIOUS: base64Key(KEY_BYTES).nullable().default(null),
   WEBHOOK_HEADER_NAME: z
     .string()
     .max(MAX_HEADER_NAME, `must have at most ${MAX_HEADER_NAME} characters`)
@@ -124,57 +114,27 @@ export const RECEIVER_VARIABLES = {
   WEBHOOK_MAX_PER_TEAM: wholeNumber(1, MAX_QUOTA).default(DEFAULT_QUOTA.perTeam),
   WEBHOOK_TESTS_PER_MINUTE: wholeNumber(1, MAX_TESTS).default(DEFAULT_QUOTA.testsPerMinute),
 };
-const ReceiverVariables = z.object(RECEIVER_VARIABLES);
 
-export type ReceiverSettings = Pick<Config, 'headerName' | 'userAgent' | 'receivers' | 'quota'>;
-
-export const receiverSettings = (
-  read: z.output<typeof ReceiverVariables>,
-  { loopback, offline }: Pick<Config['receivers'], 'loopback' | 'offline'>,
-): ReceiverSettings => ({
+/** As in production. */
+export const configOf = ({ config: read, publicBaseUrl }: Pick<ServiceContext<typeof VARIABLES>, 'config' | 'publicBaseUrl'>): Config => ({
   headerName: read.WEBHOOK_HEADER_NAME,
   userAgent: read.WEBHOOK_USER_AGENT,
+  appBaseUrl: read.APP_BASE_URL ?? publicBaseUrl,
+  sealKeys: read.SEAL_KEYS,
+  cursorKeys: { current: read.CURSOR_KEY, previous: read.CURSOR_KEY_PREVIOUS },
+  receivers: {
+    allow: read.WEBHOOK_ALLOW_CIDRS,
+    deny: read.WEBHOOK_DENY_CIDRS,
+    http: read.WEBHOOK_ALLOW_HTTP,
+    loopback: false,
+    offline: false,
+    extraCa: read.WEBHOOK_EXTRA_CA === null ? [] : [read.WEBHOOK_EXTRA_CA],
+  },
+  timing: PRODUCTION_TIMING,
+  limits: PRODUCTION_LIMITS,
   quota: {
     perUser: read.WEBHOOK_MAX_PER_USER,
     perTeam: read.WEBHOOK_MAX_PER_TEAM,
     testsPerMinute: read.WEBHOOK_TESTS_PER_MINUTE,
   },
-  receivers: {
-    allow: read.WEBHOOK_ALLOW_CIDRS,
-    deny: read.WEBHOOK_DENY_CIDRS,
-    http: read.WEBHOOK_ALLOW_HTTP,
-    loopback,
-    offline,
-    extraCa: read.WEBHOOK_EXTRA_CA === null ? [] : [read.WEBHOOK_EXTRA_CA],
-  },
 });
-
-const Variables = z.object({
-  ...SERVICE_VARIABLES,
-  ...ASKING_VARIABLES,
-  BUBBLES_QUERY_URLS: baseUrls(),
-  APP_BASE_URL: baseUrl().nullable().default(null),
-  SEAL_KEYS: sealKeys(),
-  CURSOR_KEY: base64Key(KEY_BYTES),
-  CURSOR_KEY_PREVIOUS: base64Key(KEY_BYTES).nullable().default(null),
-  ...RECEIVER_VARIABLES,
-});
-
-export const readWebhooksConfig = (env: Environment): ProcessConfig => {
-  const read = readConfig(Variables, env);
-  return {
-    ...serviceSettings(read),
-    webhooks: {
-      ...receiverSettings(read, { loopback: false, offline: false }),
-      appBaseUrl: read.APP_BASE_URL ?? read.PUBLIC_BASE_URL,
-      sealKeys: read.SEAL_KEYS,
-      cursorKeys: { current: read.CURSOR_KEY, previous: read.CURSOR_KEY_PREVIOUS },
-      timing: PRODUCTION_TIMING,
-      limits: PRODUCTION_LIMITS,
-      releaseLeasesAtStart: false,
-    },
-    identityUrls: read.IDENTITY_URLS,
-    bubblesQueryUrls: read.BUBBLES_QUERY_URLS,
-    serviceKey: read.SERVICE_KEY,
-  };
-};

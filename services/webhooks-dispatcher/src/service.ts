@@ -1,10 +1,7 @@
-import { idempotencyStore } from '@bubbles/host/idempotency-store.ts';
-import type { Infra, Service } from '@bubbles/host/service.ts';
-import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
+import { type Composition, createLoop, defineService, type Infra, type ServiceContext } from '@bubbles/host/service.ts';
 import { cursorsWith } from '@bubbles/kernel/cursors.ts';
-import { type Loop, startLoop } from '@bubbles/kernel/loop.ts';
+import { startLoop } from '@bubbles/kernel/loop.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
-import type { Registry } from 'prom-client';
 import { CONSUMER, eventHandlers } from './adapters/bus/event-handlers.ts';
 import { cursors } from './adapters/http/cursors.ts';
 import { deliveryRoutes } from './adapters/http/deliveries.ts';
@@ -20,16 +17,7 @@ import type { DestinationPolicy } from './address-guard/destination-url.ts';
 import { addressPolicy } from './address-guard/public-address.ts';
 import { createResolver } from './address-guard/resolver.ts';
 import { type App, createApp } from './app.ts';
-import { type Config, checkTiming } from './config.ts';
-
-export const NAME = CONSUMER;
-
-/** The services that the dispatcher asks before each attempt, and where its figures go. */
-export interface Peers {
-  readonly identity: InternalClient;
-  readonly bubblesQuery: InternalClient;
-  readonly registry: Registry;
-}
+import { type Config, checkTiming, configOf, VARIABLES } from './config.ts';
 
 const receiverPolicy = ({ receivers }: Config): DestinationPolicy => ({
   addresses: addressPolicy(receivers),
@@ -48,36 +36,39 @@ const posting = (config: Config, policy: DestinationPolicy) =>
     connections: config.limits.perOrigin,
   });
 
-interface Loops {
-  readonly deliveries: Loop;
-  readonly replays: Loop;
-}
-
-const startLoops = ({ deliveryLoop, replays }: App, { timing: { pollMs } }: Config, { clock, log }: Infra): Loops => ({
-  deliveries: startLoop({ name: 'deliveries', clock, log, run: deliveryLoop.run, pollMs }),
-  replays: startLoop({ name: 'replays', clock, log, run: replays.run, pollMs }),
-});
-
-const settled = async ({ deliveries, replays }: Loops, app: App): Promise<void> => {
-  app.deliveryLoop.wake();
-  // What ends makes room for more, which the loops take on before they are idle.
-  do {
-    if (app.replays.waits()) replays.poke();
-    await replays.idle();
-    await deliveries.idle();
-    // A replay that finds no room though nothing is in flight waits for somebody who is away.
-  } while ((await app.deliveryLoop.drained()) || (app.replays.waits() && app.replays.advanced()));
-};
-
 const routes = (app: App, { cursorKeys }: Config) => {
   const lists = cursors(cursorsWith(cursorKeys));
   return [...webhookRoutes(app, lists), ...deliveryRoutes(app, lists)];
 };
 
-export function createWebhooksDispatcher(config: Config, infra: Infra, { identity, bubblesQuery, registry }: Peers): Service {
+interface LoopParts extends Pick<Infra, 'clock' | 'log'> {
+  /** Ends every POST. */
+  readonly cut: () => void;
+}
+
+const openLoops = (app: App, { timing: { pollMs } }: Config, { clock, log, cut }: LoopParts) => {
+  const deliveries = createLoop(() => startLoop({ name: 'deliveries', clock, log, run: app.deliveryLoop.run, pollMs }), {
+    scope: 'all',
+    lookAgain: app.deliveryLoop.wake,
+    drained: app.deliveryLoop.drained,
+    stopClaiming: app.deliveryLoop.stopClaiming,
+    cut,
+  });
+  const replays = createLoop(() => startLoop({ name: 'replays', clock, log, run: app.replays.run, pollMs }), {
+    scope: 'all',
+    lookAgain: () => {
+      if (app.replays.waits()) replays.poke();
+    },
+    // A replay that finds no room though nothing is in flight waits for somebody who is away.
+    drained: () => Promise.resolve(app.replays.waits() && app.replays.advanced()),
+  });
+  return { deliveries, replays };
+};
+
+const compose = (config: Config, context: ServiceContext<typeof VARIABLES>): Composition => {
   checkTiming(config);
-  const { clock, ids, log } = infra;
-  const kept = openStores(infra.database);
+  const { clock, ids, log, database, client, metrics } = context;
+  const kept = openStores(database);
   const receivers = receiverPolicy(config);
   const seal = createSeal(config.sealKeys, ids.bytes);
   const posts = posting(config, receivers);
@@ -89,48 +80,51 @@ export function createWebhooksDispatcher(config: Config, infra: Infra, { identit
     log,
     receivers,
     sampleBubble: sampleBubble(config.appBaseUrl),
-    access: access(identity),
-    readability: readability(bubblesQuery),
+    access: access(client('identity-and-oauth')),
+    readability: readability(client('bubbles-query')),
     receiver: posts,
     seal,
-    metrics: dispatchMetrics({ registry }),
-    wake: () => loops?.deliveries.poke(),
-    wakeReplays: () => loops?.replays.poke(),
+    metrics: dispatchMetrics(metrics),
+    wake: () => deliveries.poke(),
+    wakeReplays: () => replays.poke(),
     quiet: () => {
-      if (app.replays.waits()) loops?.replays.poke();
+      if (app.replays.waits()) replays.poke();
     },
   });
-  let loops: Loops | null = null;
   watchQueue({
-    registry,
+    registry: metrics.registry,
     inFlight: app.deliveryLoop.inFlight,
     countDue: () => kept.deliveries.countDue(clock.now()),
     nowMs: () => clock.now().getTime(),
   });
+  const { deliveries, replays } = openLoops(app, config, { clock, log, cut: posts.cut });
 
   return {
-    name: NAME,
+    seal,
     routes: routes(app, config),
-    idempotency: idempotencyStore({ ...infra, seal }),
     webhooks: webhookSpecs(config.headerName),
     eventHandlers: eventHandlers(app),
     jobs: [{ name: 'sweep-deliveries', cron: '17 3 * * *', run: app.sweepDeliveries }],
-    async start() {
-      await kept.ensureIndexes();
+    // What a replay queues is attempted by the other one.
+    loops: [replays, deliveries],
+    ensureIndexes: kept.ensureIndexes,
+    async check() {
       // With other keys no delivery could be signed: that is said now, not at each of them.
       const known = await kept.subscriptions.any();
       if (known !== null) seal.unseal(known.secretSealed, known.id);
-      if (config.releaseLeasesAtStart) await kept.deliveries.releaseLeases(clock.now());
-      loops = startLoops(app, config, infra);
     },
-    settle: (scope = 'all') => (scope === 'all' && loops !== null ? settled(loops, app) : Promise.resolve()),
-    async stop(cutAfterMs = config.timing.deadlineMs) {
-      app.deliveryLoop.stopClaiming();
-      await Promise.all([loops?.deliveries.stop(), loops?.replays.stop()]);
-      const cut = setTimeout(posts.cut, cutAfterMs);
-      await app.deliveryLoop.drained();
-      clearTimeout(cut);
-      await posts.close();
-    },
+    releaseLeases: () => kept.deliveries.releaseLeases(clock.now()),
+    close: () => posts.close(),
   };
-}
+};
+
+/** With what is no variable, such as limits, as `change` makes it of what production has. */
+export const webhooksDispatcherWith = (change: (config: Config) => Config) =>
+  defineService({
+    name: CONSUMER,
+    variables: VARIABLES,
+    asks: ['identity-and-oauth', 'bubbles-query'],
+    compose: (context) => compose(change(configOf(context)), context),
+  });
+
+export const webhooksDispatcher = webhooksDispatcherWith((config) => config);

@@ -1,6 +1,7 @@
 import { storeUnavailable } from '@bubbles/store/collection.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { fakeIds } from '@bubbles/testing/fake-ids.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { describe, expect, it } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { createClaims } from '../src/delivery-loop/claims.ts';
@@ -9,7 +10,6 @@ import { createSlots } from '../src/delivery-loop/slots.ts';
 import type { DeliveryStore } from '../src/ports.ts';
 import { NOON } from './builders.ts';
 import { numbered } from './stored-deliveries.ts';
-import { memoryDatabase } from './stores.ts';
 
 const LEASE_MS = 60_000;
 const LIMITS = { perSubscription: 4, perOrigin: 64, perProcess: 100, reservedForFirst: 10, forTimedOut: 20 };

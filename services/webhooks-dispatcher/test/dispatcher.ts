@@ -3,18 +3,17 @@ import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
 import type { Caller } from '@bubbles/contracts/access.ts';
 import { BubbleRemovedV1 } from '@bubbles/contracts/events/recording-events.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
-import type { Infra, Service } from '@bubbles/host/service.ts';
-import { systemIds } from '@bubbles/kernel/ids.ts';
+import type { Service } from '@bubbles/host/service.ts';
 import type { Database } from '@bubbles/store/collection.ts';
 import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
-import { aCaller, startTestHttp } from '@bubbles/testing/http.ts';
+import { aCaller } from '@bubbles/testing/http.ts';
 import { type MemoryLog, memoryLog } from '@bubbles/testing/memory-log.ts';
-import { Registry } from 'prom-client';
+import { startTestService } from '@bubbles/testing/service-under-test.ts';
+import type { Registry } from 'prom-client';
 import { type Config, DEFAULT_QUOTA, PRODUCTION_LIMITS, PRODUCTION_TIMING } from '../src/config.ts';
-import { createWebhooksDispatcher } from '../src/service.ts';
+import { webhooksDispatcherWith } from '../src/service.ts';
 import { NOON, type Ready, readyEvent } from './builders.ts';
 import { type FakePeers, fakePeers } from './fake-peers.ts';
-import { memoryDatabase } from './stores.ts';
 
 export interface Answer {
   readonly status: number;
@@ -69,7 +68,6 @@ export const CONFIG: Config = {
   // The clock of tests stands still.
   limits: { ...PRODUCTION_LIMITS, claimWindowMs: 0 },
   quota: DEFAULT_QUOTA,
-  releaseLeasesAtStart: false,
 };
 
 export const TEAM = { id: 'team', role: 'member', hidden: false } as const;
@@ -87,20 +85,26 @@ export const ada = (): Caller => aCaller({ userId: 'ada' });
 
 /** The service over a real socket, on a store in memory, with a clock that stands still; receivers on this machine are admitted. */
 export const startDispatcher = async (options: TestDispatcherOptions = {}): Promise<TestDispatcher> => {
-  const { database = memoryDatabase(), clock = fakeClock(NOON), peers = knownPeers(), config = {} } = options;
+  const { clock = fakeClock(NOON), peers = knownPeers(), config = {} } = options;
   const log = memoryLog();
-  const registry = new Registry();
   const bus = options.bus ?? memoryBus({ clock, log });
   const end = bus.connect();
-  const infra: Infra = { clock, ids: systemIds(), log, database, bus: end };
-  const service = createWebhooksDispatcher({ ...CONFIG, ...config }, infra, { ...peers, registry });
-  await service.start();
-  for (const handler of service.eventHandlers) await end.consume(handler);
-  const http = await startTestHttp({ name: service.name, routes: service.routes, idempotency: service.idempotency, clock });
+  const started = await startTestService(
+    webhooksDispatcherWith(() => ({ ...CONFIG, ...config })),
+    {
+      ...options,
+      clock,
+      log,
+      bus: end,
+      peers: { 'identity-and-oauth': peers.identity, 'bubbles-query': peers.bubblesQuery },
+    },
+  );
+  const { service, database, infra } = started;
+  const { registry } = started.metrics;
 
   const call: TestDispatcher['call'] = async (method, path = '', body = undefined, { idempotencyKey, ...caller } = {}) => {
-    http.actAs({ ...ada(), ...caller });
-    const response = await http.fetch(`/v1/webhooks${path}`, {
+    started.actAs({ ...ada(), ...caller });
+    const response = await started.fetch(`/v1/webhooks${path}`, {
       method,
       headers: {
         ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -142,9 +146,8 @@ export const startDispatcher = async (options: TestDispatcherOptions = {}): Prom
     settle: () => service.settle(),
     deliveries: async (id) => (await call('GET', `/${id}/deliveries?limit=100`)).body.data,
     async stop() {
-      await http.stop();
+      await started.stop();
       await end.close();
-      await service.stop();
     },
   };
 };

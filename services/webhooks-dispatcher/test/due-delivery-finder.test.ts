@@ -1,5 +1,6 @@
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { falteringWorld } from '@bubbles/testing/faltering-world.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { describe, expect, it } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { createDueDeliveryFinder } from '../src/delivery-loop/due-delivery-finder.ts';
@@ -7,7 +8,6 @@ import { createSlots } from '../src/delivery-loop/slots.ts';
 import type { Delivery } from '../src/domain/delivery.ts';
 import type { DueDelivery } from '../src/ports.ts';
 import { aDelivery, NOON } from './builders.ts';
-import { memoryDatabase } from './stores.ts';
 
 const LIMITS = { perSubscription: 2, perOrigin: 64, perProcess: 100, reservedForFirst: 10, forTimedOut: 20 };
 

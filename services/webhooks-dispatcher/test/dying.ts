@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { startDispatcher, type TestDispatcher, type TestDispatcherOptions } from './dispatcher.ts';
 import { type MortalDatabase, mortalDatabase } from './mortal.ts';
 import { type Behaviour, startReceiver, type TestReceiver } from './receivers.ts';
-import { memoryDatabase } from './stores.ts';
 
 /** More than any of the flows has: a flow that ends before is through. */
 const MOST_STEPS = 120;

@@ -1,10 +1,10 @@
 import { failEverywhere, falteringWorld } from '@bubbles/testing/faltering-world.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { DeliveryDoc } from '../src/adapters/store/deliveries.ts';
 import { aBubble } from './builders.ts';
 import { CONFIG, knownPeers } from './dispatcher.ts';
 import { openScene, type Scene, type Subscriber } from './scene.ts';
-import { memoryDatabase } from './stores.ts';
 
 const LEASE_SECONDS = 60;
 const STEP_MS = 250;

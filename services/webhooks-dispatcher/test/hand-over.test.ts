@@ -2,11 +2,11 @@ import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { type Collection, type Database, type Doc, storeRefusal, storeUnavailable } from '@bubbles/store/collection.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { aBubble, readyEvent } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';
 import { openScene, type Scene } from './scene.ts';
-import { memoryDatabase } from './stores.ts';
 
 let scene: Scene;
 afterEach(() => scene.stop());

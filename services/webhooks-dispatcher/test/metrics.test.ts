@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Database, Doc } from '@bubbles/store/collection.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { aBubble } from './builders.ts';
 import { CONFIG, knownPeers, startDispatcher, type TestDispatcher } from './dispatcher.ts';
 import { openScene, type Scene } from './scene.ts';
-import { memoryDatabase } from './stores.ts';
 
 let scene: Scene;
 afterEach(() => scene.stop());

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import type { Collection, Doc } from '@bubbles/store/collection.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { DeliveryDoc } from '../src/adapters/store/deliveries.ts';
 import { openStores } from '../src/adapters/store/stores.ts';
@@ -9,7 +10,6 @@ import { createDeliveryLoop } from '../src/delivery-loop/delivery-loop.ts';
 import { aBubble, aDelivery, NOON } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';
 import { openScene, type Scene, type Subscriber } from './scene.ts';
-import { memoryDatabase } from './stores.ts';
 
 const LIMITS = { ...CONFIG.limits, perSubscription: 4, perOrigin: 2 };
 

@@ -1,6 +1,7 @@
 import { promises as dns } from 'node:dns';
 import { createServer } from 'node:net';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
@@ -13,7 +14,6 @@ import { DEFAULT_QUOTA } from '../src/config.ts';
 import { POSTPONE_MS } from '../src/domain/delivery.ts';
 import { prepareAttempts } from '../src/use-cases/attempt.ts';
 import { aDelivery, anEvent, aReadyBubble, aSubscription, NOON } from './builders.ts';
-import { memoryDatabase } from './stores.ts';
 
 const policy = { addresses: addressPolicy({ allow: [], deny: [] }), http: false, loopback: false };
 

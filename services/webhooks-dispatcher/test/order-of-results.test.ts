@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { SubscriptionDoc } from '../src/adapters/store/subscriptions.ts';
 import { aBubble } from './builders.ts';
 import { deliveryIdOf } from './receivers.ts';
 import { openScene, type Scene, type Subscriber } from './scene.ts';
-import { memoryDatabase } from './stores.ts';
 
 type Method = 'updateOne' | 'updateEach';
 /** What stands before a write: nothing, a wait, or a fault. */

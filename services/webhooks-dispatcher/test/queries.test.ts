@@ -1,15 +1,17 @@
+import { IDEMPOTENCY_INDEXES } from '@bubbles/host/idempotency-store.ts';
 import type { Database, Doc } from '@bubbles/store/collection.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { describe, expect, it } from '@jest/globals';
 import { INDEXES } from '../src/adapters/store/stores.ts';
 import { aBubble } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';
 import { openScene } from './scene.ts';
-import { memoryDatabase } from './stores.ts';
 
 const BY_ID = { name: '_id', keys: { _id: 1 } } as const;
 
 /** Every query that the stores make, by the paths of its filter and sort, and the index that serves it. */
 const SERVED: Readonly<Record<string, string>> = {
+  'idempotency_keys: createdAt by createdAt': 'created_at',
   'subscriptions: _id': '_id',
   'subscriptions: _id, ownerId': '_id',
   'subscriptions: _id, ownerId, revision': '_id',
@@ -79,7 +81,8 @@ describe('the queries of the stores', () => {
   it('are known, and each has an index that serves it', async () => {
     const { database, shapes } = overheard();
     const limits = { ...CONFIG.limits, perSubscription: 1, perOrigin: 2, perProcess: 6, reservedForFirst: 3 };
-    const scene = await openScene({ database, config: { limits, releaseLeasesAtStart: true } });
+    const scene = await openScene({ database, config: { limits } });
+    await scene.dispatcher.service.releaseLeases();
     const { dispatcher } = scene;
     const slow = await scene.subscriber({}, () => null);
     await dispatcher.subscribe({ url: slow.receiver.url, team_id: 'team' });
@@ -118,7 +121,7 @@ describe('the queries of the stores', () => {
     expect([...shapes].toSorted()).toEqual(Object.keys(SERVED).toSorted());
     for (const [shape, name] of Object.entries(SERVED)) {
       const [collection = '', asked = ''] = shape.split(': ');
-      const known = Object.entries(INDEXES).find(([one]) => one === collection)?.[1] ?? [];
+      const known = Object.entries({ ...INDEXES, idempotency_keys: IDEMPOTENCY_INDEXES }).find(([one]) => one === collection)?.[1] ?? [];
       const [leading = ''] = Object.keys([BY_ID, ...known].find((index) => index.name === name)?.keys ?? {});
       expect([shape, asked.split(/, | by /)]).toEqual([shape, expect.arrayContaining([leading])]);
     }

@@ -1,12 +1,12 @@
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { describe, expect, it } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { createDeliveryLoop } from '../src/delivery-loop/delivery-loop.ts';
 import { POSTPONE_MS } from '../src/domain/delivery.ts';
 import { aDelivery, NOON } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';
-import { memoryDatabase } from './stores.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import type { Database } from '@bubbles/store/collection.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterAll } from '@jest/globals';
 import { openStores, type Stores } from '../src/adapters/store/stores.ts';
 import { describeDeliveryStore } from './delivery-store.contract.ts';
 import { describeEventStore } from './event-store.contract.ts';
 import { describeReplayStore } from './replay-store.contract.ts';
-import { memoryDatabase } from './stores.ts';
 import { describeSubscriptionStore } from './subscription-store.contract.ts';
 
 const describeStores = (engine: string, open: () => Database): void => {

@@ -1,9 +1,9 @@
 import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { expect, it } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { DEFAULT_QUOTA } from '../src/config.ts';
 import { aSubscription, NOON } from './builders.ts';
-import { memoryDatabase } from './stores.ts';
 
 /** The database to somebody who, after his first read, is overtaken. */
 const overtaken = (database: Database, overtake: () => Promise<unknown>): Database => {

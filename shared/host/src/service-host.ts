@@ -1,19 +1,20 @@
+import type { RequestListener } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AuthPorts, internal } from '@bubbles/auth/guards.ts';
 import { API_ERRORS } from '@bubbles/contracts/access.ts';
 import { GATEWAY } from '@bubbles/contracts/services.ts';
 import { fragmentRoute } from '@bubbles/http/document/fragment-route.ts';
-import { hostHttp, type WireState } from '@bubbles/http/ops/http-host.ts';
+import { hostHttp } from '@bubbles/http/ops/http-host.ts';
 import type { Metrics } from '@bubbles/http/ops/metrics.ts';
 import { createHttpApp } from '@bubbles/http/routes/app.ts';
 import type { HttpAppOptions } from '@bubbles/http/routes/serve-route.ts';
 import type { Address } from '@bubbles/http/wire/listen.ts';
 import { type Drain, SERVICE_LIMITS } from '@bubbles/http/wire/server.ts';
 import { isDomainError } from '@bubbles/kernel/errors.ts';
-import type { Job, RunningJobs } from '@bubbles/store/work/run-jobs.ts';
-import type { Infra, Service } from './service.ts';
+import { type Job, type RunningJobs, runJobs } from '@bubbles/store/work/run-jobs.ts';
+import type { Infra, Service, SettleScope } from './service.ts';
 
-export interface HostOptions extends AuthPorts, Pick<HttpAppOptions<AuthPorts>, 'shedder' | 'publicBaseUrl'> {
+export interface HostOptions extends Pick<AuthPorts, 'internalAuth'>, Pick<HttpAppOptions<AuthPorts>, 'shedder' | 'publicBaseUrl'> {
   readonly service: Service;
   readonly infra: Infra;
   readonly listen: Address;
@@ -21,7 +22,10 @@ export interface HostOptions extends AuthPorts, Pick<HttpAppOptions<AuthPorts>, 
   readonly ops: Address | null;
   readonly metrics: Metrics;
   readonly drain: Drain;
-  readonly startJobs: (jobs: readonly Job[]) => Promise<Pick<RunningJobs, 'stop'>>;
+  /** By the clock of `infra` when absent. */
+  readonly startJobs?: (jobs: readonly Job[]) => RunningJobs;
+  /** Stands before everything that is served. */
+  readonly wrapHandler?: (handler: RequestListener) => RequestListener;
 }
 
 export interface Host {
@@ -29,13 +33,12 @@ export interface Host {
   readonly opsUrl: string | null;
   /** Resolves when the service serves; rejects when it cannot start. */
   readonly started: Promise<void>;
-  setState(state: WireState): Promise<void>;
+  /** Resolves when no job runs and the service has settled. */
+  settle(scope: SettleScope): Promise<void>;
   /** Not ready, requests in flight, jobs, then the service; the composition closes database and bus afterwards. True when nothing had to be cut. */
   stop(): Promise<boolean>;
 }
 
-/** Kubernetes: after the `preStop` sleep, within the grace period. */
-export const PRODUCTION_DRAIN: Drain = { noticeMs: 3000, deadlineMs: 25_000 };
 export const INSTANT_DRAIN: Drain = { noticeMs: 0, deadlineMs: 5000 };
 
 /** Below the gateway's own limit and above the store's. */
@@ -46,13 +49,13 @@ const BACKOFF_MS = { first: 250, most: 5000 };
 
 /** Shows its probes first, then starts the service, again and again while its store cannot be reached, and goes on the wire. */
 export const hostService = async (options: HostOptions): Promise<Host> => {
-  const { service, infra, shedder } = options;
+  const { service, infra, shedder, wrapHandler = (handler) => handler } = options;
   const stopping = new AbortController();
   const http = await hostHttp({
     ...options,
     ids: infra.ids,
     limits: SERVICE_LIMITS,
-    handler: handlerOf(options),
+    handler: wrapHandler(handlerOf(options)),
     notReady: () => notReady(options),
   });
   const running = startService(options, stopping.signal).then(async (jobs) => {
@@ -73,7 +76,11 @@ export const hostService = async (options: HostOptions): Promise<Host> => {
     url: http.url,
     opsUrl: http.opsUrl,
     started: running.then(() => undefined),
-    setState: (state) => http.setState(state),
+    async settle(scope) {
+      const jobs = await running;
+      await jobs?.idle();
+      await service.settle(scope);
+    },
     stop: () => {
       stopped ??= stop();
       return stopped;
@@ -81,12 +88,12 @@ export const hostService = async (options: HostOptions): Promise<Host> => {
   };
 };
 
-const handlerOf = ({ service, infra, metrics, shedder, publicBaseUrl, authenticator, internalAuth }: HostOptions) =>
+const handlerOf = ({ service, infra, metrics, shedder, publicBaseUrl, internalAuth }: HostOptions) =>
   createHttpApp({
     ...infra,
     name: service.name,
     routes: [...service.routes, fragmentRoute({ ...service, errors: API_ERRORS }, internal([GATEWAY]))],
-    guardPorts: { authenticator, internalAuth },
+    guardPorts: { authenticator: service.authenticator, internalAuth },
     idempotency: service.idempotency,
     metrics: metrics.http,
     shedder,
@@ -110,29 +117,23 @@ const notReady = async ({ infra, shedder }: HostOptions): Promise<string | null>
 };
 
 /** Waits in real time, since a store comes back in real time. Null when it was told to stop before it had started. */
-const startService = async (
-  { service, infra, startJobs }: HostOptions,
-  stopping: AbortSignal,
-): Promise<Pick<RunningJobs, 'stop'> | null> => {
+const startService = async (options: HostOptions, stopping: AbortSignal): Promise<RunningJobs | null> => {
+  const { service, infra, startJobs = (jobs) => runJobs({ ...infra, jobs }) } = options;
   for (let waitMs = BACKOFF_MS.first; !(await tryToStart(service, infra)); waitMs = Math.min(waitMs * 2, BACKOFF_MS.most)) {
     await pause(waitMs, undefined, { signal: stopping }).catch(() => undefined);
     if (stopping.aborted) return null;
   }
   for (const handler of service.eventHandlers) await infra.bus.consume(handler);
-  return startJobs([...service.jobs, ...sweepOf(service)]);
+  return startJobs(service.jobs);
 };
-
-const sweepOf = ({ idempotency }: Service): readonly Job[] =>
-  idempotency === undefined ? [] : [{ name: 'sweep-idempotency-keys', cron: '29 * * * *', run: idempotency.sweep }];
 
 const tryToStart = async (service: Service, { log }: Infra): Promise<boolean> => {
   try {
-    await service.idempotency?.ensureIndexes();
     await service.start();
     return true;
   } catch (error) {
     if (!isDomainError(error) || error.kind !== 'unavailable') throw error;
-    log.warn('the service cannot start yet', { error });
+    log.warn('service cannot start yet, trying again', { error });
     return false;
   }
 };

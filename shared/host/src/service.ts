@@ -1,15 +1,29 @@
-import type { AuthPorts } from '@bubbles/auth/guards.ts';
+import { assertedCallers } from '@bubbles/auth/assertions.ts';
+import type { Authenticator, AuthPorts } from '@bubbles/auth/guards.ts';
+import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
 import type { Bus, EventHandler } from '@bubbles/bus/bus.ts';
+import { CREDENTIAL_REFUSALS } from '@bubbles/contracts/access.ts';
+import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
+import { type InternalClient, internalClient } from '@bubbles/http/client/internal-client.ts';
 import type { WebhookSpec } from '@bubbles/http/document/webhook-spec.ts';
+import type { Metrics } from '@bubbles/http/ops/metrics.ts';
 import type { IdempotencyStore } from '@bubbles/http/routes/idempotency.ts';
 import type { Route } from '@bubbles/http/routes/route.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
+import { refusal } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
-import type { Database } from '@bubbles/store/collection.ts';
+import type { Loop } from '@bubbles/kernel/loop.ts';
+import type { Seal } from '@bubbles/kernel/seal.ts';
+import type { OutboxDoc } from '@bubbles/store/aggregates.ts';
+import type { Collection, Database } from '@bubbles/store/collection.ts';
+import { createOutboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
+import type { z } from 'zod';
+import { idempotencyStore } from './idempotency-store.ts';
+import type { Needs, ServiceConfig } from './variables.ts';
 
-/** What a composition gives a service: the adapters that differ between production, sandbox and tests. */
+/** The adapters that differ between production, sandbox and tests. */
 export interface Infra {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -21,20 +35,211 @@ export interface Infra {
 /** `facts`: what was said in here has arrived everywhere in here. `all`: what is due to others, such as deliveries, has been attempted too. */
 export type SettleScope = 'facts' | 'all';
 
-/** A service as its composition root returns it; `service-host.ts` puts it on the wire. */
+/** What a service is made of. */
+export interface ServiceContext<V extends Needs['variables']> extends Infra {
+  /** The values of its variables, by their names. */
+  readonly config: { readonly [N in keyof V]: z.output<V[N]> };
+  readonly publicBaseUrl: string;
+  /** For figures of its own; those of HTTP are kept by the host. */
+  readonly metrics: Metrics;
+  /** How it asks another service, one of `asks`. */
+  client(callee: string): InternalClient;
+  /** The name under which its events are published. */
+  readonly source: string;
+  /** There may be events to relay. */
+  readonly onCommit: () => void;
+}
+
+/** What the host runs for a service. */
+export interface Composition {
+  readonly routes: readonly Route<AuthPorts>[];
+  /** Requests that it sends to receivers of its callers, for its OpenAPI document. */
+  readonly webhooks?: readonly WebhookSpec[];
+  /** Seals what is kept of requests with an idempotency key; needed by routes that are marked `idempotent`. */
+  readonly seal?: Seal;
+  readonly eventHandlers?: readonly EventHandler[];
+  readonly jobs?: readonly Job[];
+  readonly loops?: readonly ServiceLoop[];
+  /** Collections whose documents carry events; the host relays them. */
+  readonly outboxes?: readonly Collection<OutboxDoc>[];
+  /** Gives up what a process that is gone had leased of its own work: the sandbox calls it, where no other replica can be at work. */
+  releaseLeases?(): Promise<void>;
+  ensureIndexes(): Promise<void>;
+  /** Proves what must hold before the first request, such as that its keys open what is stored. */
+  check?(): Promise<void>;
+  /** Flushes and lets go, when no loop runs any more. */
+  close?(): Promise<void>;
+}
+
+export interface ServiceDefinition<V extends Needs['variables'] = Needs['variables']> extends Needs {
+  readonly name: string;
+  /** Those beyond what every service is told; every fault of them is reported at once. */
+  readonly variables: V;
+  /** The only place that knows the adapters of the service. Connects, listens and starts nothing. */
+  compose(context: ServiceContext<V>): Composition;
+}
+
+/** All that process, sandbox, stack and tests know of a service. */
+export const defineService = <V extends Needs['variables']>(definition: ServiceDefinition<V>): ServiceDefinition =>
+  // A method's argument may be narrower: `openService` gives the values that the same variables were read to.
+  definition;
+
+/** How a loop differs from one whose work ends with its run. */
+export interface LoopHooks {
+  /** `all` for work whose effect is outside of the product; `facts` when absent. */
+  readonly scope?: SettleScope;
+  /** What a settling begins with; pokes the loop when absent. */
+  readonly lookAgain?: () => void;
+  /** Resolves when nothing that its runs began is in flight any more: whether its end may have made more due. */
+  readonly drained?: () => Promise<boolean>;
+  /** From now on its runs begin nothing. */
+  readonly stopClaiming?: () => void;
+  /** Ends what is in flight; it is done again later. */
+  readonly cut?: () => void;
+}
+
+/** A background worker of a service; the host starts, settles and stops it. */
+export interface ServiceLoop extends LoopHooks, Loop {
+  start(): void;
+}
+
+/** `start` begins it; before that there is nothing to poke. */
+export const createLoop = (start: () => Loop, hooks: LoopHooks = {}): ServiceLoop => {
+  let running: Loop | null = null;
+  return {
+    ...hooks,
+    start() {
+      running ??= start();
+    },
+    poke: () => running?.poke(),
+    idle: async () => running?.idle(),
+    stop: async () => running?.stop(),
+  };
+};
+
+/** A service as it was composed; `service-host.ts` puts it on the wire. */
 export interface Service {
   readonly name: string;
   readonly routes: readonly Route<AuthPorts>[];
-  /** Where its routes that are marked `idempotent` keep keys and answers; the host makes its index and sweeps it. */
-  readonly idempotency?: IdempotencyStore;
-  /** Requests that it sends to receivers of its callers. */
-  readonly webhooks?: readonly WebhookSpec[];
+  readonly webhooks: readonly WebhookSpec[];
+  readonly authenticator: Authenticator;
+  /** Where no route needs it there is none. */
+  readonly idempotency: IdempotencyStore | undefined;
   readonly eventHandlers: readonly EventHandler[];
   readonly jobs: readonly Job[];
-  /** Indexes, keys, loops. Called once before the first request is admitted. */
+  /** Before the start: takes over at once what a process that is gone had leased. Only where no other replica can be at work. */
+  releaseLeases(): Promise<void>;
+  /** Indexes, checks, loops. Before the first request is admitted; again when it failed. */
   start(): Promise<void>;
   /** Resolves when outboxes are empty and all work that is due, of everything unless a scope is given, has been attempted. */
   settle(scope?: SettleScope): Promise<void>;
-  /** Ends loops and flushes; the composition closes database and bus afterwards. What others keep waiting longer than `cutAfterMs` is done again later. */
+  /** Ends loops, flushes and closes clients; database and bus are closed by who opened them. What others keep waiting longer than `cutAfterMs` is done again later. */
   stop(cutAfterMs?: number): Promise<void>;
 }
+
+const IDENTITY = 'identity-and-oauth';
+
+export interface OpenServiceOptions extends Infra {
+  readonly config: ServiceConfig;
+  readonly metrics: Metrics;
+  /** Stand-ins for those that it asks. */
+  readonly peers?: Readonly<Record<string, InternalClient>>;
+  /** Stands in for the assertions of identity. */
+  readonly authenticator?: Authenticator;
+}
+
+/** Composes a service and gives it what every service has; nothing runs before `start`. */
+export const openService = (definition: ServiceDefinition, options: OpenServiceOptions): Service => {
+  const { name } = definition;
+  const { config, clock, ids, log, database, bus, metrics } = options;
+  const infra = { clock, ids, log, database, bus };
+  const clients = openClients(definition, options);
+  const composed = definition.compose({
+    ...infra,
+    metrics,
+    config: config.values,
+    publicBaseUrl: config.publicBaseUrl,
+    client: clients.to,
+    source: name,
+    onCommit: () => relay.poke(),
+  });
+  const { outboxes = [], jobs = [], seal } = composed;
+  const relay = createLoop(() => createOutboxRelay({ ...infra, collections: outboxes, definitions: publishedBy(name) }));
+  const loops = [...(outboxes.length === 0 ? [] : [relay]), ...(composed.loops ?? [])];
+  const idempotency = seal === undefined ? undefined : idempotencyStore({ ...infra, seal });
+  return {
+    name,
+    idempotency,
+    routes: composed.routes,
+    webhooks: composed.webhooks ?? [],
+    authenticator: options.authenticator ?? clients.authenticator(),
+    eventHandlers: composed.eventHandlers ?? [],
+    jobs: idempotency === undefined ? jobs : [...jobs, { name: 'sweep-idempotency-keys', cron: '29 * * * *', run: idempotency.sweep }],
+    async releaseLeases() {
+      // Else what has leases would be looked for in whole collections.
+      await composed.ensureIndexes();
+      await releaseOutboxes(outboxes, clock.now());
+      await composed.releaseLeases?.();
+    },
+    async start() {
+      await idempotency?.ensureIndexes();
+      await composed.ensureIndexes();
+      await composed.check?.();
+      for (const loop of loops) loop.start();
+    },
+    settle: (scope = 'all') => settle(loops.filter((loop) => scope === 'all' || loop.scope !== 'all')),
+    async stop(cutAfterMs) {
+      await stopLoops(loops, cutAfterMs);
+      await composed.close?.();
+      await clients.close();
+    },
+  };
+};
+
+const openClients = ({ name, asks }: ServiceDefinition, { config, clock, peers = {} }: OpenServiceOptions) => {
+  const { serviceKey, urls } = config;
+  const opened = new Map<string, InternalClient>();
+  const open = (callee: string): InternalClient => {
+    const baseUrls = urls.get(callee);
+    if (serviceKey === null || baseUrls === undefined) throw new TypeError(`${name} does not say that it asks ${callee}.`);
+    const client = internalClient({ callee, baseUrls, tokens: serviceTokens({ caller: name, key: serviceKey, clock }) });
+    opened.set(callee, client);
+    return client;
+  };
+  const to = (callee: string): InternalClient => peers[callee] ?? opened.get(callee) ?? open(callee);
+  return {
+    to,
+    /** A service that does not ask identity has no routes that take its assertions. */
+    authenticator: (): Authenticator =>
+      asks.includes(IDENTITY)
+        ? assertedCallers({ audience: name, identity: to(IDENTITY), clock })
+        : { callerOf: () => Promise.reject(refusal(CREDENTIAL_REFUSALS.unauthorized)) },
+    close: () => Promise.all([...opened.values()].map((client) => client.close())),
+  };
+};
+
+/** What one loop ends may be work for another one: until a whole round has found nothing. */
+const settle = async (loops: readonly ServiceLoop[]): Promise<void> => {
+  do {
+    for (const { lookAgain, poke, idle } of loops) {
+      (lookAgain ?? poke)();
+      await idle();
+    }
+  } while (await mayHaveMore(loops));
+};
+
+const mayHaveMore = async (loops: readonly ServiceLoop[]): Promise<boolean> => {
+  for (const { drained } of loops) if (await drained?.()) return true;
+  return false;
+};
+
+const stopLoops = async (loops: readonly ServiceLoop[], cutAfterMs: number | undefined): Promise<void> => {
+  for (const { stopClaiming } of loops) stopClaiming?.();
+  await Promise.all(loops.map(({ stop }) => stop()));
+  const cut = () => {
+    for (const loop of loops) loop.cut?.();
+  };
+  const timer = cutAfterMs === undefined ? undefined : setTimeout(cut, cutAfterMs);
+  for (const { drained } of loops) await drained?.();
+  clearTimeout(timer);
+};

@@ -3,6 +3,14 @@ import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { SEAL_KEY_BYTES, type SealKey } from './seal.ts';
 
+/** What a machine that runs services of its own (sandbox, stack, test) gives them; a deployment has to tell it. */
+export type LocalValue =
+  | { readonly kind: 'text'; readonly text: string }
+  /** A secret; `master` ones are a list of named ones. */
+  | { readonly kind: 'key' | 'master key'; readonly bytes: number };
+/** By the schema of the variable. */
+export const localValues = z.registry<LocalValue>();
+
 /** A variable's text turned into a value; null when it is not one. */
 const parsedText = <T>(rule: string, parse: (text: string) => T | null) =>
   z.string().transform((text, context): T => {
@@ -68,7 +76,7 @@ export const base64Key = (bytes: number) =>
   parsedText(`must be ${bytes} bytes in base64`, (text) => {
     const key = Buffer.from(text, 'base64');
     return /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) && key.length === bytes ? key : null;
-  });
+  }).register(localValues, { kind: 'key', bytes });
 
 /** `k2=<key>,k1=<key>`: master keys by the name that sealed values carry, 32 bytes in base64 each; the first one seals. */
 export const sealKeys = () =>
@@ -81,7 +89,7 @@ export const sealKeys = () =>
       keys.push({ id, key });
     }
     return keys;
-  });
+  }).register(localValues, { kind: 'master key', bytes: SEAL_KEY_BYTES });
 
 const keyFrom = (read: () => KeyObject): KeyObject | null => {
   try {

@@ -1,7 +1,6 @@
 import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
-import type { Service } from '@bubbles/host/service.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
 import type { Database } from '@bubbles/store/collection.ts';
@@ -9,11 +8,11 @@ import { openMongo } from '@bubbles/store/mongo.ts';
 import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';
+import { openTestService } from '@bubbles/testing/service-under-test.ts';
 import { openStores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import { DEFAULT_QUOTA, PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
 import { queued } from '@bubbles/webhooks-dispatcher/domain/delivery.ts';
-import { createWebhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
-import { Registry } from 'prom-client';
+import { webhooksDispatcherWith } from '@bubbles/webhooks-dispatcher/service.ts';
 import { Agent, request } from 'undici';
 import { aBubble, anEvent, aReadyBubble, aSubscription, readyEvent } from '../../../services/webhooks-dispatcher/test/builders.ts';
 import { fakePeers } from '../../../services/webhooks-dispatcher/test/fake-peers.ts';
@@ -73,24 +72,23 @@ const seal = createSeal(SEAL_KEYS, systemIds().bytes);
 const peers = fakePeers();
 peers.team('team');
 const bus = amqpUrl === null ? recordingBus() : amqpBus({ url: amqpUrl, service: 'bench-dispatcher', clock, log: SILENT_LOG });
-const infra = { clock, ids: systemIds(), log: SILENT_LOG, database, bus };
-const registry = new Registry();
-const service: Service = createWebhooksDispatcher(
-  {
-    headerName: 'Service',
-    userAgent: 'bench/1',
-    appBaseUrl: 'https://app.test',
-    sealKeys: SEAL_KEYS,
-    cursorKeys: { current: Buffer.alloc(32, 2), previous: null },
-    receivers: { allow: [], deny: [], http: false, loopback: true, offline: false, extraCa: [] },
-    timing: PRODUCTION_TIMING,
-    limits: PRODUCTION_LIMITS,
-    quota: DEFAULT_QUOTA,
-    releaseLeasesAtStart: false,
-  },
-  infra,
-  { ...peers, registry },
-);
+const definition = webhooksDispatcherWith(() => ({
+  headerName: 'Service',
+  userAgent: 'bench/1',
+  appBaseUrl: 'https://app.test',
+  sealKeys: SEAL_KEYS,
+  cursorKeys: { current: Buffer.alloc(32, 2), previous: null },
+  receivers: { allow: [], deny: [], http: false, loopback: true, offline: false, extraCa: [] },
+  timing: PRODUCTION_TIMING,
+  limits: PRODUCTION_LIMITS,
+  quota: DEFAULT_QUOTA,
+}));
+const { infra, service } = openTestService(definition, {
+  clock,
+  database,
+  bus,
+  peers: { 'identity-and-oauth': peers.identity, 'bubbles-query': peers.bubblesQuery },
+});
 
 let count = 0;
 const next = (): number => {

@@ -2,7 +2,7 @@ import type { Infra } from '@bubbles/host/service.ts';
 import { openStores } from '@bubbles/identity-and-oauth/adapters/store/stores.ts';
 import { newAccount } from '@bubbles/identity-and-oauth/domain/account.ts';
 import { issueKey, TOKEN_BYTES } from '@bubbles/identity-and-oauth/domain/token.ts';
-import { createIdentity, NAME } from '@bubbles/identity-and-oauth/service.ts';
+import { identityAndOauth } from '@bubbles/identity-and-oauth/service.ts';
 import { settings } from '../harness/in-child.ts';
 import { serveService } from './serve-service.ts';
 
@@ -17,12 +17,11 @@ export interface SeededAccount {
   readonly tokens: readonly string[];
 }
 
-const SEAL_KEYS = [{ id: 'bench', key: Buffer.alloc(32, 7) }];
 const TEAM = { teamId: 'team-1', role: 'member', hidden: false } as const;
 
 const seed = async (infra: Infra): Promise<readonly SeededAccount[]> => {
   const { accounts, keysEach } = settings<IdentitySettings>();
-  const stores = openStores({ ...infra, source: NAME, onCommit: () => undefined });
+  const stores = openStores({ ...infra, source: identityAndOauth.name, onCommit: () => undefined });
   await stores.ensureIndexes();
   const seeded: SeededAccount[] = [];
   for (let n = 0; n < accounts; n += 1) {
@@ -38,11 +37,4 @@ const seed = async (infra: Infra): Promise<readonly SeededAccount[]> => {
   return seeded;
 };
 
-await serveService({
-  name: NAME,
-  seed,
-  compose: (infra) => {
-    const service = createIdentity({ publicBaseUrl: 'https://api.test', sealKeys: SEAL_KEYS, releaseLeasesAtStart: false }, infra);
-    return { service, authenticator: service.authenticator, close: () => Promise.resolve() };
-  },
-});
+await serveService({ definition: identityAndOauth, seed });

@@ -1,16 +1,16 @@
 import { serviceAuth } from '@bubbles/auth/service-tokens.ts';
 import { memoryBus } from '@bubbles/bus/memory/memory.ts';
-import type { Infra } from '@bubbles/host/service.ts';
+import { type Infra, openService, type ServiceDefinition } from '@bubbles/host/service.ts';
 import { hostService, INSTANT_DRAIN } from '@bubbles/host/service-host.ts';
-import type { ServiceParts } from '@bubbles/host/service-process.ts';
 import { createMetrics } from '@bubbles/http/ops/metrics.ts';
 import { loadShedder, NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
-import { callerKeys } from '@bubbles/kernel/config-values.ts';
+import type { Environment } from '@bubbles/kernel/config.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { createLog } from '@bubbles/kernel/log.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
 import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
+import { testConfig } from '@bubbles/testing/service-under-test.ts';
 import { serveParent, settings, tellParent } from '../harness/in-child.ts';
 import { countedDatabase, type Reads } from './counted-database.ts';
 
@@ -27,8 +27,9 @@ export interface ServiceReady<S> {
 }
 
 export interface BenchService<S> {
-  readonly name: string;
-  readonly compose: (infra: Infra) => ServiceParts;
+  readonly definition: ServiceDefinition;
+  /** Where those are that it asks, and its key. */
+  readonly environment?: Environment;
   /** Fills the store before the service starts. */
   readonly seed: (infra: Infra) => Promise<S>;
 }
@@ -40,25 +41,28 @@ const databaseOf = (name: string, { clock, log }: Pick<Infra, 'clock' | 'log'>) 
 };
 
 /** A service as in production but for its bus, which is this process's own, and its store where none is given: the embedded one. */
-export const serveService = async <S>({ name, compose, seed }: BenchService<S>): Promise<void> => {
+export const serveService = async <S>({ definition, environment, seed }: BenchService<S>): Promise<void> => {
   const { callers, shedding = false } = settings<ServiceBenchSettings>();
+  const { name } = definition;
   const clock = systemClock();
   const log = createLog({ name, level: 'error', destination: process.stderr });
   const reads: Reads = { count: 0 };
   const database = countedDatabase(databaseOf(name, { clock, log }), reads);
   const infra = { clock, ids: systemIds(), log, database, bus: memoryBus({ clock, log }) };
   const seeded = await seed(infra);
+  const config = testConfig(definition, { ...environment, CALLER_KEYS: callers });
+  const metrics = createMetrics();
   const host = await hostService({
-    ...compose(infra),
+    service: openService(definition, { ...infra, config, metrics }),
     infra,
     listen: { host: '127.0.0.1', port: 0 },
     ops: null,
     drain: INSTANT_DRAIN,
-    publicBaseUrl: 'https://api.test',
-    internalAuth: serviceAuth({ audience: name, callers: callerKeys().parse(callers), clock }),
-    metrics: createMetrics(),
+    publicBaseUrl: config.publicBaseUrl,
+    internalAuth: serviceAuth({ audience: name, callers: config.callers, clock }),
+    metrics,
     shedder: shedding ? loadShedder() : NO_SHEDDING,
-    startJobs: () => Promise.resolve({ stop: () => Promise.resolve() }),
+    startJobs: () => ({ idle: () => Promise.resolve(), stop: () => Promise.resolve() }),
   });
   await host.started;
   serveParent(() => reads.count);

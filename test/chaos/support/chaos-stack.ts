@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { USUAL_REPLICAS } from '../../../deploy/stack/src/layout.ts';
-import type { ProcessPlan } from '../../../deploy/stack/src/plan.ts';
+import { type ProcessPlan, usualReplicas } from '../../../deploy/stack/src/plan.ts';
 import { awaitReady } from '../../../deploy/stack/src/readiness.ts';
 import { openStack, type Stack } from '../../../deploy/stack/src/stack.ts';
 import type { FrailEngines } from './engines.ts';
@@ -25,8 +24,8 @@ const DRAIN_NOTICE = '1s';
 /** Two of each service, but for the dispatcher: what it would be told is for the test to read. That a slow machine refuses some is another matter. */
 export const chaosStack = async ({ amqpUrl, mongoUrl }: FrailEngines): Promise<ChaosStack> => {
   const home = mkdtempSync(join(tmpdir(), 'stack-'));
-  const replicas = { ...USUAL_REPLICAS, 'webhooks-dispatcher': 0 };
-  const layout = { port: PORT, amqpUrl, mongoUrl, databasePrefix: '', replicas, drainNotice: DRAIN_NOTICE, shedding: false, webhooks: {} };
+  const replicas = { ...usualReplicas(), 'webhooks-dispatcher': 0 };
+  const layout = { port: PORT, amqpUrl, mongoUrl, databasePrefix: '', replicas, drainNotice: DRAIN_NOTICE, shedding: false, settings: {} };
   const stack = openStack({ home, layout });
   await stack.up();
   return {

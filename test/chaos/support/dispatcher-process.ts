@@ -4,7 +4,6 @@ import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import { type Bus, BusUnavailable } from '@bubbles/bus/bus.ts';
 import { memoryBus } from '@bubbles/bus/memory/memory.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
-import type { Service } from '@bubbles/host/service.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { isDomainError } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
@@ -14,11 +13,11 @@ import { createSeal } from '@bubbles/kernel/seal.ts';
 import type { Database } from '@bubbles/store/collection.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
 import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
+import { openTestService } from '@bubbles/testing/service-under-test.ts';
 import { openStores, type Stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import { type Config, DEFAULT_QUOTA, PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
 import type { Delivery } from '@bubbles/webhooks-dispatcher/domain/delivery.ts';
-import { createWebhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
-import { Registry } from 'prom-client';
+import { webhooksDispatcherWith } from '@bubbles/webhooks-dispatcher/service.ts';
 import { aSubscription } from '../../../services/webhooks-dispatcher/test/builders.ts';
 import type { Answers, DispatcherSettings, Order, Report, Standing, Task } from './dispatcher-orders.ts';
 import { dispatcherWorld } from './dispatcher-world.ts';
@@ -44,7 +43,6 @@ const configOf = ({ name, leaseMs }: DispatcherSettings): Config => ({
   timing: { ...PRODUCTION_TIMING, deadlineMs: leaseMs / 2, connectMs: leaseMs / 2, pollMs: 200 },
   limits: { ...PRODUCTION_LIMITS, leaseMs },
   quota: DEFAULT_QUOTA,
-  releaseLeasesAtStart: false,
 });
 
 process.on('disconnect', () => process.exit(0));
@@ -62,11 +60,15 @@ const database: Database =
 const kept: Stores = openStores(database);
 const memory = memoryBus(machine);
 const bus: Bus = amqpUrl === null ? memory : amqpBus({ ...machine, url: amqpUrl, service: 'webhooks-dispatcher' });
-const registry = new Registry();
-const service: Service = createWebhooksDispatcher(
-  configOf(settings),
-  { clock: world.clock, ids, log, database, bus },
-  { ...world.peers, registry },
+const { service, metrics } = openTestService(
+  webhooksDispatcherWith(() => configOf(settings)),
+  {
+    clock: world.clock,
+    log,
+    database,
+    bus,
+    peers: { 'identity-and-oauth': world.peers.identity, 'bubbles-query': world.peers.bubblesQuery },
+  },
 );
 
 const isRefusal = (error: unknown): boolean => error instanceof BusUnavailable || (isDomainError(error) && error.kind === 'unavailable');
@@ -136,7 +138,7 @@ const tellOpen = async (): Promise<string> => {
 };
 
 const slotsTaken = async (): Promise<number> => {
-  const gauge = await registry.getSingleMetric('webhook_in_flight')?.get();
+  const gauge = await metrics.registry.getSingleMetric('webhook_in_flight')?.get();
   return gauge?.values[0]?.value ?? Number.NaN;
 };
 

@@ -1,3 +1,4 @@
+import { bubblesQuery } from '@bubbles/bubbles-query/service.ts';
 import type { EventDefinition, EventHandler } from '@bubbles/bus/bus.ts';
 import {
   BubbleChangedV1,
@@ -12,11 +13,9 @@ import {
 } from '@bubbles/contracts/events/recording-events.ts';
 import { AccountChangedV1 } from '@bubbles/contracts/events/service-events.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
-import { aCaller, startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
-import { recordingBus } from '@bubbles/testing/recording-bus.ts';
+import { aCaller } from '@bubbles/testing/http.ts';
+import { startTestService, type TestService } from '@bubbles/testing/service-under-test.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { memoryInfra } from '../../support/memory-infra.ts';
-import { bubblesQuery } from '../../support/services.ts';
 import { AT, BUBBLE_ID, TEAM_ID, USER_ID } from '../examples.ts';
 import { bubble, comment, details, media, notes, thread, transcript } from '../facts.ts';
 import { expectMessage, publish } from '../messages.ts';
@@ -76,25 +75,19 @@ const FROM_THE_PIPELINE: readonly Heard[] = [
 
 describe('bubbles-query hears', () => {
   let eventHandlers: readonly EventHandler[];
-  let http: TestHttp;
-  let stop: () => Promise<void>;
+  let bubbles: TestService;
 
   beforeEach(async () => {
-    const service = bubblesQuery(memoryInfra('bubbles_query', { clock: fakeClock(new Date(AT)), bus: recordingBus() }));
-    await service.start();
-    eventHandlers = service.eventHandlers;
-    http = await startTestHttp({ routes: service.routes, caller: aCaller({ userId: USER_ID }) });
-    stop = async () => {
-      await http.stop();
-      await service.stop();
-    };
+    bubbles = await startTestService(bubblesQuery, { clock: fakeClock(new Date(AT)) });
+    bubbles.actAs(aCaller({ userId: USER_ID }));
+    ({ eventHandlers } = bubbles.service);
   });
-  afterEach(() => stop());
+  afterEach(() => bubbles.stop());
 
   const heard = async (pact: ReturnType<typeof pactBetween>, { event: [definition, data], after, path, shows }: Heard) => {
     for (const [earlier, fact] of after) await publish(eventHandlers, earlier, fact);
     await expectMessage(pact, { definition, data, eventHandlers });
-    const response = await http.fetch(path);
+    const response = await bubbles.fetch(path);
     expect(await response.json()).toMatchObject(shows);
   };
 

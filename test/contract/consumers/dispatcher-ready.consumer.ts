@@ -1,6 +1,6 @@
 import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
-import { recordingBus } from '@bubbles/testing/recording-bus.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { eventHandlers } from '@bubbles/webhooks-dispatcher/adapters/bus/event-handlers.ts';
 import { openStores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import type { App } from '@bubbles/webhooks-dispatcher/app.ts';
@@ -9,7 +9,6 @@ import type { NewDelivery } from '@bubbles/webhooks-dispatcher/ports.ts';
 import { fanOut } from '@bubbles/webhooks-dispatcher/use-cases/fan-out.ts';
 import { describe, expect, it } from '@jest/globals';
 import { aSubscription } from '../../../services/webhooks-dispatcher/test/builders.ts';
-import { memoryInfra } from '../../support/memory-infra.ts';
 import { AT, aBubble, CHANNEL_ID, TEAM_ID, USER_ID } from '../examples.ts';
 import { expectMessage } from '../messages.ts';
 import { pactBetween } from '../pacts.ts';
@@ -17,8 +16,7 @@ import { pactBetween } from '../pacts.ts';
 describe('the dispatcher hears that a bubble is ready', () => {
   it('[EVT-01][EVT-03] and queues a delivery for a participant who subscribed', async () => {
     const clock = fakeClock();
-    const { database } = memoryInfra('bubbles_webhooks', { clock, bus: recordingBus() });
-    const kept = openStores(database);
+    const kept = openStores(memoryDatabase());
     await kept.ensureIndexes();
     await kept.subscriptions.insert(
       aSubscription({ ownerId: USER_ID, teamId: TEAM_ID, spaceId: CHANNEL_ID, filters: { onlyMyBubbles: true } }),

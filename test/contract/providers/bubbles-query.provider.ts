@@ -1,10 +1,10 @@
+import { bubblesQuery } from '@bubbles/bubbles-query/service.ts';
 import { BubbleCreatedV1, MediaProcessedV1, NotesGeneratedV1, TranscriptCompletedV1 } from '@bubbles/contracts/events/recording-events.ts';
+import type { Service } from '@bubbles/host/service.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
-import { startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';
+import { startTestService, type TestService } from '@bubbles/testing/service-under-test.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { memoryInfra } from '../../support/memory-infra.ts';
-import { bubblesQuery } from '../../support/services.ts';
 import { AT } from '../examples.ts';
 import { details, media, notes, transcript } from '../facts.ts';
 import { publish } from '../messages.ts';
@@ -14,17 +14,14 @@ const READY = 'bubbles.bubble.ready.v1';
 
 describe('bubbles-query', () => {
   const bus = recordingBus();
-  const service = bubblesQuery(memoryInfra('bubbles_query', { clock: fakeClock(new Date(AT)), bus }));
-  let http: TestHttp;
+  let service: Service;
+  let http: TestService;
 
   beforeAll(async () => {
-    await service.start();
-    http = await startTestHttp({ name: service.name, routes: service.routes });
+    http = await startTestService(bubblesQuery, { clock: fakeClock(new Date(AT)), bus });
+    service = http.service;
   });
-  afterAll(async () => {
-    await http.stop();
-    await service.stop();
-  });
+  afterAll(() => http.stop());
 
   const aReadyBubble = async () => {
     await publish(service.eventHandlers, BubbleCreatedV1, details);

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { CloudEvent } from '@bubbles/bus/bus.ts';
 import { CreatedAccount } from '@bubbles/contracts/internal/identity.ts';
+import { identityAndOauth } from '@bubbles/identity-and-oauth/service.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
-import { asService, startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
+import { asService } from '@bubbles/testing/http.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';
+import { startTestService, type TestService } from '@bubbles/testing/service-under-test.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { memoryInfra } from '../../support/memory-infra.ts';
-import { identity } from '../../support/services.ts';
 import { verify } from '../verify.ts';
 
 const RATE_LIMIT = 120;
@@ -16,24 +16,18 @@ const hashOf = (token: string): string => createHash('sha256').update(token).dig
 describe('identity-and-oauth', () => {
   const bus = recordingBus();
   const clock = fakeClock();
-  const service = identity(memoryInfra('bubbles_identity', { clock, bus }));
-  let http: TestHttp;
+  let identity: TestService;
 
   beforeAll(async () => {
-    await service.start();
-    const { routes, authenticator, idempotency } = service;
-    http = await startTestHttp({ routes, authenticator, idempotency, clock });
+    identity = await startTestService(identityAndOauth, { clock, bus });
   });
-  afterAll(async () => {
-    await http.stop();
-    await service.stop();
-  });
+  afterAll(() => identity.stop());
 
   const send = async (
     path: string,
     { method = 'POST', body, headers = asService('operator') }: { method?: string; body?: unknown; headers?: object },
   ) => {
-    const response = await http.fetch(path, {
+    const response = await identity.fetch(path, {
       method,
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -96,12 +90,12 @@ describe('identity-and-oauth', () => {
   it('keeps its pacts', async () => {
     const verified = verify({
       provider: 'identity-and-oauth',
-      providerBaseUrl: http.url,
+      providerBaseUrl: identity.url,
       stateHandlers,
       messageProviders: {
         'identity.account.changed.v1': async () => {
           await anAccount();
-          await service.settle();
+          await identity.service.settle();
           return lastHeard('identity.account.changed.v1');
         },
       },

@@ -1,11 +1,13 @@
 import type { CloudEvent } from '@bubbles/bus/bus.ts';
 import { CommentChangedV1 } from '@bubbles/contracts/events/recording-events.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { SILENT_LOG } from '@bubbles/testing/http.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NewBubble, NewComment } from '../../../deploy/sandbox/src/pipeline/fields.ts';
 import { type Pipeline, startPipeline } from '../../../deploy/sandbox/src/pipeline/pipeline.ts';
-import { memoryInfra } from '../../support/memory-infra.ts';
 import { CHANNEL_ID, TEAM_ID, USER_ID } from '../examples.ts';
 import { verify } from '../verify.ts';
 
@@ -20,7 +22,7 @@ describe('recording-pipeline', () => {
   let pipeline: Pipeline;
 
   beforeAll(async () => {
-    pipeline = await startPipeline(memoryInfra('recording_pipeline', { clock: fakeClock(), bus }), directory);
+    pipeline = await startPipeline({ clock: fakeClock(), ids: systemIds(), log: SILENT_LOG, bus, database: memoryDatabase() }, directory);
   });
   afterAll(() => pipeline.stop());
 

@@ -1,15 +1,16 @@
-import { GATEWAY, SERVICES } from '@bubbles/contracts/services.ts';
+import { GATEWAY, SERVICES, type ServiceTable } from '@bubbles/contracts/services.ts';
 import { type Fault, type Fragment, isWithin, shapeOf } from './fragment.ts';
 
 /** Service → the prefixes that are its own. */
 export type OwnedPrefixes = Readonly<Record<string, readonly string[]>>;
 
 /** Which service owns which paths; operations below a prefix come from the services themselves. */
-export const OWNED_PREFIXES: OwnedPrefixes = {
-  ...Object.fromEntries(Object.entries(SERVICES).map(([name, { prefixes }]) => [name, prefixes])),
+export const prefixesIn = (services: ServiceTable): OwnedPrefixes => ({
+  ...Object.fromEntries(Object.entries(services).map(([name, { prefixes }]) => [name, prefixes])),
   // The longest prefix decides: the last one is for what nobody else has.
   [GATEWAY]: ['/v1/openapi.json', '/docs', '/'],
-};
+});
+export const OWNED_PREFIXES = prefixesIn(SERVICES);
 
 /** The service whose prefix holds the path; the longest prefix wins. */
 export const ownerOf = (path: string, prefixes: OwnedPrefixes): string | null => {

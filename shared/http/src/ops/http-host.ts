@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import { switchableHandler } from '../routes/switchable-handler.ts';
 import type { Address } from '../wire/listen.ts';
 import { type Drain, type Limits, startServer } from '../wire/server.ts';
 import type { Metrics } from './metrics.ts';
@@ -21,16 +20,12 @@ export interface HttpHostOptions {
   readonly documents?: OpsDocuments;
 }
 
-/** `down` is off the wire: connections are refused. */
-export type WireState = 'up' | 'down' | { readonly slowMs: number };
-
 /** A listener with its probes: what every process on the wire has, the gateway too. */
 export interface HttpHost {
   readonly url: string;
   readonly opsUrl: string | null;
   /** Goes on the wire. Until then connections are refused, so that who knows another address goes there. */
   open(): Promise<void>;
-  setState(state: WireState): Promise<void>;
   /** Not ready, then the grace for balancers, then everything in flight; true when nothing had to be cut. */
   drain(): Promise<boolean>;
   /** The probes go last. */
@@ -38,10 +33,9 @@ export interface HttpHost {
 }
 
 export const hostHttp = async (options: HttpHostOptions): Promise<HttpHost> => {
-  const gate = switchableHandler(options.handler);
   let phase: 'starting' | 'serving' | 'draining' = 'starting';
   const server = await startServer({
-    handler: gate.listener,
+    handler: options.handler,
     address: options.listen,
     limits: options.limits,
     ids: options.ids,
@@ -55,10 +49,6 @@ export const hostHttp = async (options: HttpHostOptions): Promise<HttpHost> => {
     open: async () => {
       await server.restore();
       phase = 'serving';
-    },
-    setState: async (state) => {
-      gate.delay(typeof state === 'object' ? state.slowMs : 0);
-      await (state === 'down' ? server.cut() : server.restore());
     },
     drain: () => {
       phase = 'draining';

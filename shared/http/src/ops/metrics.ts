@@ -38,6 +38,9 @@ export const createMetrics = (output: Pick<LogOutput, 'dropped'> | null = null):
   return { registry, http: { served: ({ seconds, ...labels }) => durations.observe(labels, seconds) } };
 };
 
+/** For a process that shows none: whoever counts something has a registry to do it with. */
+export const unshownMetrics = (): Metrics => ({ registry: new Registry(), http: { served: () => undefined } });
+
 const countDroppedLines = (registry: Registry, { dropped }: Pick<LogOutput, 'dropped'>) =>
   new Counter({
     name: 'log_lines_dropped_total',

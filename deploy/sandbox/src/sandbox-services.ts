@@ -1,45 +1,49 @@
-import type { Infra, SettleScope } from '@bubbles/host/service.ts';
+import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
+import { OPERATOR } from '@bubbles/contracts/services.ts';
+import type { Infra, ServiceDefinition, SettleScope } from '@bubbles/host/service.ts';
+import { type LocalMachine, localEnvironment, secretsOf } from '@bubbles/host/variables.ts';
 import { internalClient } from '@bubbles/http/client/internal-client.ts';
+import type { Environment } from '@bubbles/kernel/config.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { EmbeddedStore } from '@bubbles/store-embedded/open-embedded.ts';
-import type { ReceiverSettings } from '@bubbles/webhooks-dispatcher/config.ts';
+import type { CallerKeys } from './caller-keys.ts';
 import { type Actions, actions } from './control/actions.ts';
 import { identityAdmin } from './control/identity-http.ts';
 import type { ServiceState } from './control/routes.ts';
-import { soleJobs } from './jobs.ts';
 import type { Outboxes } from './outboxes.ts';
 import { type Pipeline, startPipeline } from './pipeline/pipeline.ts';
-import type { ServiceKeys } from './service-keys.ts';
-import { builders, SERVICE_NAMES, type ServiceName } from './services.ts';
+import { type ServiceSlot, serviceSlot } from './service-slot.ts';
 import type { Settings } from './settings.ts';
 import type { CountedBus, Settle } from './settle.ts';
-import { type Slot, slot } from './slot.ts';
 import { seedWorld, type World } from './world.ts';
 
 /** The log of a service, under its own name. */
 export type LogOf = (name: string) => Log;
 
-export interface HouseOptions {
+export interface SandboxServicesOptions {
+  readonly definitions: readonly ServiceDefinition[];
+  readonly keys: CallerKeys;
+  /** Values of the services' own variables. */
+  readonly environment: Environment;
   readonly store: EmbeddedStore;
   readonly bus: CountedBus;
   readonly infra: Omit<Infra, 'bus' | 'database'>;
   readonly settings: Settings;
-  readonly keys: ServiceKeys;
   readonly publicBaseUrl: string;
-  readonly publicPort: number;
-  readonly webhooks: ReceiverSettings;
   readonly settle: Settle;
   readonly outboxes: Outboxes;
   readonly logOf: LogOf;
 }
 
 /** Everything behind the gateway: the services, the recording pipeline and the world that was made with them. */
-export interface House {
+export interface SandboxServices {
   /** On what the store holds; on an empty store, or one whose seeding was cut short, the seeded world is made. */
   start(): Promise<void>;
   stop(): Promise<void>;
-  urlOf(name: ServiceName): string;
+  /** By name, in the order of their start. */
+  urls(): ReadonlyMap<string, string>;
+  ports(): ReadonlySet<number>;
   setService(name: string, state: ServiceState): Promise<void>;
   actions(): Actions;
   world(): World;
@@ -50,53 +54,61 @@ export interface House {
 }
 
 interface Open {
-  readonly slots: ReadonlyMap<ServiceName, Slot>;
+  readonly slots: ReadonlyMap<string, ServiceSlot>;
   readonly pipeline: Pipeline;
   readonly actions: Actions;
   readonly close: () => Promise<void>;
 }
 
 /** Where each service was served; it is there again after a reset, as the gateway expects it. */
-type Ports = Map<ServiceName, number>;
+type Ports = Map<string, number>;
 
-async function openSlots(options: HouseOptions, ports: Ports): Promise<ReadonlyMap<ServiceName, Slot>> {
-  const { bus, infra, keys, logOf, outboxes, publicBaseUrl, publicPort, store, webhooks, settings } = options;
-  const slots = new Map<ServiceName, Slot>();
-  const build = builders({
+/** What the services are told here instead of by a deployment. */
+async function openMachine({ definitions, keys, publicBaseUrl, settings }: SandboxServicesOptions): Promise<Omit<LocalMachine, 'urls'>> {
+  const secrets = new Map<string, Buffer>();
+  for (const { name, bytes } of definitions.flatMap(secretsOf)) secrets.set(name, await settings.secret(name, bytes));
+  return {
     publicBaseUrl,
-    keys,
-    webhooks: { ...webhooks, receivers: { ...webhooks.receivers, ownPorts: () => new Set([publicPort, ...ports.values()]) } },
-    secrets: await settings.secrets(),
-    urlOf: (name) => slots.get(name)?.url ?? '',
-  });
-  for (const name of SERVICE_NAMES) {
-    const own = { ...infra, log: logOf(name), database: outboxes.watched(name, store.database(name)) };
-    const place = slot({
-      name,
+    keyId: 'sandbox',
+    callerKeys: keys.callersOf,
+    serviceKey: (caller) => ({ SERVICE_KEY: keys.privateKey(caller).export({ format: 'der', type: 'pkcs8' }).toString('base64') }),
+    secret(name) {
+      const secret = secrets.get(name);
+      if (secret === undefined) throw new Error(`the data folder has no secret ${name}`);
+      return secret;
+    },
+  };
+}
+
+async function openSlots(options: SandboxServicesOptions, ports: Ports): Promise<ReadonlyMap<string, ServiceSlot>> {
+  const { definitions, bus, infra, logOf, outboxes, store, environment } = options;
+  const slots = new Map<string, ServiceSlot>();
+  const machine = { ...(await openMachine(options)), urls: (name: string) => slots.get(name)?.url ?? '' };
+  for (const definition of definitions) {
+    const { name } = definition;
+    const slot = serviceSlot({
+      definition,
+      environment: localEnvironment(definition, machine, environment),
       port: ports.get(name) ?? 0,
       bus,
-      infra: own,
-      internalAuth: keys.auth(name),
-      publicBaseUrl,
-      build: build[name],
-      startJobs: soleJobs(own),
+      infra: { ...infra, log: logOf(name), database: outboxes.watched(name, store.database(name)) },
     });
-    slots.set(name, place);
-    await place.start();
-    ports.set(name, place.port);
+    slots.set(name, slot);
+    await slot.start();
+    ports.set(name, slot.port);
   }
   return slots;
 }
 
 const PIPELINE = 'recording-pipeline';
 
-async function open(options: HouseOptions, ports: Ports): Promise<Open> {
+async function open(options: SandboxServicesOptions, ports: Ports): Promise<Open> {
   const { bus, infra, keys, outboxes, store } = options;
   const slots = await openSlots(options, ports);
   const operator = internalClient({
     callee: 'identity-and-oauth',
     baseUrls: [slots.get('identity-and-oauth')?.url ?? ''],
-    tokens: keys.tokens('operator'),
+    tokens: serviceTokens({ caller: OPERATOR, key: keys.privateKey(OPERATOR), clock: infra.clock }),
   });
   const identity = identityAdmin(operator);
   const database = outboxes.watched(PIPELINE, store.database(PIPELINE));
@@ -107,14 +119,14 @@ async function open(options: HouseOptions, ports: Ports): Promise<Open> {
     actions: actions({ ...pipeline, identity, ids: infra.ids }),
     async close() {
       await pipeline.stop();
-      for (const place of [...slots.values()].toReversed()) await place.stop();
+      for (const slot of [...slots.values()].toReversed()) await slot.stop();
       await operator.close();
     },
   };
 }
 
-export function house(options: HouseOptions): House {
-  const { settings, store, settle } = options;
+export function sandboxServices(options: SandboxServicesOptions): SandboxServices {
+  const { settings, store, settle, definitions } = options;
   const ports: Ports = new Map();
   let opened: Open | null = null;
   let world: World | null = null;
@@ -141,23 +153,23 @@ export function house(options: HouseOptions): House {
   return {
     start,
     stop,
-    urlOf: (name) => inside().slots.get(name)?.url ?? '',
+    urls: () => new Map([...inside().slots].map(([name, { url }]) => [name, url])),
+    ports: () => new Set(ports.values()),
     async setService(name, state) {
-      const place = inside()
-        .slots.values()
-        .find((candidate) => candidate.name === name);
-      if (place === undefined) throw new DomainError('not_found', `No such service. There are ${SERVICE_NAMES.join(', ')}.`);
-      await place.setState(state);
+      const slot = inside().slots.get(name);
+      if (slot === undefined)
+        throw new DomainError('not_found', `No such service. There are ${definitions.map((definition) => definition.name).join(', ')}.`);
+      await slot.setState(state);
     },
     actions: () => inside().actions,
     world() {
       if (world === null) throw new DomainError('unavailable', 'The sandbox is starting.', { retryAfterSeconds: 1 });
       return world;
     },
-    isPartial: () => opened === null || opened.slots.values().some((place) => place.isDown()),
+    isPartial: () => opened === null || opened.slots.values().some((slot) => slot.isDown()),
     parts: () => {
       const { slots, pipeline } = inside();
-      return [pipeline.settle, ...slots.values().map((place) => place.settle)];
+      return [pipeline.settle, ...slots.values().map((slot) => slot.settle)];
     },
   };
 }

@@ -1,0 +1,14 @@
+import { bubblesQuery } from '@bubbles/bubbles-query/service.ts';
+import { SERVICES, type ServiceTable } from '@bubbles/contracts/services.ts';
+import type { ServiceDefinition } from '@bubbles/host/service.ts';
+import { identityAndOauth } from '@bubbles/identity-and-oauth/service.ts';
+import { webhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
+
+/** What sandbox, stack and tests run behind the gateway. */
+export interface Product {
+  /** In the order of their start: who is asked before who asks. */
+  readonly definitions: readonly ServiceDefinition[];
+  readonly services: ServiceTable;
+}
+
+export const PRODUCT: Product = { definitions: [identityAndOauth, bubblesQuery, webhooksDispatcher], services: SERVICES };
