@@ -1,4 +1,4 @@
-/** Why somebody sleeps: `due` is work that falls due at that time, `poll` is a look for work that should not be there (recovery, cron). */
+/** What a sleep waits for: `due` is work that falls due at that time, `poll` is a look for work (recovery, cron). */
 export type SleepKind = 'due' | 'poll';
 
 /** The one source of time. Relays, claims and jobs wait only through it, so that the sandbox can step it. */
@@ -6,7 +6,7 @@ export interface Clock {
   now(): Date;
   /** Milliseconds that never go back; for windows and durations. */
   monotonic(): number;
-  /** Resolves when `at` has come, or at once when `signal` aborts; a poll also when so much time has passed, wherever the clock was set to. Never rejects. */
+  /** Resolves when `at` has come, or when `signal` aborts. A poll also when that much time has passed after the clock was set back. */
   sleepUntil(at: Date, kind: SleepKind, signal?: AbortSignal): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
   });
 
 const BACKOFF_MS = { first: 100, max: 5000 } as const;
-/** A backoff of nothing would let nobody else run first. */
+/** Without a minimum a retry could run before anything else. */
 const MIN_BACKOFF_MS = 5;
 
 /** Full jitter under a ceiling that doubles with each failure in a row. `failures` begins at 0, `jitter` gives 0 to 1. */
@@ -90,7 +90,7 @@ export const batchWhileBusy = <R, T = void>(run: (items: readonly T[]) => Promis
   };
 };
 
-/** Whoever calls with a key while a call with it is in flight shares that one; the next call after its end runs again. */
+/** Calls with one key share the run that is in flight; a call after its end runs again. */
 export const singleFlight = <R, K = void>(work: (key: K) => Promise<R>): ((key: K) => Promise<R>) => {
   const flights = new Map<K, Promise<R>>();
   return (key) => {
@@ -102,7 +102,7 @@ export const singleFlight = <R, K = void>(work: (key: K) => Promise<R>): ((key: 
   };
 };
 
-/** Results by key, each made by the first `get`. A failure is shared by those who wait for it and not kept. */
+/** Results by key, each made by the first `get`. A failure goes to all callers that wait for it and is not kept. */
 interface Memo<K, R> {
   get(key: K): Promise<R>;
   delete(key: K): void;

@@ -11,12 +11,12 @@ export type LocalValue =
 /** By the schema of the variable. */
 export const localValues = z.registry<LocalValue>();
 
-/** A variable's text turned into a value; null when it is not one. */
+/** Parses a variable's text; `parse` gives null for a wrong one. */
 const parsedText = <T>(rule: string, parse: (text: string) => T | null) =>
   z.string().transform((text, context): T => {
     const value = parse(text);
     if (value !== null) return value;
-    // Without the input, which may be a secret.
+    // The input is left out: it may be a secret.
     context.issues.push({ code: 'custom', message: rule, input: undefined });
     return z.NEVER;
   });
@@ -78,7 +78,7 @@ export const base64Key = (bytes: number) =>
     return /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) && key.length === bytes ? key : null;
   }).register(localValues, { kind: 'key', bytes });
 
-/** `k2=<key>,k1=<key>`: master keys by the name that sealed values carry, 32 bytes in base64 each; the first one seals. */
+/** `k2=<key>,k1=<key>`: master keys of 32 bytes in base64, by the name that sealed values carry. The first one seals. */
 export const sealKeys = () =>
   parsedText(`must be a list of <name>=<${SEAL_KEY_BYTES} bytes in base64>`, (text) => {
     const keys: SealKey[] = [];
@@ -110,7 +110,7 @@ const publicKeyFrom = (text: string): KeyObject | null =>
 /** An Ed25519 private key: PEM, or PKCS#8 DER in base64. */
 export const signingKey = () => parsedText('must be an Ed25519 private key, PEM or base64 of PKCS#8', privateKeyFrom);
 
-/** `gateway=<key>,webhooks-dispatcher=<key>`: Ed25519 public keys (SPKI DER in base64) by service; a service may be there twice while it changes its key. */
+/** `gateway=<key>,…`: Ed25519 public keys (SPKI DER in base64) by service. A service appears twice while it changes its key. */
 export const callerKeys = () =>
   parsedText('must be a list of <service>=<Ed25519 public key, base64 of SPKI>', (text) => {
     const entries = text.split(',').map((entry) => /^\s*([a-z][a-z-]*)=(\S+)\s*$/.exec(entry));

@@ -12,7 +12,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** A name with `_FILE` behind it points at a file that holds the value (secrets). An empty variable counts as absent. */
+/** `NAME_FILE` names a file that holds the value of `NAME` (secrets). An empty variable counts as absent. */
 const readVariable = (env: Environment, name: string): { readonly value: string | undefined; readonly fault: string | null } => {
   const path = env[`${name}_FILE`];
   const plain = env[name] || undefined;

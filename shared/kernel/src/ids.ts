@@ -20,7 +20,7 @@ const uuidOf = (bytes: Buffer): string => {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 };
 
-/** As random as the seed is secret: the same seed gives the same values in the same order. */
+/** The same seed gives the same values in the same order; they are as secret as the seed. */
 export const seededIds = (seed: Buffer): Ids => {
   let draws = 0;
   const bytes = (length: number): Buffer => {

@@ -3,22 +3,22 @@ import type { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import { pino } from 'pino';
 
-/** Where log lines go. A line that cannot be taken now is dropped and counted: no process waits for its log, or ends with it. */
+/** Where log lines go. A line that cannot be written now is dropped and counted: a process neither waits for its log nor ends because of it. */
 export interface LogOutput {
   write(line: string): void;
   /** How many lines were dropped since the start. */
   dropped(): number;
 }
 
-/** Takes a line at once or not at all, and tells later when it was lost all the same. */
+/** Writes a line at once, or answers false. Calls `lost` later when a line that was taken got lost. */
 type Take = (line: string, lost: () => void) => boolean;
 
-/** What a reader that is away may let gather, by bytes. */
+/** Bytes that may wait for a reader that does not read. */
 const MAX_WAITING = 1024 * 1024;
 
 type WriteSync = (fd: number, text: string) => number;
 
-/** A file never keeps a writer waiting; when its disk is full it takes a part of a line, or nothing. */
+/** A write to a file never waits. On a full disk it writes a part of a line, or nothing. */
 const ofFile = (fd: number, write: WriteSync): Take => {
   let torn = false;
   return (line) => {
@@ -33,10 +33,10 @@ const ofFile = (fd: number, write: WriteSync): Take => {
   };
 };
 
-/** After too much has gathered, nothing is taken until all of it is read: the gap is one, and whole. */
+/** When too many bytes wait, no line is taken until all are read, so that there is one gap and not many. */
 const ofStream = (stream: Writable): Take => {
   let isFull = false;
-  // Each line that it loses tells of the same error.
+  // Each lost line is counted by its own callback.
   stream.on('error', () => undefined);
   return (line, lost) => {
     isFull = stream.writableLength > (isFull ? 0 : MAX_WAITING);
@@ -51,7 +51,7 @@ const isRead = (fd: number): boolean => {
   return stats.isFIFO() || stats.isSocket() || isatty(fd);
 };
 
-/** `stream` is standard output or standard error; what a file or a device takes is written past it, since it would end with the first error. */
+/** For standard output or error. Files and devices are written past the stream, which would end with the first error. */
 export const logOutput = (stream: Writable & { readonly fd?: number }, write: WriteSync = writeSync): LogOutput => {
   const take = stream.fd === undefined || isRead(stream.fd) ? ofStream(stream) : ofFile(stream.fd, write);
   let dropped = 0;
@@ -62,7 +62,7 @@ export const logOutput = (stream: Writable & { readonly fd?: number }, write: Wr
   const tellGap = (): boolean => {
     if (dropped === told) return true;
     const line = `{"level":"warn"${pino.stdTimeFunctions.isoTime()},"dropped":${dropped - told},"message":"log lines dropped"}\n`;
-    // Counted as told only when it is, and not itself when it is not.
+    // The line about the gap is not counted as dropped itself.
     if (!take(line, () => undefined)) return false;
     told = dropped;
     return true;

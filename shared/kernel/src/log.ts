@@ -14,7 +14,7 @@ export interface Log {
 
 const HIDDEN = '[redacted]';
 
-/** User and password of a URL, and tokens by their prefix or scheme. Each begins where nothing before it can belong to it, so that no text is read twice. */
+/** User and password of a URL, and tokens by their prefix or scheme. Each pattern has a fixed start, so that no text is scanned twice. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/:\/\/[^\s/?#"'<>]*@/g, `://${HIDDEN}@`],
   [/\b(svc_pat_|svc_session_|whsec_)[A-Za-z0-9_-]+/g, `$1${HIDDEN}`],
@@ -25,11 +25,11 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Three parts or more between dots, wherever a JWT begins in them. */
+/** Three or more parts between dots; a JWT may begin at any of them. */
 const DOTTED = /(?<![A-Za-z0-9_-])[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_.-]*/g;
 const JWT = /\beyJ.*/;
 
-/** The last line of defence: what must never be in a log line is not there even when a driver put it into its message. */
+/** The last line of defence against secrets in log lines, such as those that drivers put into their messages. */
 export const redacted = (text: string): string =>
   SECRETS.reduce((safe, [pattern, replacement]) => safe.replace(pattern, replacement), text).replace(DOTTED, (parts) =>
     parts.replace(JWT, HIDDEN),
@@ -61,7 +61,7 @@ export interface LogOptions {
 const SECRET_FIELD = /authorization|cookie|password|passcode|secret|token|signup_session|code_verifier|assertion/i;
 const MAX_DEPTH = 6;
 
-/** The frames of one fault are written this often; its lines in between are short, and counted. */
+/** The stack frames of one fault are written this often; the lines in between have a count of repeats instead. */
 const FRAMES_EVERY_MS = 60_000;
 const MOST_FAULTS = 256;
 
@@ -93,7 +93,7 @@ const faultKey = (error: Error, depth = 0): string => {
   return Error.isError(error.cause) && depth < MAX_DEPTH ? `${own}\n${faultKey(error.cause, depth + 1)}` : own;
 };
 
-/** Makes of fields what may be written: errors with their causes, no credentials, nothing bottomless. */
+/** Turns fields into what may be written: errors with their causes, no credentials, limited depth. */
 const createFieldWriter = (nowMs: () => number) => {
   const faults = createFaultMemory(nowMs);
   const writable = (value: unknown, depth: number): unknown => {
@@ -126,14 +126,14 @@ const createFieldWriter = (nowMs: () => number) => {
   return writableFields;
 };
 
-/** Without the message, which may have been cut apart by line breaks of its own. */
+/** The stack frames alone: the message may contain line breaks. */
 const frames = (error: Error): readonly string[] =>
   (error.stack ?? '')
     .split('\n')
     .filter((line) => line.startsWith('    at '))
     .map((line) => redacted(line.trim()));
 
-/** JSON lines; every one carries the fields of `withLogFields` that it is written within. */
+/** Writes JSON lines, each with the fields of the `withLogFields` around it. */
 export const createLog = ({ name, level, destination, nowMs = () => performance.now() }: LogOptions): Log => {
   const options = {
     level,

@@ -7,7 +7,7 @@ import type { Log } from './log.ts';
 export interface Loop {
   /** There may be work: run now, or once more when running. */
   poke(): void;
-  /** Resolves when everything that is due has been done and the loop sleeps. After a failed run it tries once more first, and does not wait beyond that. */
+  /** Resolves when all that is due has been done and the loop sleeps. After a failed run it waits for one more run and no longer. */
   idle(): Promise<void>;
   /** Ends the loop after the run in progress. */
   stop(): Promise<void>;
@@ -21,11 +21,11 @@ interface LoopOptions {
   readonly run: () => Promise<Date | null>;
   /** How often to look without being poked, milliseconds. */
   readonly pollMs: number;
-  /** From 0 to 1; spreads the retries of replicas. */
+  /** Gives 0 to 1; spreads the retries of replicas. */
   readonly jitter?: () => number;
 }
 
-/** Why a sleep ends; one for all, since a loop may be woken thousands of times a second. */
+/** The reason of each wake-up; made once, since a loop may be woken thousands of times a second. */
 const WAKE_REASON = 'awake';
 
 type LoopRun = { readonly failed: false; readonly next: Date | null } | { readonly failed: true; readonly retryAfterMs: number };
@@ -97,7 +97,7 @@ export function startLoop(options: LoopOptions): Loop {
   return {
     poke: wake,
     async idle() {
-      // Who was woken by the clock is at work after a turn of the event loop.
+      // A loop that the clock woke begins its run within one turn of the event loop.
       if (asleepUntil !== null && hasCome(asleepUntil)) await setImmediate();
       if (stopped || (asleepUntil !== null && !poked && !failing)) return;
       const { promise, resolve } = Promise.withResolvers<void>();

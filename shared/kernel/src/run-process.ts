@@ -9,7 +9,7 @@ export interface Running {
 
 interface ProcessOptions {
   readonly name: string;
-  /** Builds and starts; `stopping` aborts when the process is told to end before it has started. */
+  /** Builds and starts. `stopping` aborts when the process is told to end before that is done. */
   readonly main: (stopping: AbortSignal) => Promise<Running>;
 }
 
@@ -25,7 +25,7 @@ const CONFIGURATION_ERRORS = ['ConfigError', 'StartupError', 'BusUnavailable'];
 const EXIT = { clean: 0, fault: 1, misconfigured: 2 } as const;
 /** Below the grace period that Kubernetes gives after SIGTERM. */
 const HARD_STOP_MS = 35_000;
-/** Ctrl-C reaches the process from the terminal and again from npm and the launcher: that is one request to stop, not two. */
+/** Ctrl-C arrives from the terminal and again from npm and the launcher; within this time that is one request to stop. */
 const SAME_SIGNAL_MS = 1_000;
 
 /** The life of a process: boot, SIGTERM or SIGINT at any moment, one line on stderr for what an operator must fix, an exit code that says which. */
@@ -41,7 +41,7 @@ export const runProcess = async ({ name, main }: ProcessOptions): Promise<void> 
     told.resolve();
     setTimeout(() => process.exit(EXIT.fault), HARD_STOP_MS).unref();
   };
-  // What a full disk or a reader that is gone does to a line is no fault of the process.
+  // A full disk or a closed pipe must not end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   const fail = (error: unknown) => {
@@ -51,7 +51,7 @@ export const runProcess = async ({ name, main }: ProcessOptions): Promise<void> 
   process.on('uncaughtException', fail).on('unhandledRejection', fail);
   try {
     const running = await main(stopping.signal);
-    // Where NODE_COMPILE_CACHE names a folder: now, so that the next start is a quick one however this process ends.
+    // Written now to NODE_COMPILE_CACHE, so that the next start is quick however this process ends.
     flushCompileCache();
     await told.promise;
     process.exit((await running.stop()) ? EXIT.clean : EXIT.fault);
@@ -71,7 +71,7 @@ export const runJobProcess = async ({ name, work }: { readonly name: string; rea
   }
 };
 
-/** The host or port that was configured is not one to listen on: taken, not allowed, unknown, or of another machine. */
+/** Whether the configured host or port cannot be listened on: taken, not allowed, unknown, or of another machine. */
 export const isAddressFault = (error: unknown): boolean =>
   ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL'].includes(String(errorCode(error))) ||
   (Error.isError(error) && 'syscall' in error && (error.syscall === 'listen' || error.syscall === 'getaddrinfo'));

@@ -1,4 +1,4 @@
-/** A map that forgets what was not touched for `keepMs`, some time between once and twice that long; sooner when more than `most` were touched meanwhile. */
+/** A map that drops entries which were not used for `keepMs` to twice that long, or sooner when more than `most` were used meanwhile. */
 export interface TwoGenerationCache<V> {
   get(key: string, nowMs: number): V | null;
   set(key: string, value: V, nowMs: number): void;

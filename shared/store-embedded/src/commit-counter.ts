@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 import { errorCode } from '@bubbles/kernel/errors.ts';
 
 /**
- * How many commits of a data file were answered, in a file beside it: written after each commit and before its answer, so that a data file
- * that has fewer has lost some.
+ * Counts the commits of a data file in a file beside it. It is written after each commit and before its answer, so that a data file with fewer commits has
+ * lost some.
  */
 export interface CommitCounter {
   write(commits: number): void;

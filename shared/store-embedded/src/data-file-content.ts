@@ -20,7 +20,7 @@ export interface Totals {
   readonly store: string;
   readonly commits: number;
   readonly rows: number;
-  /** Of the checksums of all rows: a row that is missing, too many or of before changes it. */
+  /** The sum of all rows' checksums: a row that is missing, extra or outdated changes it. */
   readonly sum: number;
 }
 
@@ -34,7 +34,7 @@ const HIGH_FACTOR = 0x85eb_ca6b;
 /** Sums stay exact integers. */
 const SUM_LIMIT = 2 ** 52;
 
-/** Over the whole row: with another number or another space the same body has another checksum. */
+/** Covers number and space too, so that a body in another row has another checksum. */
 export const rowChecksum = ({ number, space, body }: StoredRow): number => {
   const ofNumber = Math.imul(number, LOW_FACTOR) ^ Math.imul(number / HIGH, HIGH_FACTOR);
   return crc32(body, (crc32(space) ^ ofNumber) >>> 0);
@@ -75,7 +75,7 @@ const WRITE_VERSION = 18;
 const READ_VERSION = 19;
 const OF_A_LOG = 2;
 
-/** What SQLite would answer with doing without the log, or without writing. */
+/** SQLite itself would open such a file without its log, or read-only. */
 const checkHeader = (path: string): void => {
   const header = Buffer.alloc(SMALLEST_PAGE);
   const file = openSync(path, 'r');

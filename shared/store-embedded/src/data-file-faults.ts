@@ -16,7 +16,7 @@ export class DataFileRefused extends Error {
 }
 
 const SQLITE = { busy: 5, locked: 6, outOfMemory: 7, readOnly: 8, io: 10, full: 13, cannotOpen: 14 } as const;
-/** How a disk without room shows itself, by the file that SQLite could not make or write. */
+/** SQLite's codes for a full disk, which depend on the file that it could not make or write. */
 const OF_THE_DISK: readonly (number | null)[] = [SQLITE.io, SQLITE.full, SQLITE.cannotOpen];
 const NOT_OF_THE_FILE: readonly number[] = Object.values(SQLITE);
 

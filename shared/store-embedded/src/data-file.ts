@@ -43,7 +43,7 @@ const SETTINGS = `
   PRAGMA locking_mode = EXCLUSIVE;
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;`;
-/** Else a process that is killed while it makes the file could leave a journal, which no reader may roll back. */
+/** A process that is killed while it makes the file must not leave a journal that no reader can roll back. */
 const NEW_SETTINGS = 'PRAGMA journal_mode = MEMORY;';
 
 /** Folder by folder: the recursive mkdir of Node never ends below a parent that answers ENOENT to it, as /proc does. */
@@ -175,7 +175,7 @@ const dataFile = ({ database, counter, checksums, ...parts }: Parts): DataFile =
   };
 };
 
-/** Takes what was read, and holds it against every other process; the hold ends with this process, however it ends. */
+/** Opens the file under an exclusive lock, which ends with this process, however it ends. */
 const take = (path: string, content: DataFileContent | null): DataFile => {
   const database = openDatabase(path, content === null);
   try {
@@ -201,7 +201,7 @@ export function openDataFile(path: string): OpenedDataFile {
   }
 }
 
-/** The file itself goes first: what is left beside none is refused, whatever ends this halfway. */
+/** The file itself is moved first: parts without a file are refused, so that nothing is opened after half a move. */
 const PARTS = ['', '-wal', '-shm', '-commits'];
 
 const refuseInUse = (path: string): void => {

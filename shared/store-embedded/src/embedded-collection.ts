@@ -18,7 +18,7 @@ interface CollectionParts {
   readonly isOpen: () => boolean;
 }
 
-/** The reads and writes that everything is made of; each is one step that nothing comes between. */
+/** The reads and writes that all operations are made of. Each runs without a break. */
 const rowsOf = ({ space, table, journal, onScan }: CollectionParts) => {
   const find = (query: Query): Row[] => {
     refuseForeignData(query.filter);
@@ -107,12 +107,12 @@ const makeIndexes = ({ space, table }: CollectionParts, plan: IndexPlan) => {
 };
 
 /** The port on a table in memory. Writes are answered when the journal has kept them, and reads too: no answer holds what could still be lost. */
-export function embeddedCollection<T extends Doc>(parts: CollectionParts): Collection<T> {
+export function createEmbeddedCollection<T extends Doc>(parts: CollectionParts): Collection<T> {
   const { name, journal, isOpen } = parts;
   const rows = rowsOf(parts);
 
   const answer = async <R>(work: () => R): Promise<R> => {
-    // Comes first, so that what is refused while the disk is full is not done either, and does not gather.
+    // Waits first: while the disk is full an operation is refused and not done.
     if (journal.isBehind()) await journal.flushed();
     if (!isOpen()) throw storeUnavailable(new Error('The store is closed.'));
     const result = work();

@@ -1,9 +1,9 @@
 import type { Doc } from '@bubbles/store/collection.ts';
 import { describe, expect, it } from '@jest/globals';
 import type { DataFile } from './data-file.ts';
-import { embeddedCollection } from './embedded-collection.ts';
-import { fileJournal } from './journal.ts';
-import { table } from './table.ts';
+import { createEmbeddedCollection } from './embedded-collection.ts';
+import { createFileJournal } from './journal.ts';
+import { createTable } from './table.ts';
 
 /** A disk that may be full. */
 const disk = () => {
@@ -39,10 +39,10 @@ const counter = () => {
 
 const row = (number: number) => ({ number, space: 'd/c', body: new Uint8Array() });
 
-describe('fileJournal', () => {
+describe('createFileJournal', () => {
   it('makes one transaction of all that is written in one turn', async () => {
     const { file, written } = disk();
-    const journal = fileJournal(file);
+    const journal = createFileJournal(file);
     const flushes = [1, 2, 3].map((number) => {
       journal.put(row(number));
       return journal.flushed();
@@ -55,7 +55,7 @@ describe('fileJournal', () => {
 
   it('answers nothing as kept while the disk is full, and keeps all of it when there is room again', async () => {
     const { file, written, fill } = disk();
-    const journal = fileJournal(file);
+    const journal = createFileJournal(file);
     fill(true);
     journal.put(row(1));
     await expect(journal.flushed()).rejects.toMatchObject({ kind: 'unavailable' });
@@ -68,7 +68,7 @@ describe('fileJournal', () => {
 
   it('keeps what waits when the file cannot be cleared, and nothing of it when it could', async () => {
     const { file, written, fill } = disk();
-    const journal = fileJournal(file);
+    const journal = createFileJournal(file);
     fill(true);
     journal.put(row(1));
     expect(() => journal.clear()).toThrow('full');
@@ -83,8 +83,8 @@ describe('fileJournal', () => {
 
   it('lets nothing more be done while the disk is full', async () => {
     const { file, written, fill } = disk();
-    const parts = { name: 'c', space: 'd/c', table: table(counter(), []), journal: fileJournal(file), onScan: () => undefined };
-    const docs = embeddedCollection<Doc>({ ...parts, isOpen: () => true });
+    const parts = { name: 'c', space: 'd/c', table: createTable(counter(), []), journal: createFileJournal(file), onScan: () => undefined };
+    const docs = createEmbeddedCollection<Doc>({ ...parts, isOpen: () => true });
     const insert = (_id: string) => docs.insert({ _id });
     fill(true);
     const refused = [
@@ -100,7 +100,7 @@ describe('fileJournal', () => {
 
   it('waits for nothing when nothing was written', async () => {
     const { file, written } = disk();
-    await fileJournal(file).flushed();
+    await createFileJournal(file).flushed();
     expect(written).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import type { StoredRow } from './data-file-content.ts';
 
 /** Carries the writes of a store to its file. */
 export interface Journal {
-  /** The document as it will be kept; refuses what cannot be, before anything has changed. */
+  /** The document's bytes; refuses a document that cannot be kept before anything has changed. */
   encode(doc: Fields): Uint8Array;
   put(row: StoredRow): void;
   remove(number: number): void;
@@ -25,7 +25,7 @@ const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 const NO_BYTES = new Uint8Array();
 
 /** For a store that lives in memory alone. */
-export const memoryJournal = (): Journal => ({
+export const createMemoryJournal = (): Journal => ({
   encode: () => NO_BYTES,
   put: () => undefined,
   remove: () => undefined,
@@ -43,7 +43,7 @@ const encode = (doc: Fields): Uint8Array => {
 };
 
 /** All writes of one turn of the event loop are one transaction. */
-export function fileJournal(file: DataFile): Journal {
+export function createFileJournal(file: DataFile): Journal {
   let pending = new Map<number, StoredRow | null>();
   let commit: Promise<void> | null = null;
   let behind = false;
@@ -55,7 +55,7 @@ export function fileJournal(file: DataFile): Journal {
       file.write(changes);
       behind = false;
     } catch (error) {
-      // They stay to be written, below whatever has been changed since.
+      // They are written with the next commit, unless they were changed again meanwhile.
       pending = new Map([...changes, ...pending]);
       behind = true;
       throw storeUnavailable(error);

@@ -6,7 +6,7 @@ import { compareValues, equalValues, typeRank } from './value-order.ts';
 
 type Matcher = (doc: Fields) => boolean;
 type Test = (value: unknown) => boolean;
-/** What a condition on a path means; refuses an operand that it cannot mean. */
+/** Compiles a condition on a path; refuses a wrong operand. */
 type Operator = (path: string, operand: unknown) => Matcher;
 
 const JOINS: readonly string[] = ['$and', '$or', '$nor'];
@@ -40,7 +40,7 @@ const equals = (operand: unknown): Test => {
   if (!types.isRegExp(operand)) return (value) => equalValues(value, operand);
   return (value) => (typeof value === 'string' ? value.search(operand) !== -1 : equalValues(value, operand));
 };
-/** Lists of texts are long: ids, and what is to be left out. */
+/** Lists of texts are often long, such as ids, and are looked up by hash. */
 const among = (name: string, operand: unknown): Test => {
   const list = listOf(name, operand);
   if (list.every((item) => typeof item === 'string')) {

@@ -2,10 +2,10 @@ import type { Log } from '@bubbles/kernel/log.ts';
 import { type Collection, type Database, type Doc, storeUnavailable } from '@bubbles/store/collection.ts';
 import { openDataFile } from './data-file.ts';
 import type { LoadedRow } from './data-file-content.ts';
-import { embeddedCollection } from './embedded-collection.ts';
-import { fileJournal, type Journal, memoryJournal } from './journal.ts';
+import { createEmbeddedCollection } from './embedded-collection.ts';
+import { createFileJournal, createMemoryJournal, type Journal } from './journal.ts';
 import type { Query } from './query.ts';
-import { type Table, table } from './table.ts';
+import { createTable, type Table } from './table.ts';
 
 /** Several databases in one process: in one file, or in memory alone. */
 export interface EmbeddedStore {
@@ -30,10 +30,10 @@ interface Opened {
 }
 
 const openJournal = ({ path, log }: EmbeddedOptions): Opened => {
-  if (path === ':memory:') return { journal: memoryJournal(), loaded: [] };
+  if (path === ':memory:') return { journal: createMemoryJournal(), loaded: [] };
   const { file, rows, counted } = openDataFile(path);
   if (!counted) log.warn('no counter of commits tells whether the data file is complete', { path });
-  return { loaded: rows, journal: fileJournal(file) };
+  return { loaded: rows, journal: createFileJournal(file) };
 };
 
 /** Throws `DataFileRefused` when the file is in use, damaged, behind what was answered or cannot be read. */
@@ -49,11 +49,11 @@ export function openEmbedded(options: EmbeddedOptions): EmbeddedStore {
     return lastNumber;
   };
   const tables = new Map<string, Table>();
-  for (const [space, rows] of rowsBySpace) tables.set(space, table(nextNumber, rows));
+  for (const [space, rows] of rowsBySpace) tables.set(space, createTable(nextNumber, rows));
   log.info('embedded store opened', { path, documents: loaded.length });
 
   const tableOf = (space: string): Table => {
-    const known = tables.get(space) ?? table(nextNumber, []);
+    const known = tables.get(space) ?? createTable(nextNumber, []);
     tables.set(space, known);
     return known;
   };
@@ -63,7 +63,7 @@ export function openEmbedded(options: EmbeddedOptions): EmbeddedStore {
   };
   const collection = <T extends Doc>(database: string, name: string): Collection<T> => {
     const space = `${database}/${name}`;
-    return embeddedCollection<T>({ name, space, table: tableOf(space), journal, onScan: tellScan(space), isOpen: () => open });
+    return createEmbeddedCollection<T>({ name, space, table: tableOf(space), journal, onScan: tellScan(space), isOpen: () => open });
   };
 
   return {

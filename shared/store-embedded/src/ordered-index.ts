@@ -73,7 +73,7 @@ function* backward<T>(chunks: readonly T[][], span: Span): Generator<T> {
 }
 
 /** Entries in the order of their keys, ties in the order of their rows' ids: sorted chunks, so that an insert moves a few hundred entries at most. */
-function orderedEntries<R extends { readonly id: string }>(directions: readonly Direction[]): OrderedEntries<R> {
+function createOrderedEntries<R extends { readonly id: string }>(directions: readonly Direction[]): OrderedEntries<R> {
   let chunks: Entry<R>[][] = [];
 
   const compareEntries = (a: Entry<R>, b: Entry<R>) => compareKeys(directions, a.key, b.key) || compareValues(a.row.id, b.row.id);
@@ -191,10 +191,10 @@ const keyReader = (spec: IndexSpec, paths: readonly string[]) => {
 
 const whole = (key: Key): Range => ({ from: { values: key, rank: null, after: false }, to: { values: key, rank: null, after: true } });
 
-export function orderedIndex(spec: IndexSpec): OrderedIndex {
+export function createOrderedIndex(spec: IndexSpec): OrderedIndex {
   const paths = Object.keys(spec.keys);
   const roots = [...new Set(paths.map(rootOf))];
-  const entries = orderedEntries<Row>(Object.values(spec.keys));
+  const entries = createOrderedEntries<Row>(Object.values(spec.keys));
   const multikey = new Set<string>();
   const keysOf = keyReader(spec, paths);
 

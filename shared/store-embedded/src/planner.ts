@@ -115,7 +115,7 @@ const fixedPaths = (index: OrderedIndex, conditions: Conditions): readonly (read
 const prefixes = (fixed: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] =>
   fixed.reduce<readonly (readonly unknown[])[]>((keys, points) => keys.flatMap((key) => points.map((point) => [...key, point])), [[]]);
 
-/** Two bounds may hold for two elements of one array, so that only one may cut. */
+/** In an array two bounds may hold for two elements, so that an index can use only one of them. */
 const boundsOf = (condition: Condition | undefined, multikey: boolean): Pick<Condition, 'lower' | 'upper'> | null => {
   if (!condition || (!condition.lower && !condition.upper)) return null;
   return multikey && condition.lower ? { lower: condition.lower, upper: null } : condition;

@@ -1,6 +1,6 @@
 import type { IndexSpec } from '@bubbles/store/collection.ts';
 import type { Fields } from '@bubbles/store/plain-data.ts';
-import { equalKeys, type OrderedIndex, orderedIndex, type Row } from './ordered-index.ts';
+import { createOrderedIndex, equalKeys, type OrderedIndex, type Row } from './ordered-index.ts';
 
 /** The documents of one collection and their indexes, which always agree. */
 export interface Table {
@@ -25,14 +25,14 @@ const ID_INDEX: IndexSpec = { name: '_id_', keys: { _id: 1 } };
 
 const idOf = (doc: Fields): string => String(doc['_id']);
 
-/** Where the document has to leave its place. */
+/** The indexes in which the document's position changes. */
 const movesOf = (indexes: readonly OrderedIndex[], from: Fields, to: Fields) =>
   indexes
     .filter((index) => index.isTouched(from, to))
     .map((index) => ({ index, before: index.keysOf(from), after: index.keysOf(to) }))
     .filter(({ before, after }) => !equalKeys(before, after));
 
-export function table(nextNumber: () => number, loaded: readonly { readonly number: number; readonly doc: Fields }[]): Table {
+export function createTable(nextNumber: () => number, loaded: readonly { readonly number: number; readonly doc: Fields }[]): Table {
   const rows = new Map<string, Row>(loaded.map(({ number, doc }) => [idOf(doc), { id: idOf(doc), number, doc }]));
   const indexes: OrderedIndex[] = [];
   let byId: OrderedIndex | null = null;
@@ -43,7 +43,7 @@ export function table(nextNumber: () => number, loaded: readonly { readonly numb
     indexes,
     idIndex() {
       if (!byId) {
-        byId = orderedIndex(ID_INDEX);
+        byId = createOrderedIndex(ID_INDEX);
         byId.fill(rows.values());
       }
       return byId;
@@ -75,7 +75,7 @@ export function table(nextNumber: () => number, loaded: readonly { readonly numb
       rows.delete(row.id);
     },
     addIndex(spec) {
-      const index = orderedIndex(spec);
+      const index = createOrderedIndex(spec);
       index.fill(rows.values());
       for (const row of spec.unique ? rows.values() : []) if (index.isTaken(index.keysOf(row.doc), row)) return false;
       indexes.push(index);

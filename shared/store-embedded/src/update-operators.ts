@@ -5,9 +5,9 @@ import { sortValueReader } from './paths.ts';
 import { compareValues, equalValues } from './value-order.ts';
 
 export interface UpdateOperator {
-  /** Whether the place is made when it is not there. */
+  /** Whether a missing field is made. */
   readonly creates: boolean;
-  /** From the value that is there (`undefined`: none) to the one that shall be (`undefined`: none). */
+  /** The new value for the current one; `undefined` means that there is none. */
   apply(current: unknown, operand: unknown): unknown;
 }
 
@@ -91,7 +91,7 @@ const pull = (current: unknown, operand: unknown): unknown => {
   return arrayOf(current, '$pull').filter((element) => !matches(element));
 };
 
-/** Keeps the current value unless the operand lies on the wanted side of it. */
+/** The operand when it lies on the wanted side of the current value, else the current value. */
 const extreme = (side: Direction) => (current: unknown, operand: unknown) =>
   current === undefined || compareValues(operand, current) * side > 0 ? cloneData(operand) : current;
 

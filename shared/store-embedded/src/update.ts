@@ -8,7 +8,7 @@ import { equalValues } from './value-order.ts';
 
 type Container = Fields | unknown[];
 
-/** One place in a document that is being changed. */
+/** A field or element in a document that is being changed. */
 interface Slot {
   /** `undefined` when there is nothing. */
   get(): unknown;
@@ -50,8 +50,7 @@ const slotIn = (container: Container, name: string): Slot => ({
 });
 
 /**
- * The place at the path. What is missing on the way is made when `create`, else there is no place; a scalar on the way, or a name within an array, is
- * refused when `create`.
+ * The slot at the path. With `create`, missing fields on the way are made, and a scalar or a name within an array is refused; without it they give null.
  */
 const slotAt = (doc: Fields, path: string, create: boolean): Slot | null => {
   const names = path.split('.');
@@ -81,7 +80,7 @@ interface Change {
   readonly operand: unknown;
 }
 
-/** An update in which everything that can be known to be wrong without a document has been refused. */
+/** A checked update: what is wrong in any document has been refused. */
 type Changes = readonly Change[];
 
 const refuseConflicts = (paths: readonly string[]) => {
@@ -120,7 +119,7 @@ const applyChange = (doc: Fields, { operator, path, operand }: Change) => {
   else slot.put(value);
 };
 
-/** The document after the update; the one that is given is left as it is, and shares with the new one what lies below fields that are not named. */
+/** A changed copy. It shares with the given document what lies below fields that the update does not name. */
 export const updated = (doc: Fields, changes: Changes): Fields => {
   const next = { ...doc };
   const applied = changes.filter(({ name }) => name !== '$setOnInsert');

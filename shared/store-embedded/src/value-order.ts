@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { type Fields, isBytes } from '@bubbles/store/plain-data.ts';
 
-/** What an index holds for an empty array: before null, equal to nothing that a query can name. */
+/** What an index holds for an empty array: sorted before null, equal to no value of a query. */
 export const EMPTY_ARRAY = Symbol('empty array');
 
 const RANK = {
@@ -24,7 +24,7 @@ const objectRank = (value: object): number => {
   return types.isRegExp(value) ? RANK.pattern : RANK.object;
 };
 
-/** The place of a value's type in MongoDB's order of types; absent counts as null. */
+/** The rank of a value's type in MongoDB's order of types; absent counts as null. */
 export const typeRank = (value: unknown): number => {
   if (value === null || value === undefined) return RANK.null;
   switch (typeof value) {
@@ -41,7 +41,7 @@ export const typeRank = (value: unknown): number => {
   }
 };
 
-/** Surrogates stand for code points above all others, but their units lie below U+E000. */
+/** Surrogates encode the highest code points, but their units are below U+E000. */
 const unitRank = (unit: number): number => {
   if (unit >= 0xe000) return unit - 0x800;
   return unit >= 0xd800 ? unit + 0x2000 : unit;

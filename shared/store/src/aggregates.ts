@@ -2,7 +2,7 @@ import type { CloudEvent } from '@bubbles/bus/bus.ts';
 import { type OutgoingEvent, type Stamper, stamp } from '@bubbles/bus/outgoing.ts';
 import { type Collection, type Doc, type IndexSpec, storeRefusal, storeUnavailable } from './collection.ts';
 
-/** What every aggregate carries beside its state: the events that its writes made and that the broker does not hold yet. */
+/** What each aggregate's document has beside the state: the events of its writes that the broker has not confirmed yet. */
 export interface OutboxDoc extends Doc {
   readonly version: number;
   readonly outbox: readonly CloudEvent[];
@@ -19,7 +19,7 @@ export const OUTBOX_INDEX: IndexSpec = { name: 'outbox_at', keys: { outboxAt: 1 
 /** The lease of an aggregate that nobody relays. */
 export const UNCLAIMED = { relayUntil: new Date(0), relayBy: null } as const;
 
-/** The state of an aggregate; the names of what is stored beside it are taken. */
+/** The state of an aggregate. It has no field of the names that `OutboxDoc` uses. */
 interface AggregateState {
   readonly id: string;
   readonly version?: never;

@@ -6,7 +6,7 @@ export interface PresentIndex extends IndexSpec {
   readonly others?: Readonly<Record<string, unknown>>;
 }
 
-/** The order of the keys is part of what an index is. */
+/** The order of the keys is part of the definition. */
 const definitionOf = ({ keys, unique = false, sparse = false, others }: PresentIndex): string =>
   JSON.stringify({ keys, ...(unique && { unique }), ...(sparse && { sparse }), ...others });
 
@@ -31,20 +31,20 @@ const conflictOf = (space: string, wanted: IndexSpec, present: readonly PresentI
 
 export interface IndexPlan {
   readonly wanted: readonly IndexSpec[];
-  /** Names of indexes of earlier versions, which go. */
+  /** Names of indexes of earlier versions that are to be dropped. */
   readonly dropped: readonly string[];
 }
 
 interface IndexWork {
   readonly going: readonly string[];
   readonly missing: readonly IndexSpec[];
-  /** What stands against it, in one line that names index, collection and remedy. */
+  /** Why the index cannot be made, in one line that names index, collection and remedy. */
   readonly conflict: StartupError | null;
 }
 
 /**
- * What a start has to do. An index of an earlier version that is defined as the one that follows it serves on under its name: nothing is built again,
- * and a replica of that version finds it when it starts beside this one. `space` is `database/collection`.
+ * What a start has to do. An index of an earlier version whose definition has not changed is kept under its old name: nothing is built again, and a replica
+ * of that version finds it when it starts beside this one. `space` is `database/collection`.
  */
 export const indexWork = (space: string, { wanted, dropped }: IndexPlan, present: readonly PresentIndex[]): IndexWork => {
   const older = present.filter(({ name }) => dropped.includes(name));

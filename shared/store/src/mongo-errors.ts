@@ -4,7 +4,7 @@ import { storeRefusal, storeUnavailable } from './collection.ts';
 
 const DUPLICATE_KEY = 11_000;
 
-/** What the server says of an operation that is wrong in itself; everything else may pass when it is tried again. */
+/** The server's codes for operations that are wrong in themselves; after any other error a retry may succeed. */
 const WRONG_OPERATION = {
   badValue: 2,
   failedToParse: 9,
@@ -29,7 +29,7 @@ const wrongCodes: ReadonlySet<unknown> = new Set(Object.values(WRONG_OPERATION))
 
 export const isDuplicateKey = (error: unknown): boolean => error instanceof MongoServerError && errorCode(error) === DUPLICATE_KEY;
 
-/** The places of the writes of one batch that met a taken key; null when that was not all that went wrong. */
+/** The positions of the writes of one batch that met a taken key; null when something else went wrong too. */
 export const duplicatesAmong = (error: unknown): ReadonlySet<number> | null => {
   if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError() !== undefined) return null;
   const failed = [error.writeErrors].flat();

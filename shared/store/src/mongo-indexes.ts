@@ -24,10 +24,10 @@ const unlessAbsent = async <R>(work: Promise<R>, absent: R): Promise<R> => {
   }
 };
 
-/** `v` and `ns` say how the server keeps it, `background` how it was made. */
+/** `v`, `ns` and `background` are not part of the definition. */
 const toPresent = ({ name = '', key, unique, sparse, v, ns, background, ...others }: IndexDescriptionInfo & Document): PresentIndex => ({
   name,
-  // What no `IndexSpec` can have in it, like 'text', differs from every one.
+  // A key that no `IndexSpec` can have, like 'text', differs from all of them.
   keys: key as PresentIndex['keys'],
   ...(unique && { unique }),
   ...(sparse && { sparse }),
@@ -50,8 +50,8 @@ const refusalOf = (space: string, missing: readonly IndexSpec[], error: unknown)
 };
 
 /**
- * Drops what is to go and makes what is missing. What stands in the way is found by comparison, since not every engine that speaks MongoDB's
- * protocol refuses it; null when nothing does.
+ * Drops old indexes and makes missing ones; answers the conflict with an index that is there, or null. Conflicts are found by comparison, since not every
+ * engine that speaks MongoDB's protocol refuses them.
  */
 export const makeIndexes = async (collection: Indexed, plan: IndexPlan, deadline: Deadline): Promise<StartupError | null> => {
   const space = `${collection.dbName}/${collection.collectionName}`;
@@ -66,7 +66,7 @@ export const makeIndexes = async (collection: Indexed, plan: IndexPlan, deadline
   } catch (error) {
     const refused = refusalOf(space, missing, error);
     if (!refused) throw error;
-    // Another process may have made one of them otherwise in the meantime.
+    // Another process may have made one of them with another definition meanwhile.
     return indexWork(space, plan, await presentIndexes(collection, deadline)).conflict ?? refused;
   }
 };

@@ -9,7 +9,7 @@ import { createReconnectingClient, type ReconnectingClient } from './reconnectin
 
 interface MongoOptions {
   readonly url: string;
-  /** The database's name; one in the URL serves the login only. */
+  /** The database's name. A name in the URL is used for the login only. */
   readonly name: string;
   readonly log: Log;
   readonly clock: Clock;
@@ -19,7 +19,7 @@ interface MongoOptions {
 type Settings = Omit<MongoOptions, 'url'>;
 
 const OPERATION_MS = 3_000;
-/** Indexes are made at start, over all documents that are there. */
+/** Indexes are made at start, over all existing documents. */
 const INDEXES_MS = 60_000;
 const SLOW_MS = 1_000;
 
@@ -35,7 +35,7 @@ const LIMITS = {
 /** Every operation of the driver heeds a signal, whether its own type says so or not. */
 type Deadline = OperationOptions & Abortable;
 
-/** Runs one operation within its deadline and tells its failure as the port does. */
+/** Runs one operation within its deadline; a failure is turned into the port's error. */
 type Perform = <R>(operation: string, work: (deadline: Deadline) => Promise<R>, withinMs?: number) => Promise<R>;
 
 const performer = (collection: string, client: ReconnectingClient<MongoClient>, { log, clock }: Settings): Perform => {
@@ -43,7 +43,7 @@ const performer = (collection: string, client: ReconnectingClient<MongoClient>, 
     const begin = clock.monotonic();
     try {
       const result = await work({ signal: AbortSignal.timeout(withinMs) });
-      // A failure is told by whoever asked.
+      // A failure is logged by the caller.
       const tookMs = Math.round(clock.monotonic() - begin);
       if (tookMs >= SLOW_MS) log.warn('store was slow', { collection, operation, tookMs });
       return result;
@@ -54,7 +54,7 @@ const performer = (collection: string, client: ReconnectingClient<MongoClient>, 
   };
 };
 
-/** What the work answers, or `taken` when a unique key stood against it. */
+/** The result of the work, or `taken` when a unique key was taken. */
 const unlessTaken = async <R>(work: Promise<R>, taken: R): Promise<R> => {
   try {
     return await work;
@@ -202,7 +202,7 @@ function mongoCollection<T extends Doc>(name: string, client: ReconnectingClient
   };
 }
 
-/** What belongs to the client, made once for each. */
+/** Makes a value of the current client once and again after the client was replaced. */
 const ofCurrent = <R>(client: ReconnectingClient<MongoClient>, make: (current: MongoClient) => R): (() => R) => {
   let made: { readonly of: MongoClient; readonly value: R } | null = null;
   return () => {
@@ -225,7 +225,7 @@ export function mongoDatabase(client: ReconnectingClient<MongoClient>, options: 
   };
 }
 
-/** Connects at the first operation, and again whenever it must. */
+/** Connects at the first operation, and again after the client was replaced. */
 export function openMongo(options: MongoOptions): Database {
   const open = () =>
     new MongoClient(options.url, {

@@ -26,12 +26,12 @@ const CONCURRENCY = 16;
 const outboxQueue = (collection: Collection<OutboxDoc>): WorkQueue<OutboxDoc> =>
   createWorkQueue({ collection, fields: { claimableAt: 'relayUntil', leaseToken: 'relayBy', dueAt: 'outboxAt' } });
 
-/** Makes due what relays that are gone had claimed: only for whoever knows that no other relay is at work. */
+/** Ends the leases of relays that are gone. Call it only where no other relay can be at work. */
 export const releaseOutboxes = async (collections: readonly Collection<OutboxDoc>[], now: Date): Promise<void> => {
   for (const collection of collections) await outboxQueue(collection).releaseAll(now);
 };
 
-/** Events of one aggregate in their order, from one relay at a time; whatever it could not hand over stays. */
+/** Publishes the events of an aggregate in their order, under a lease. Those that could not be published stay. */
 const relayOf = (options: OutboxRelayOptions, collection: Collection<OutboxDoc>): Loop => {
   const { definitions, bus, clock, ids, log } = options;
   const definitionOf = new Map(definitions.map((definition) => [definition.type, definition]));
@@ -48,7 +48,7 @@ const relayOf = (options: OutboxRelayOptions, collection: Collection<OutboxDoc>)
   };
   const release = async ({ _id: id, outbox }: OutboxDoc, { token }: Lease, done: readonly string[]) => {
     const end = { id, token, claimableAt: UNCLAIMED.relayUntil };
-    // Only who has the lease removes events: an outbox of the same size is the one that was published.
+    // Only the owner of the lease removes events, so an outbox of the same size is the one that was published.
     const emptied = { where: { outbox: { $size: done.length } }, update: { $set: { outbox: [] }, $unset: { outboxAt: '' } } } as const;
     if (done.length === outbox.length && (await queue.end({ ...end, ...emptied }))) return;
     await queue.end({ ...end, update: { $pull: { outbox: { id: { $in: [...done] } } } } });
@@ -76,7 +76,7 @@ const relayOf = (options: OutboxRelayOptions, collection: Collection<OutboxDoc>)
   return worker;
 };
 
-/** Hands the events of outboxes to the bus: at once when poked, and by polls what a process that died had left. */
+/** Publishes the events of outboxes: at once when poked. Polls find what a process that died had left. */
 export function createOutboxRelay(options: OutboxRelayOptions): Loop {
   const relays = options.collections.map((collection) => relayOf(options, collection));
   const all = async (act: (relay: Loop) => Promise<void>) => {

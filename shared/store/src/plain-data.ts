@@ -10,7 +10,7 @@ export const isPlainObject = (value: unknown): value is Fields => {
   return prototype === Object.prototype || prototype === null || (!Array.isArray(value) && Object.getPrototypeOf(prototype) === null);
 };
 
-/** Filters, updates and documents are plain objects, whatever the driver's types say of their fields. */
+/** Filters, updates and documents are plain objects, though the driver types their fields. */
 export const asFields = (value: object): Fields => value as Fields;
 
 export const isBytes = (value: unknown): value is Uint8Array => ArrayBuffer.isView(value);
@@ -64,7 +64,7 @@ export const refuseForeignData = (value: unknown, path = ''): void => {
   if (!isUnnestedValue(value)) throw storeRefusal(`'${path}' holds a value of type ${typeof value} that cannot be stored.`);
 };
 
-/** A document to be inserted: what is said of data, an `_id`, and names that no path can be confused with. */
+/** Refuses a document without a text `_id`, with foreign data, or with names that look like paths or operators. */
 export const refuseUnstorableDocument = (doc: Fields): void => {
   if (typeof doc['_id'] !== 'string' || doc['_id'] === '') throw storeRefusal('The _id of a document must be a text that is not empty.');
   for (const name of Object.keys(doc)) {

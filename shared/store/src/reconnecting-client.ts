@@ -11,7 +11,7 @@ interface ReconnectingClientOptions<C extends Client> {
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: {
-    /** Of one step of a check: connecting, or question and answer. */
+    /** The limit of one step of a check: to connect, or to be answered. */
     readonly connectTimeoutMS: number;
     /** How long a server may keep a check that waits for news. */
     readonly heartbeatFrequencyMS: number;
@@ -80,7 +80,7 @@ const watchConnecting = (client: Client): (() => boolean) => {
   return () => over;
 };
 
-/** Whether a check of some server takes longer than the driver's own limits allow. */
+/** Whether a check of a server takes longer than the driver's own limits allow. */
 const watchChecks = (client: Client, clock: Clock, limits: ReconnectingClientOptions<Client>['limits']): (() => boolean) => {
   /** By server, when its check should have ended. */
   const due = new Map<string, number>();

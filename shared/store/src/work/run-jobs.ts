@@ -28,7 +28,7 @@ export interface RunningJobs {
   stop(): Promise<void>;
 }
 
-/** Who runs a job, until when, and for which of its times it ran last. */
+/** Which replica runs a job, until when, and for which of its times it ran last. */
 export interface LeaseDoc extends Doc {
   readonly by: string | null;
   readonly until: Date;
@@ -36,7 +36,7 @@ export interface LeaseDoc extends Doc {
 }
 
 interface JobLease {
-  /** True for one replica for each time of the job, and only while no other is at it. */
+  /** True for one replica per time of the job, and only while no other runs it. */
   acquire(at: Date): Promise<boolean>;
   /** Keeps the lease while `work` runs and releases it afterwards. */
   hold(work: () => Promise<void>): Promise<void>;
@@ -99,7 +99,7 @@ export const jobLease = ({ leases, job, by, clock, log }: JobLeaseOptions): JobL
 
 const leasesOf = (database: Database) => database.collection<LeaseDoc>('leases');
 
-/** Frees the leases of processes that are gone: only for whoever knows that no other process is at work. */
+/** Ends the leases of processes that are gone. Call it only where no other process can be at work. */
 export const releaseJobs = (database: Database, now: Date): Promise<void> => jobQueue(leasesOf(database)).releaseAll(now);
 
 /** Refuses at once an expression that is wrong or names no time. */
@@ -114,8 +114,8 @@ const timesOf = ({ name, cron }: Job, now: Date): ((after: Date) => Date) => {
 };
 
 /**
- * Runs each job at its times on one replica. It waits through the clock, as a look for work and not as work that is due: however many times were passed
- * at once, the job runs once. One that fails is logged and comes again at its next time.
+ * Runs each job at its times on one replica. It waits through the clock with polls, so that a job whose times were passed at once runs once. A failure is
+ * logged, and the job runs again at its next time.
  */
 export function runJobs({ jobs, database, clock, ids, log }: RunJobsOptions): RunningJobs {
   const by = ids.uuid();

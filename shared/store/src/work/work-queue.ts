@@ -3,9 +3,9 @@ import type { Log } from '@bubbles/kernel/log.ts';
 import type { Collection, Doc, Filter, UpdateFilter } from '../collection.ts';
 
 export interface Lease {
-  /** Whoever knows it may end the lease. */
+  /** Names the holder: only with it can the lease be renewed or ended. */
   readonly token: string;
-  /** From then on the work is due again, whoever had it: there is no reaper. */
+  /** From then on the work is due again: there is no reaper. */
   readonly until: Date;
 }
 
@@ -17,7 +17,7 @@ export interface LeaseEnd<T extends Doc> {
   readonly claimableAt?: Date;
   /** Written with the end: what became of the work. */
   readonly update?: UpdateFilter<T>;
-  /** Holds too, or nothing is written. */
+  /** A further condition; nothing is written when it does not hold. */
   readonly where?: Filter<T>;
 }
 
@@ -27,7 +27,7 @@ interface WorkFields<T extends Doc> {
   readonly claimableAt: keyof T & string;
   /** The token of its lease; null when nobody works on it. */
   readonly leaseToken: keyof T & string;
-  /** Since when it is due, where that must outlast the leases. A document without it is not work. The order of the queue; else that is `claimableAt`. */
+  /** Since when it is due, where that must outlast leases. Documents without it are not work. It orders the queue instead of `claimableAt`. */
   readonly dueAt?: keyof T & string;
 }
 
@@ -55,7 +55,7 @@ export interface WorkQueue<T extends Doc> {
   claimEach(now: Date, lease: Lease, ids: readonly string[]): Promise<T[]>;
   /** False when the lease has ended and the work has been claimed by another. */
   renew(id: string, lease: Lease): Promise<boolean>;
-  /** Completes, postpones or releases, as `claimableAt` and `update` say. False when the lease was lost: what another worker has is left alone. */
+  /** Completes, postpones or releases, as `claimableAt` and `update` say. False when the lease was lost; then nothing is written. */
   end(end: LeaseEnd<T>): Promise<boolean>;
   /** Many ends in one round trip; how many of the leases there still were. */
   endEach(ends: readonly LeaseEnd<T>[]): Promise<number>;
@@ -63,7 +63,7 @@ export interface WorkQueue<T extends Doc> {
   remove(id: string, token: string): Promise<boolean>;
   /** When the next piece of work may be claimed after `after`. */
   nextAfter(after: Date, where?: Filter<T>): Promise<Date | null>;
-  /** Makes all work under a lease due: only for whoever knows that no other process is at work. */
+  /** Ends all leases. Call it only where no other process can be at work. */
   releaseAll(now: Date): Promise<void>;
 }
 

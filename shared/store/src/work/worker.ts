@@ -27,9 +27,9 @@ export interface WorkerOptions<T extends Doc> {
   readonly perKey?: { readonly field: keyof T & string; readonly concurrency: number };
 }
 
-/** When as many pieces wait for another try, something that all of them need is away: nothing more is claimed. */
+/** When this many pieces wait for another try, something that all need is down, and claiming pauses. */
 const MAX_FAILED = 32;
-/** A piece that failed and was not seen for so long has been done by another replica, or removed. */
+/** A piece that failed and was not claimed again within this time was done by another replica, or removed. */
 const FORGET_MS = 60_000;
 
 interface Failure {
@@ -56,7 +56,7 @@ const failureMemory = (clock: Clock) => {
       failures.set(id, failure);
       return failure;
     },
-    /** True when claiming had paused: whatever was away is back, so that everything may be tried again. */
+    /** True when claiming had paused: with the first success everything may be tried again. */
     succeeded(id: string): boolean {
       if (failures.size >= MAX_FAILED) return clear();
       failures.delete(id);
@@ -151,7 +151,7 @@ export function createWorker<T extends Doc>(options: WorkerOptions<T>): Loop {
     while (active < concurrency && !stopping.signal.aborted) {
       const now = clock.now();
       const full = keys.full();
-      // Said before the claim: what ends while it is in flight makes room that it does not know of.
+      // Set before the claim, since work that ends while the claim is in flight makes room that the claim leaves out.
       hasBacklog = Object.keys(full).length > 0;
       const begin = await claimNext(now, full);
       if (begin === null) return options.wakesWhenDue ? queue.nextAfter(now) : null;
