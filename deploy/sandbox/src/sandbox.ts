@@ -15,8 +15,8 @@ import { type CallerKeys, createCallerKeys } from './caller-keys.ts';
 import { type SteppingClock, steppingClock } from './clock/stepping-clock.ts';
 import type { SandboxConfig } from './config.ts';
 import { controlApp } from './control/control-app.ts';
-import { gate } from './control/gate.ts';
-import type { Stage } from './control/routes.ts';
+import { createLock } from './control/lock.ts';
+import type { SandboxControl } from './control/routes.ts';
 import { openStore } from './open-store.ts';
 import { outboxes as openOutboxes } from './outboxes.ts';
 import { type LogOf, type SandboxServices, sandboxServices } from './sandbox-services.ts';
@@ -95,7 +95,7 @@ const gatewayConfig = ({ host, port }: ListenAddress, { services, keys, product 
   };
 };
 
-interface StageParts {
+interface ControlParts {
   readonly store: EmbeddedStore;
   readonly place: ListenAddress;
   readonly clock: SteppingClock;
@@ -104,8 +104,8 @@ interface StageParts {
   readonly gateway: () => Gateway;
 }
 
-const stageOf = ({ store, place, clock, settle, services, gateway }: StageParts): Stage => ({
-  gate: gate(),
+const controlOf = ({ store, place, clock, settle, services, gateway }: ControlParts): SandboxControl => ({
+  lock: createLock(),
   actions: () => services.actions(),
   world: () => services.world(),
   baseUrl: () => place.url,
@@ -177,11 +177,11 @@ async function startOn({ store, place, logOf, product }: StartContext, config: S
     publicBaseUrl: place.url,
   });
   await services.start();
-  const stage = stageOf({ store, place, clock, settle, services, gateway: () => gateway });
+  const control = controlOf({ store, place, clock, settle, services, gateway: () => gateway });
   const gateway = createGateway(gatewayConfig(place, { services, keys, product }), {
     ...infra,
     log: logOf('gateway'),
-    before: controlApp(stage, { ...infra, callers: config.callers }),
+    wrapHandler: controlApp(control, { ...infra, callers: config.callers }),
   });
   try {
     await gateway.start();

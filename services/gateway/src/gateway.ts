@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
 import { GATEWAY } from '@bubbles/contracts/services.ts';
 import type { ServiceTokens } from '@bubbles/http/client/internal-client.ts';
@@ -20,7 +21,7 @@ import { createGatewayMetrics, measureBreakers } from './gateway-metrics.ts';
 import { createPublicDocument } from './pages/document.ts';
 import { ownFragment, ownPages } from './pages/pages.ts';
 import { createForwarder } from './pipeline/forward.ts';
-import { type Before, createRequestHandler, Traffic } from './pipeline/handler.ts';
+import { createRequestHandler, Traffic } from './pipeline/handler.ts';
 import { POOL_LIMITS } from './upstream/address.ts';
 import { createUpstreams, type Upstreams } from './upstream/upstreams.ts';
 
@@ -30,8 +31,8 @@ export interface GatewayInfra {
   readonly log: Log;
   /** Those of the process when it holds more than the gateway. */
   readonly metrics?: Metrics;
-  /** May take a request before it is routed; such a one is not counted as in flight. */
-  readonly before?: Before;
+  /** Stands before everything that is served: what it takes is not in flight. */
+  readonly wrapHandler?: (handler: RequestListener) => RequestListener;
 }
 
 interface FragmentState extends FragmentReport {
@@ -83,10 +84,11 @@ type Infra = GatewayInfra & { readonly metrics: Metrics };
 
 const startGateway = async (config: GatewayConfig, infra: Infra): Promise<RunningGateway> => {
   const { clock, ids, log, metrics } = infra;
+  const { wrapHandler = (handler: RequestListener) => handler } = infra;
   const { upstreams, registry, poll, traffic, shedder, handler, close } = assemble(config, infra);
   const fragments = () => registry.report().map((report) => ({ ...report, lastError: poll.lastError(report.service) }));
   const host = await hostHttp({
-    handler,
+    handler: wrapHandler(handler),
     listen: config.listen,
     ops: config.ops,
     limits: { ...SERVER_LIMITS, headersTimeoutMs: config.limits.headersTimeoutMs, requestTimeoutMs: config.limits.requestTimeoutMs },
@@ -155,7 +157,6 @@ const assemble = (config: GatewayConfig, infra: Infra) => {
     readers,
     shedder,
     metrics: metrics.http,
-    before: infra.before ?? null,
     proxies: config.trustedProxies,
     origins: config,
     maxInFlight: limits.maxInFlight,

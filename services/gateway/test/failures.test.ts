@@ -245,15 +245,14 @@ describe('breaker', () => {
 });
 
 describe('the composition around it', () => {
-  it('[GEN-08] a hook may take a request first; what it takes is not in flight', async () => {
+  it('[GEN-08] what wraps its handler may take a request first, which is not in flight then', async () => {
     const taken: string[] = [];
     const hooked = await startWorld({
       infra: {
-        before: (req, res) => {
-          if (!req.url?.startsWith('/_sandbox/')) return false;
+        wrapHandler: (handler) => (req, res) => {
+          if (!req.url?.startsWith('/_sandbox/')) return handler(req, res);
           taken.push(`${req.url} ${hooked.gateway.inFlight()}`);
           res.end('taken');
-          return true;
         },
       },
     });

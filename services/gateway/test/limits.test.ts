@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rawConnection } from '@bubbles/testing/raw-http.ts';
@@ -79,11 +80,13 @@ describe('limits of the whole gateway', () => {
   });
 
   it('[ERR-05] stays ready while it sheds: its load would fall on replicas that have as much', async () => {
-    const blockEventLoop = () => {
-      for (const until = performance.now() + 10; performance.now() < until; );
-      return false;
-    };
-    const world = await started({ config: { shedding: true }, infra: { before: blockEventLoop } });
+    const blockEventLoop =
+      (handler: RequestListener): RequestListener =>
+      (req, res) => {
+        for (const until = performance.now() + 10; performance.now() < until; );
+        handler(req, res);
+      };
+    const world = await started({ config: { shedding: true }, infra: { wrapHandler: blockEventLoop } });
     const reasons = new Set<string | null>();
     while (!reasons.has('overload')) {
       const answers = await Promise.all(Array.from({ length: 40 }, () => world.fetch('/v1/bubbles/open')));

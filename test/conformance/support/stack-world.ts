@@ -7,8 +7,8 @@ import { openMongo } from '@bubbles/store/mongo.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import type { Actions } from '../../../deploy/sandbox/src/control/actions.ts';
 import { controlApp } from '../../../deploy/sandbox/src/control/control-app.ts';
-import { gate } from '../../../deploy/sandbox/src/control/gate.ts';
-import type { Stage } from '../../../deploy/sandbox/src/control/routes.ts';
+import { createLock } from '../../../deploy/sandbox/src/control/lock.ts';
+import type { SandboxControl } from '../../../deploy/sandbox/src/control/routes.ts';
 import { type Outside, type OutsideOptions, openOutside } from '../../support/outside.ts';
 import { type ReadModel, readModel } from '../../support/read-model.ts';
 import { worldAt } from './sandbox-world.ts';
@@ -30,10 +30,8 @@ export const stackWorld = async (options: StackWorldOptions): Promise<World> => 
   const [clock, log, ids] = [systemClock(), SILENT_LOG, systemIds()];
   const outside = await openOutside(options);
   const database = openMongo({ url: options.mongoUrl, name: options.database, log, clock });
-  const serve = controlApp(stageOf(arriving(outside, readModel(database))), { callers: { hosts: [], remote: false }, clock, log, ids });
-  const server = createServer((req, res) => {
-    if (!serve(req, res)) res.writeHead(404).end();
-  });
+  const serve = controlApp(controlOf(arriving(outside, readModel(database))), { callers: { hosts: [], remote: false }, clock, log, ids });
+  const server = createServer(serve((_req, res) => void res.writeHead(404).end()));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the control plane does not listen');
@@ -50,8 +48,8 @@ const onlySandbox = () => {
   throw new DomainError('not_found', 'Only the sandbox can do that.');
 };
 
-const stageOf = (actions: Actions): Stage => ({
-  gate: gate(),
+const controlOf = (actions: Actions): SandboxControl => ({
+  lock: createLock(),
   actions: () => actions,
   // An action has arrived when it resolves.
   settle: () => Promise.resolve(),

@@ -5,8 +5,8 @@ import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { describe, expect, it } from '@jest/globals';
 import { controlApp } from './control-app.ts';
-import { gate } from './gate.ts';
-import type { Stage } from './routes.ts';
+import { createLock } from './lock.ts';
+import type { SandboxControl } from './routes.ts';
 
 const IDLE_MS = 50;
 const LONG_MS = 400;
@@ -18,8 +18,8 @@ const unasked = (): never => {
 
 describe('the control plane', () => {
   it('answers a step of the clock that takes longer than a connection may be idle', async () => {
-    const stage: Stage = {
-      gate: gate(),
+    const control: SandboxControl = {
+      lock: createLock(),
       actions: unasked,
       world: unasked,
       baseUrl: () => '',
@@ -30,9 +30,9 @@ describe('the control plane', () => {
       setService: nothing,
     };
     const ids = systemIds();
-    const serve = controlApp(stage, { callers: { hosts: [], remote: false }, log: memoryLog(), clock: fakeClock(NOW), ids });
+    const serve = controlApp(control, { callers: { hosts: [], remote: false }, log: memoryLog(), clock: fakeClock(NOW), ids });
     const server = await startServer({
-      handler: serve,
+      handler: serve((_req, res) => void res.writeHead(404).end()),
       address: { host: '127.0.0.1', port: 0 },
       limits: { ...SERVICE_LIMITS, idleTimeoutMs: IDLE_MS },
       ids,

@@ -1,7 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { standaloneReference } from '@bubbles/gateway/pages/standalone-reference.ts';
 import { createHttpApp } from '@bubbles/http/routes/app.ts';
 import { answerOf } from '@bubbles/http/routes/http-errors.ts';
+import { framingFault } from '@bubbles/http/wire/framing.ts';
 import { NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { DomainError } from '@bubbles/kernel/errors.ts';
@@ -9,7 +10,7 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { type CallerRules, callerRefusal } from './callers.ts';
 import { PREFIX } from './control-document.ts';
-import { controlRoutes, type Stage } from './routes.ts';
+import { controlRoutes, type SandboxControl } from './routes.ts';
 
 /** A step of the clock over months of retries takes its time. */
 const BUDGET_MS = 10 * 60_000;
@@ -24,11 +25,11 @@ interface ControlOptions {
   readonly ids: Ids;
 }
 
-/** Takes the requests of the control plane before the gateway routes them; true when it has. */
-export function controlApp(stage: Stage, { callers, log, clock, ids }: ControlOptions) {
+/** Takes the requests of the control plane before the gateway's handler. */
+export function controlApp(control: SandboxControl, { callers, log, clock, ids }: ControlOptions) {
   const serve = createHttpApp({
     name: 'sandbox',
-    routes: controlRoutes(stage),
+    routes: controlRoutes(control),
     guardPorts: null,
     log,
     clock,
@@ -41,13 +42,12 @@ export function controlApp(stage: Stage, { callers, log, clock, ids }: ControlOp
   }).callback();
   // Pages hold nothing of the world: whoever finds a link to them may follow it.
   const showReference = standaloneReference({ reference: REFERENCE, leading: [PREFIX, `${PREFIX}/`, `${REFERENCE.path}/`], ids, log });
-  return (req: IncomingMessage, res: ServerResponse): boolean => {
-    if (!CONTROL_TARGET.test(req.url ?? '')) return false;
-    if (showReference(req, res)) return true;
+  const take = (req: IncomingMessage, res: ServerResponse): void => {
+    if (framingFault(req) === null && showReference(req, res)) return;
     const refusal = callerRefusal(req, callers);
     if (refusal !== null) {
       refuse(res, refusal, ids);
-      return true;
+      return;
     }
     // Nothing passes on the connection meanwhile, which is no reason to end it.
     req.socket.setTimeout(0);
@@ -55,8 +55,10 @@ export function controlApp(stage: Stage, { callers, log, clock, ids }: ControlOp
       log.error('a control call failed', { error });
       res.destroy();
     });
-    return true;
   };
+  return (handler: RequestListener): RequestListener =>
+    (req, res) =>
+      CONTROL_TARGET.test(req.url ?? '') ? take(req, res) : handler(req, res);
 }
 
 /** Before anything of the request is read, with the headers of every other answer. */

@@ -7,7 +7,7 @@ import type { World as SeededWorld } from '../world.ts';
 import type { Act, Actions } from './actions.ts';
 import { CALL, Nothing, Now, ServicePath, Step, ServiceState as WireState, World } from './bodies.ts';
 import { controlDocument } from './control-document.ts';
-import type { Gate } from './gate.ts';
+import type { Lock } from './lock.ts';
 import { peopleRoutes } from './people.ts';
 import { recordingRoutes } from './recordings.ts';
 
@@ -17,8 +17,8 @@ const LAST_INSTANT = Date.UTC(9000, 0);
 export type ServiceState = { readonly state: 'down' | 'up' } | { readonly state: 'slow'; readonly ms: number };
 
 /** The running sandbox as the control plane moves it. */
-export interface Stage {
-  readonly gate: Gate;
+export interface SandboxControl {
+  readonly lock: Lock;
   readonly actions: () => Actions;
   readonly world: () => SeededWorld;
   readonly baseUrl: () => string;
@@ -31,9 +31,9 @@ export interface Stage {
   setService(name: string, state: ServiceState): Promise<void>;
 }
 
-const shownWorld = (stage: Stage) => ({ base_url: stage.baseUrl(), now: stage.now().toISOString(), ...stage.world() });
+const shownWorld = (control: SandboxControl) => ({ base_url: control.baseUrl(), now: control.now().toISOString(), ...control.world() });
 
-const world = (stage: Stage) =>
+const world = (control: SandboxControl) =>
   route(
     {
       ...CALL,
@@ -45,10 +45,10 @@ const world = (stage: Stage) =>
       description: 'People with their tokens, teams and bubbles, each by the handle that the README names it by.',
       answers: { 200: json(World) },
     },
-    () => Promise.resolve(shownWorld(stage)),
+    () => Promise.resolve(shownWorld(control)),
   );
 
-const reset = (stage: Stage) =>
+const reset = (control: SandboxControl) =>
   route(
     {
       ...CALL,
@@ -62,13 +62,13 @@ const reset = (stage: Stage) =>
       answers: { 200: json(World) },
     },
     () =>
-      stage.gate.alone(async () => {
-        await stage.reset();
-        return shownWorld(stage);
+      control.lock.exclusive(async () => {
+        await control.reset();
+        return shownWorld(control);
       }),
   );
 
-const clock = (stage: Stage) =>
+const clock = (control: SandboxControl) =>
   route(
     {
       ...CALL,
@@ -79,10 +79,10 @@ const clock = (stage: Stage) =>
       summary: 'Read the clock',
       answers: { 200: json(Now) },
     },
-    () => Promise.resolve({ now: stage.now().toISOString() }),
+    () => Promise.resolve({ now: control.now().toISOString() }),
   );
 
-const advance = (stage: Stage) =>
+const advance = (control: SandboxControl) =>
   route(
     {
       ...CALL,
@@ -97,15 +97,15 @@ const advance = (stage: Stage) =>
       answers: { 200: json(Now) },
     },
     ({ body }) =>
-      stage.gate.alone(async () => {
+      control.lock.exclusive(async () => {
         const ms = Math.round(body.advance_seconds * 1000);
-        if (stage.now().getTime() + ms > LAST_INSTANT)
+        if (control.now().getTime() + ms > LAST_INSTANT)
           throw new DomainError('invalid', 'advance_seconds: the clock goes no further than the year 9000.');
-        return { now: (await stage.advance(ms)).toISOString() };
+        return { now: (await control.advance(ms)).toISOString() };
       }),
   );
 
-const settle = (stage: Stage) =>
+const settle = (control: SandboxControl) =>
   route(
     {
       ...CALL,
@@ -119,13 +119,13 @@ const settle = (stage: Stage) =>
       answers: { 200: json(z.object({ settled: z.literal(true) })) },
     },
     () =>
-      stage.gate.shared(async () => {
-        await stage.settle('all');
+      control.lock.shared(async () => {
+        await control.settle('all');
         return { settled: true as const };
       }),
   );
 
-const setService = (stage: Stage) =>
+const setService = (control: SandboxControl) =>
   route(
     {
       ...CALL,
@@ -139,19 +139,19 @@ const setService = (stage: Stage) =>
       answers: { 200: json(z.object({ name: z.string(), state: z.string() })) },
     },
     ({ params, body }) =>
-      stage.gate.alone(async () => {
-        await stage.setService(params.name, body.state === 'slow' ? { state: 'slow', ms: body.ms } : { state: body.state });
+      control.lock.exclusive(async () => {
+        await control.setService(params.name, body.state === 'slow' ? { state: 'slow', ms: body.ms } : { state: body.state });
         return { name: params.name, state: body.state };
       }),
   );
 
 /** Does it, and answers when every projection has it; receivers are not waited for. */
 const actOn =
-  (stage: Stage): Act =>
+  (control: SandboxControl): Act =>
   (work) =>
-    stage.gate.shared(async () => {
-      const done = await work(stage.actions());
-      await stage.settle('facts').catch(tellDone);
+    control.lock.shared(async () => {
+      const done = await work(control.actions());
+      await control.settle('facts').catch(tellDone);
       return done;
     });
 
@@ -170,12 +170,12 @@ const lazily = <T extends object>(make: () => T): (() => T) => {
   };
 };
 
-export const controlRoutes = (stage: Stage): readonly Route[] => {
-  const act = actOn(stage);
+export const controlRoutes = (control: SandboxControl): readonly Route[] => {
+  const act = actOn(control);
   const routes = [
     ...peopleRoutes(act),
     ...recordingRoutes(act),
-    ...[world, reset, clock, advance, settle, setService].map((make) => make(stage)),
+    ...[world, reset, clock, advance, settle, setService].map((make) => make(control)),
   ];
   const described = lazily(() => controlDocument([document, ...routes]));
   const document: Route = route(

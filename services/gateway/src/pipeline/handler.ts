@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { GATEWAY } from '@bubbles/contracts/services.ts';
 import type { HttpMetrics } from '@bubbles/http/ops/metrics.ts';
 import type { LoadShedder } from '@bubbles/http/wire/overload.ts';
@@ -14,9 +14,6 @@ import type { FragmentRegistry } from '../fragments/registry.ts';
 import { messageFault, targetFault } from '../messages/request-head.ts';
 import type { Forward } from './forward.ts';
 
-/** May take a request before it is routed; true when it has. At once: one whose client has left meanwhile would be counted for ever. */
-export type Before = (req: IncomingMessage, res: ServerResponse) => boolean;
-
 interface HandlerOptions extends ExchangeOptions {
   readonly registry: FragmentRegistry;
   readonly poll: FragmentPoll;
@@ -24,7 +21,6 @@ interface HandlerOptions extends ExchangeOptions {
   readonly prefixes: OwnedPrefixes;
   readonly forward: Forward;
   readonly showPage: (exchange: Exchange) => Promise<void>;
-  readonly before: Before | null;
   readonly traffic: Traffic;
   readonly readers: SlowReaders;
   readonly shedder: LoadShedder;
@@ -49,7 +45,6 @@ const serve = async (exchange: Exchange, options: HandlerOptions): Promise<void>
   const { req, res, caller } = exchange;
   const framing = messageFault(req, exchange.head);
   const fault = framing ?? targetFault(exchange.target) ?? (exchange.origin === null ? 'The Host header is not valid.' : null);
-  if (fault === null && options.before?.(req, res)) return;
   const isWithinShare = options.traffic.enter(caller, options.maxInFlight);
   res.once('close', () => {
     options.traffic.leave(caller);

@@ -27,4 +27,3 @@ export const openStores = ({ database, ...options }: StoreOptions) => {
     ensureIndexes,
   };
 };
-export type Stores = ReturnType<typeof openStores>;

@@ -1,10 +1,10 @@
-/** Many may be inside together (`shared`), or one alone (`alone`): control calls among each other, against a clock step or a reset. */
-export interface Gate {
+/** Many may hold it together, or one alone: control calls among each other, against a clock step or a reset. */
+export interface Lock {
   shared<T>(work: () => Promise<T>): Promise<T>;
-  alone<T>(work: () => Promise<T>): Promise<T>;
+  exclusive<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export function gate(): Gate {
+export function createLock(): Lock {
   let last: Promise<unknown> = Promise.resolve();
   const inside = new Set<Promise<unknown>>();
 
@@ -25,7 +25,7 @@ export function gate(): Gate {
         inside.delete(run);
       }
     },
-    alone(work) {
+    exclusive(work) {
       const before = last;
       const run = (async () => {
         await settled(before);

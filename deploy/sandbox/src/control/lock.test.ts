@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { gate } from './gate.ts';
+import { createLock } from './lock.ts';
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('the gate of control calls', () => {
+describe('the lock of control calls', () => {
   it('lets calls in together, and a clock step alone after those inside', async () => {
-    const { shared, alone } = gate();
+    const { shared, exclusive } = createLock();
     const log: string[] = [];
     const first = Promise.withResolvers<void>();
     const a = shared(() => first.promise.then(() => void log.push('a')));
@@ -15,7 +15,7 @@ describe('the gate of control calls', () => {
     };
     const b = shared(note('b'));
     await tick();
-    const step = alone(note('step'));
+    const step = exclusive(note('step'));
     const late = shared(note('late'));
     await tick();
     expect(log).toEqual(['b']);
@@ -25,8 +25,8 @@ describe('the gate of control calls', () => {
   });
 
   it('goes on after a call that failed', async () => {
-    const { shared, alone } = gate();
-    await expect(alone(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    const { shared, exclusive } = createLock();
+    await expect(exclusive(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
     await expect(shared(() => tick().then(() => 'in'))).resolves.toBe('in');
   });
 });
