@@ -31,10 +31,6 @@ describe('events', () => {
     const consuming = services.filter(({ eventHandlers }) => eventHandlers.some(({ event }) => event.type === type));
     expect(consuming.map(({ name }) => name).sort()).toEqual([...consumers].sort());
   });
-
-  it('are consumed under the name of the service', () => {
-    for (const { name, eventHandlers } of services) expect(eventHandlers.filter(({ consumer }) => consumer !== name)).toEqual([]);
-  });
 });
 
 describe('use cases', () => {

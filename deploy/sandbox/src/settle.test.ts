@@ -37,7 +37,11 @@ const setUp = async ({ relays = true, partial = false } = {}) => {
   const things = seen.watched('maker', store.database('maker')).collection<Stored<Thing>>('things');
   await things.ensureIndexes([OUTBOX_INDEX]);
   const consumed: string[] = [];
-  for (const event of [Made, Lost]) await bus.consume(eventHandler('reader', event, ({ id }) => Promise.resolve(void consumed.push(id))));
+  for (const event of [Made, Lost])
+    await bus.consume(
+      'reader',
+      eventHandler(event, ({ id }) => Promise.resolve(void consumed.push(id))),
+    );
   const relay = createOutboxRelay({ collections: relays ? [things] : [], definitions: [Made], bus, clock, ids, log });
   closing.push(() => relay.stop().then(() => store.close()));
   const relayAll = async () => {

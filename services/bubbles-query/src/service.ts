@@ -3,7 +3,7 @@ import { base64Key, baseUrl, localValues, wholeNumber } from '@bubbles/kernel/co
 import { cursorsWith } from '@bubbles/kernel/cursors.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
-import { CONSUMER, eventHandlers } from './adapters/bus/event-handlers.ts';
+import { eventHandlers } from './adapters/bus/event-handlers.ts';
 import { bubbleReady } from './adapters/bus/events.ts';
 import { bubbleRoutes } from './adapters/http/bubbles.ts';
 import { cursors } from './adapters/http/cursors.ts';
@@ -35,7 +35,7 @@ const variables = {
 };
 
 export const bubblesQuery = defineService({
-  name: CONSUMER,
+  name: 'bubbles-query',
   variables,
   asks: ['identity-and-oauth'],
   compose: (context) => {

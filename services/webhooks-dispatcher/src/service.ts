@@ -2,7 +2,7 @@ import { type Composition, createLoop, defineService, type Infra, type ServiceCo
 import { cursorsWith } from '@bubbles/kernel/cursors.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
-import { CONSUMER, eventHandlers } from './adapters/bus/event-handlers.ts';
+import { eventHandlers } from './adapters/bus/event-handlers.ts';
 import { cursors } from './adapters/http/cursors.ts';
 import { deliveryRoutes } from './adapters/http/deliveries.ts';
 import { sampleBubble } from './adapters/http/sample-bubble.ts';
@@ -121,7 +121,7 @@ const compose = (config: Config, context: ServiceContext<typeof VARIABLES>): Com
 /** With what is no variable, such as limits, as `change` makes it of what production has. */
 export const webhooksDispatcherWith = (change: (config: Config) => Config) =>
   defineService({
-    name: CONSUMER,
+    name: 'webhooks-dispatcher',
     variables: VARIABLES,
     asks: ['identity-and-oauth', 'bubbles-query'],
     compose: (context) => compose(change(configOf(context)), context),

@@ -26,9 +26,8 @@ export interface EventDefinition<T = unknown> {
   readonly schema: ZodType<T>;
 }
 
-/** Consumes one event for one service, from the queue of that name. */
+/** What a service does with one event. */
 export interface EventHandler<T = unknown> {
-  readonly consumer: string;
   readonly event: EventDefinition<T>;
   /** How many messages are handled at the same time; the default of the bus when absent. */
   readonly prefetch?: number;
@@ -50,8 +49,8 @@ export class BusUnavailable extends Error {
 export interface Bus {
   /** Resolves when the broker holds a message for every consumer; rejects with `BusUnavailable` otherwise, when some may have theirs all the same. */
   publish(definition: EventDefinition, event: CloudEvent): Promise<void>;
-  /** Begins to consume; the loss of the broker does not end it. */
-  consume(handler: EventHandler): Promise<void>;
+  /** Begins to consume for a service, from its queue of that event; the loss of the broker does not end it. */
+  consume(consumer: string, handler: EventHandler): Promise<void>;
   /** Resolves when no published message is being handled or waits for a running consumer. */
   idle(): Promise<void>;
   /** Stops consuming, waits for handlers and confirms, then closes the connections. */
@@ -60,12 +59,12 @@ export interface Bus {
 
 /** Binds a typed handler; the one place that erases the payload's type, which the bus proves again with the schema. */
 export const eventHandler = <T>(
-  consumer: string,
   event: EventDefinition<T>,
   handle: (data: T, event: CloudEvent<T>) => Promise<void>,
+  options: { readonly prefetch?: number } = {},
 ): EventHandler =>
   // The bus hands over only what `event.schema` has parsed, so T is what arrives.
-  ({ consumer, event, handle }) as EventHandler;
+  ({ event, handle, ...options }) as EventHandler;
 
 /** One queue for each consumer and event type. A rename would orphan the queue. */
 export const queueName = (consumer: string, type: string): string => `${consumer}.${type}`;

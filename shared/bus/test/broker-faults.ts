@@ -40,7 +40,8 @@ export const describeBrokerFaults = (url: string, control: string) =>
     ) => {
       const handled = new Map<number, number>();
       await bus.consume(
-        eventHandler(consumerOf(event), event, ({ n }) => {
+        consumerOf(event),
+        eventHandler(event, ({ n }) => {
           handled.set(n, (handled.get(n) ?? 0) + 1);
           return Promise.resolve();
         }),
@@ -81,7 +82,8 @@ export const describeBrokerFaults = (url: string, control: string) =>
       const bus = engine.connect();
       const handled: number[] = [];
       await bus.consume(
-        eventHandler(consumerOf(event), event, ({ n }) => {
+        consumerOf(event),
+        eventHandler(event, ({ n }) => {
           handled.push(n);
           return Promise.resolve();
         }),
@@ -109,7 +111,8 @@ export const describeBrokerFaults = (url: string, control: string) =>
       await expect(fill()).rejects.toMatchObject({ name: 'BusUnavailable' });
       const handled = new Set<number>();
       await bus.consume(
-        eventHandler(consumerOf(event), event, ({ n }) => {
+        consumerOf(event),
+        eventHandler(event, ({ n }) => {
           handled.add(n);
           return Promise.resolve();
         }),
@@ -137,7 +140,8 @@ export const describeBrokerFaults = (url: string, control: string) =>
         let away = true;
         let tries = 0;
         await bus.consume(
-          eventHandler(consumerOf(event), event, async ({ n }) => {
+          consumerOf(event),
+          eventHandler(event, async ({ n }) => {
             await Promise.resolve();
             tries += 1;
             if (away) throw new DomainError('unavailable', 'The store is away.');

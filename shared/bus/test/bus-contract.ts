@@ -51,9 +51,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       const got = Promise.withResolvers<[Thing, CloudEvent<Thing>]>();
       const bus = engine.connect();
       await bus.consume(
-        eventHandler(consumerOf(EVENTS.delivery), EVENTS.delivery, async (data, event) =>
-          got.resolve(await Promise.resolve([data, event])),
-        ),
+        consumerOf(EVENTS.delivery),
+        eventHandler(EVENTS.delivery, async (data, event) => got.resolve(await Promise.resolve([data, event]))),
       );
       const event = anEvent(EVENTS.delivery, { n: 1, added: 'later' });
       await bus.publish(EVENTS.delivery, { ...event, subject: 'thing-1' });
@@ -64,7 +63,10 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       const bus = engine.connect();
       const views = [sightings(), sightings()];
       for (const [index, view] of views.entries()) {
-        await bus.consume(eventHandler(consumerOf(EVENTS.copies, index), EVENTS.copies, ({ n }) => Promise.resolve(view.see(n))));
+        await bus.consume(
+          consumerOf(EVENTS.copies, index),
+          eventHandler(EVENTS.copies, ({ n }) => Promise.resolve(view.see(n))),
+        );
       }
       for (const n of [1, 2, 3]) await bus.publish(EVENTS.copies, anEvent(EVENTS.copies, { n }));
       await bus.idle();
@@ -79,7 +81,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       const handled: [number, number][] = [];
       for (const replica of [0, 1]) {
         await engine.connect().consume(
-          eventHandler(consumerOf(EVENTS.shared), EVENTS.shared, async ({ n }) => {
+          consumerOf(EVENTS.shared),
+          eventHandler(EVENTS.shared, async ({ n }) => {
             handled.push([replica, n]);
             if (new Set(handled.map(([by]) => by)).size === 2) both.resolve();
             await both.promise;
@@ -96,7 +99,10 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
     it('begins to handle the events of one publisher in their order', async () => {
       const bus = engine.connect();
       const view = sightings();
-      await bus.consume(eventHandler(consumerOf(EVENTS.order), EVENTS.order, ({ n }) => Promise.resolve(view.see(n))));
+      await bus.consume(
+        consumerOf(EVENTS.order),
+        eventHandler(EVENTS.order, ({ n }) => Promise.resolve(view.see(n))),
+      );
       for (let n = 0; n < 200; n += 1) await bus.publish(EVENTS.order, anEvent(EVENTS.order, { n }));
       await view.count(200);
       expect(view.seen).toEqual(Array.from({ length: 200 }, (_, n) => n));
@@ -106,7 +112,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       const bus = engine.connect();
       const view = sightings();
       await bus.consume(
-        eventHandler(consumerOf(EVENTS.fault), EVENTS.fault, async ({ n }) => {
+        consumerOf(EVENTS.fault),
+        eventHandler(EVENTS.fault, async ({ n }) => {
           await Promise.resolve();
           view.see(n);
           if (view.seen.length < 4) throw new Error('a fault');
@@ -123,7 +130,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       const bus = engine.connect();
       const [bad, good] = [sightings(), sightings()];
       await bus.consume(
-        eventHandler(consumerOf(EVENTS.limit), EVENTS.limit, async ({ n }) => {
+        consumerOf(EVENTS.limit),
+        eventHandler(EVENTS.limit, async ({ n }) => {
           await Promise.resolve();
           (n === 0 ? bad : good).see(n);
           if (n === 0) throw new Error('the handler cannot take this one');
@@ -144,7 +152,10 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
     it('dead-letters at once what does not parse, with the name of the field and never its value', async () => {
       const bus = engine.connect();
       const view = sightings();
-      await bus.consume(eventHandler(consumerOf(EVENTS.unreadable), EVENTS.unreadable, ({ n }) => Promise.resolve(view.see(n))));
+      await bus.consume(
+        consumerOf(EVENTS.unreadable),
+        eventHandler(EVENTS.unreadable, ({ n }) => Promise.resolve(view.see(n))),
+      );
       await bus.publish(EVENTS.unreadable, anEvent(EVENTS.unreadable, { n: 'secret' }));
       await bus.publish(EVENTS.unreadable, anEvent(EVENTS.unreadable, { n: 2 }));
       await view.count(1);
@@ -158,7 +169,10 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
     it('dead-letters a message whose type is not that of its queue', async () => {
       const bus = engine.connect();
       const view = sightings();
-      await bus.consume(eventHandler(consumerOf(EVENTS.foreign), EVENTS.foreign, ({ n }) => Promise.resolve(view.see(n))));
+      await bus.consume(
+        consumerOf(EVENTS.foreign),
+        eventHandler(EVENTS.foreign, ({ n }) => Promise.resolve(view.see(n))),
+      );
       await bus.publish(EVENTS.foreign, { ...anEvent(EVENTS.foreign, { n: 1 }), type: 'maker.other.happened.v1' });
       await bus.publish(EVENTS.foreign, anEvent(EVENTS.foreign, { n: 2 }));
       await view.count(1);
@@ -171,7 +185,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       const bus = engine.connect();
       const view = sightings();
       await bus.consume(
-        eventHandler(consumerOf(EVENTS.trouble), EVENTS.trouble, async ({ n }) => {
+        consumerOf(EVENTS.trouble),
+        eventHandler(EVENTS.trouble, async ({ n }) => {
           await Promise.resolve();
           view.see(n);
           if (view.seen.length <= 30) throw unavailable();
@@ -189,13 +204,17 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       const [ill, well] = [sightings(), sightings()];
       let better = false;
       await bus.consume(
-        eventHandler(consumerOf(EVENTS.others, 0), EVENTS.others, async ({ n }) => {
+        consumerOf(EVENTS.others, 0),
+        eventHandler(EVENTS.others, async ({ n }) => {
           await Promise.resolve();
           if (!better) throw unavailable();
           ill.see(n);
         }),
       );
-      await bus.consume(eventHandler(consumerOf(EVENTS.others, 1), EVENTS.others, ({ n }) => Promise.resolve(well.see(n))));
+      await bus.consume(
+        consumerOf(EVENTS.others, 1),
+        eventHandler(EVENTS.others, ({ n }) => Promise.resolve(well.see(n))),
+      );
       const published = publishUntilTaken(bus, EVENTS.others, anEvent(EVENTS.others, { n: 1 }));
       await well.count(1);
       expect(ill.seen).toEqual([]);
@@ -206,7 +225,10 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
 
     it('refuses an event while one of the consumers that it names has no queue', async () => {
       const bus = engine.connect();
-      await bus.consume(eventHandler(consumerOf(MISSING), MISSING, () => Promise.resolve()));
+      await bus.consume(
+        consumerOf(MISSING),
+        eventHandler(MISSING, () => Promise.resolve()),
+      );
       await expect(bus.publish(MISSING, anEvent(MISSING, { n: 1 }))).rejects.toMatchObject({ name: 'BusUnavailable' });
     });
 
@@ -218,7 +240,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       const bus = engine.connect();
       const view = sightings();
       await bus.consume(
-        eventHandler(consumerOf(EVENTS.quiet), EVENTS.quiet, async ({ n }) => {
+        consumerOf(EVENTS.quiet),
+        eventHandler(EVENTS.quiet, async ({ n }) => {
           await pause(1);
           view.see(n);
         }),
@@ -234,7 +257,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const order: string[] = [];
       await bus.consume(
-        eventHandler(consumerOf(EVENTS.closing), EVENTS.closing, async () => {
+        consumerOf(EVENTS.closing),
+        eventHandler(EVENTS.closing, async () => {
           begun.resolve();
           await end.promise;
           order.push('handled');
@@ -252,8 +276,14 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
     it('one end that closes leaves the others as they are', async () => {
       const [leaving, staying] = [engine.connect(), engine.connect()];
       const [left, stayed] = [sightings(), sightings()];
-      await leaving.consume(eventHandler(consumerOf(EVENTS.leaving), EVENTS.leaving, ({ n }) => Promise.resolve(left.see(n))));
-      await staying.consume(eventHandler(consumerOf(EVENTS.leaving), EVENTS.leaving, ({ n }) => Promise.resolve(stayed.see(n))));
+      await leaving.consume(
+        consumerOf(EVENTS.leaving),
+        eventHandler(EVENTS.leaving, ({ n }) => Promise.resolve(left.see(n))),
+      );
+      await staying.consume(
+        consumerOf(EVENTS.leaving),
+        eventHandler(EVENTS.leaving, ({ n }) => Promise.resolve(stayed.see(n))),
+      );
       await leaving.close();
       for (const n of [1, 2, 3]) await staying.publish(EVENTS.leaving, anEvent(EVENTS.leaving, { n }));
       await stayed.count(3);

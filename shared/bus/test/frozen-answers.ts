@@ -41,7 +41,8 @@ export const describeFrozenAnswers = (url: string) =>
       const bus = engine.connectWith({ url: proxy.url, jitter: () => 0.1 });
       const view = sightings();
       await bus.consume(
-        eventHandler(consumerOf(event), event, async ({ n }) => {
+        consumerOf(event),
+        eventHandler(event, async ({ n }) => {
           await setImmediate();
           if (n === SUSPECT && proxy.consumptions() < BACK_TO_ONE) throw new Error('a fault');
           view.see(n);

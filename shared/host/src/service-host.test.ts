@@ -47,7 +47,8 @@ describe('a service on the wire', () => {
       },
       bus: {
         publish: note('published'),
-        consume: ({ event }: { readonly event: { readonly type: string } }) => note(`subscribed to ${event.type}`)(),
+        consume: (consumer: string, { event }: { readonly event: { readonly type: string } }) =>
+          note(consumer === 'sample' ? `subscribed to ${event.type}` : `consumes as ${consumer}`)(),
         idle: note('idle'),
         close: note('bus closed'),
       },
@@ -94,7 +95,7 @@ describe('a service on the wire', () => {
     const event = { type: 'a.b.c.v1', publisher: 'a', consumers: ['sample'], schema: z.object({}) };
     const { host: running, events } = await arranged({
       service: {
-        eventHandlers: [eventHandler('sample', event, () => Promise.resolve())],
+        eventHandlers: [eventHandler(event, () => Promise.resolve())],
         jobs: [{ name: 'sweep', cron: '* * * * *', run: () => Promise.resolve() }],
       },
     });

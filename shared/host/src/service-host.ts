@@ -123,7 +123,7 @@ const startService = async (options: HostOptions, stopping: AbortSignal): Promis
     await pause(waitMs, undefined, { signal: stopping }).catch(() => undefined);
     if (stopping.aborted) return null;
   }
-  for (const handler of service.eventHandlers) await infra.bus.consume(handler);
+  for (const handler of service.eventHandlers) await infra.bus.consume(service.name, handler);
   return startJobs(service.jobs);
 };
 

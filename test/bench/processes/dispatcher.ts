@@ -137,7 +137,7 @@ const workOff = async () => {
 
 const consume = async () => {
   await start();
-  for (const handler of service.eventHandlers) await bus.consume(handler);
+  for (const handler of service.eventHandlers) await bus.consume(service.name, handler);
 };
 
 const ready = (owner: string): Promise<void> => {

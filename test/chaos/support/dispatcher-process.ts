@@ -96,7 +96,7 @@ const start = async (): Promise<void> => {
       await pause(START_AGAIN_MS);
     }
   }
-  for (const handler of service.eventHandlers) await bus.consume(handler);
+  for (const handler of service.eventHandlers) await bus.consume(service.name, handler);
 };
 
 const take = async (bubble: string): Promise<true> => {

@@ -34,7 +34,10 @@ describe('the bus without its broker', () => {
 
     const bus = amqpBus({ url: `amqp://127.0.0.1:${port}`, service: 'alone', clock: systemClock(), log: SILENT_LOG });
     const event = thingHappened('alone');
-    await bus.consume(eventHandler(consumerOf(event), event, () => Promise.resolve()));
+    await bus.consume(
+      consumerOf(event),
+      eventHandler(event, () => Promise.resolve()),
+    );
     for (let n = 0; n < 3; n += 1) await expect(bus.publish(event, anEvent(event, { n }))).rejects.toMatchObject(BUS_UNAVAILABLE);
     await bus.idle();
     await bus.close();
@@ -92,7 +95,10 @@ const describeRabbit = (url: string) =>
       const event = EVENTS.deleted;
       const bus = engine.connect();
       const view = sightings();
-      await bus.consume(eventHandler(consumerOf(event), event, ({ n }) => Promise.resolve(view.see(n))));
+      await bus.consume(
+        consumerOf(event),
+        eventHandler(event, ({ n }) => Promise.resolve(view.see(n))),
+      );
       await publishThings(bus, event, [1, 2]);
       await view.count(2);
       const channel = await engine.operator.createChannel();
@@ -123,7 +129,8 @@ const describeRabbit = (url: string) =>
       };
       const consumer = createConsumer({
         ...shared,
-        eventHandler: eventHandler(consumerOf(event), event, ({ n }) => handle(n)),
+        consumer: consumerOf(event),
+        eventHandler: eventHandler(event, ({ n }) => handle(n)),
         connection: reachable,
         publisher: { publish: () => Promise.resolve() },
         prefetch: 20,
@@ -185,7 +192,8 @@ const describeRabbit = (url: string) =>
       const view = sightings();
       let mended = false;
       await bus.consume(
-        eventHandler(consumerOf(event), event, async ({ n }) => {
+        consumerOf(event),
+        eventHandler(event, async ({ n }) => {
           await Promise.resolve();
           if (!mended) throw new Error('broken');
           view.see(n);
@@ -218,7 +226,8 @@ const describeRabbit = (url: string) =>
       const handled = sightings();
       let [now, most] = [0, 0];
       await bus.consume(
-        eventHandler(consumerOf(event), event, async ({ n }) => {
+        consumerOf(event),
+        eventHandler(event, async ({ n }) => {
           now += 1;
           most = Math.max(most, now);
           await new Promise((resolve) => setImmediate(resolve));

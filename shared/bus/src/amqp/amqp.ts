@@ -60,8 +60,8 @@ export const amqpBus = (options: AmqpBusOptions): Bus => {
 
   return {
     publish: (definition, event) => publisher.publishEvent(definition, event),
-    consume(eventHandler) {
-      const own = { eventHandler, prefetch: eventHandler.prefetch ?? prefetch };
+    consume(consumer, eventHandler) {
+      const own = { consumer, eventHandler, prefetch: eventHandler.prefetch ?? prefetch };
       consumers.push(createConsumer({ ...shared, ...own, connection: consuming, publisher }));
       return Promise.resolve();
     },

@@ -98,7 +98,8 @@ const setUp = () => {
   const clock = fakeClock();
   const event = thingHappened('lost');
   const consumer = createConsumer({
-    eventHandler: eventHandler(consumerOf(event), event, () => Promise.resolve()),
+    consumer: consumerOf(event),
+    eventHandler: eventHandler(event, () => Promise.resolve()),
     connection: {
       up: () => reached.promise,
       onDown: () => undefined,

@@ -10,6 +10,7 @@ import { createMessageHandler, type Disposition, isPoisonSuspect, type MessageHa
 import type { Publisher } from './publisher.ts';
 
 interface ConsumerOptions {
+  readonly consumer: string;
   readonly eventHandler: EventHandler;
   readonly connection: AmqpConnection;
   readonly publisher: Pick<Publisher, 'publish'>;
@@ -31,18 +32,18 @@ export interface Consumer {
   close(deadline: AbortSignal): Promise<void>;
 }
 
-export const createConsumer = ({ eventHandler, connection, publisher, prefetch, ...shared }: ConsumerOptions): Consumer => {
+export const createConsumer = ({ consumer, eventHandler, connection, publisher, prefetch, ...shared }: ConsumerOptions): Consumer => {
   const { log } = shared;
-  const queue = queueName(eventHandler.consumer, eventHandler.event.type);
+  const queue = queueName(consumer, eventHandler.event.type);
   const stopping = new AbortController();
   const running = inFlight();
   const onBackoffEnd = () => consumption?.resume();
-  const handler = createMessageHandler({ ...shared, eventHandler, publisher, signal: stopping.signal, onBackoffEnd });
+  const handler = createMessageHandler({ ...shared, consumer, eventHandler, publisher, signal: stopping.signal, onBackoffEnd });
   let consumption: Consumption | null = null;
   let queueIsGone = false;
 
   const consume = async (channel: Channel, model: ChannelModel) => {
-    if (queueIsGone) queueIsGone = !(await declareAgain(model, eventHandler, log));
+    if (queueIsGone) queueIsGone = !(await declareAgain(model, { consumer, type: eventHandler.event.type, log }));
     // A message that is taken now would be acknowledged on a channel that is being closed.
     stopping.signal.throwIfAborted();
     const onQueueGone = () => {
@@ -82,14 +83,17 @@ export const createConsumer = ({ eventHandler, connection, publisher, prefetch, 
 };
 
 /** False when the queue could not be declared: where only the topology job may do that, the consumer waits for the queue. */
-const declareAgain = async (model: ChannelModel, { consumer, event }: EventHandler, log: Log): Promise<boolean> => {
+const declareAgain = async (
+  model: ChannelModel,
+  { consumer, type, log }: { readonly consumer: string; readonly type: string; readonly log: Log },
+): Promise<boolean> => {
   const channel = listenTo(await model.createChannel(), log);
   try {
-    await declareQueue(channel, consumer, event.type);
+    await declareQueue(channel, consumer, type);
     await channel.close();
     return true;
   } catch (error) {
-    log.warn('lost queue could not be declared', { queue: queueName(consumer, event.type), error });
+    log.warn('lost queue could not be declared', { queue: queueName(consumer, type), error });
     return false;
   }
 };

@@ -30,7 +30,8 @@ const setUp = ({ handle, copy = () => Promise.resolve() }: { handle: () => Promi
     return copy();
   };
   const handler = createMessageHandler({
-    eventHandler: eventHandler(consumerOf(EVENT), EVENT, handle),
+    consumer: consumerOf(EVENT),
+    eventHandler: eventHandler(EVENT, handle),
     publisher: { publish },
     clock,
     log: SILENT_LOG,

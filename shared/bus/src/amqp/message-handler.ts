@@ -18,6 +18,7 @@ export interface ReceivedMessage {
 }
 
 interface MessageHandlerOptions {
+  readonly consumer: string;
   readonly eventHandler: EventHandler;
   /** Publishes copies of messages: dead letters, and messages that were kept too long. */
   readonly publisher: Pick<Publisher, 'publish'>;
@@ -51,9 +52,8 @@ export const isPoisonSuspect = (message: ConsumeMessage): boolean =>
   message.fields.redelivered && deliveryCount(message) >= SUSPECT_DELIVERIES;
 
 export const createMessageHandler = (options: MessageHandlerOptions): MessageHandler => {
-  const { eventHandler, publisher, clock, log, jitter, signal } = options;
-  const { consumer, event } = eventHandler;
-  const queue = queueName(consumer, event.type);
+  const { consumer, eventHandler, publisher, clock, log, jitter, signal } = options;
+  const queue = queueName(consumer, eventHandler.event.type);
   const sleep = (ms: number) => clock.sleepUntil(new Date(clock.now().getTime() + ms), 'poll', signal);
   const onEnd = () => !signal.aborted && options.onBackoffEnd();
   const backoff = createBackoff({ queue, log, sleep, delayMs: (failures) => backoffMs(failures, jitter), onEnd });

@@ -23,8 +23,14 @@ describe('the bus in memory', () => {
     const event = thingHappened('memory', ['one', 'two']);
     const { bus } = setUp();
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    await bus.consume(eventHandler(consumerOf(event, 0), event, () => first.promise));
-    await bus.consume(eventHandler(consumerOf(event, 1), event, () => second.promise));
+    await bus.consume(
+      consumerOf(event, 0),
+      eventHandler(event, () => first.promise),
+    );
+    await bus.consume(
+      consumerOf(event, 1),
+      eventHandler(event, () => second.promise),
+    );
     let confirmed = false;
     const published = bus.publish(event, thing(event)).then(() => {
       confirmed = true;
@@ -40,7 +46,10 @@ describe('the bus in memory', () => {
   it('refuses at once while a consumer is down, and keeps nothing for it', async () => {
     const { bus, event, consumer } = setUp();
     const view = sightings();
-    await bus.consume(eventHandler(consumer, event, ({ n }) => Promise.resolve(view.see(n))));
+    await bus.consume(
+      consumer,
+      eventHandler(event, ({ n }) => Promise.resolve(view.see(n))),
+    );
     bus.setConsumer(consumer, 'down');
     await expect(bus.publish(event, thing(event, 1))).rejects.toMatchObject(BUS_UNAVAILABLE);
     bus.setConsumer(consumer, 'up');
@@ -51,7 +60,10 @@ describe('the bus in memory', () => {
   it('a consumer that is down before it subscribes stays down', async () => {
     const { bus, event, consumer } = setUp();
     bus.setConsumer(consumer, 'down');
-    await bus.consume(eventHandler(consumer, event, () => Promise.resolve()));
+    await bus.consume(
+      consumer,
+      eventHandler(event, () => Promise.resolve()),
+    );
     await expect(bus.publish(event, thing(event))).rejects.toMatchObject(BUS_UNAVAILABLE);
   });
 
@@ -60,7 +72,8 @@ describe('the bus in memory', () => {
     const end = Promise.withResolvers<void>();
     let begun = 0;
     await bus.consume(
-      eventHandler(consumer, event, () => {
+      consumer,
+      eventHandler(event, () => {
         begun += 1;
         return end.promise;
       }),
@@ -78,7 +91,8 @@ describe('the bus in memory', () => {
     const { bus, clock, event, consumer } = setUp();
     let calls = 0;
     await bus.consume(
-      eventHandler(consumer, event, () => {
+      consumer,
+      eventHandler(event, () => {
         calls += 1;
         return calls === 1 ? Promise.reject(new DomainError('unavailable', 'The store is away.')) : Promise.resolve();
       }),
@@ -96,7 +110,8 @@ describe('the bus in memory', () => {
     const { bus, clock, event, consumer } = setUp();
     let calls = 0;
     await bus.consume(
-      eventHandler(consumer, event, () => {
+      consumer,
+      eventHandler(event, () => {
         calls += 1;
         return Promise.reject(new DomainError('unavailable', 'The store is away.'));
       }),
@@ -122,7 +137,8 @@ describe('the bus in memory', () => {
     let isAway = true;
     const met = Promise.withResolvers<void>();
     await bus.consume(
-      eventHandler(consumer, event, async () => {
+      consumer,
+      eventHandler(event, async () => {
         await met.promise;
         if (isAway) throw new DomainError('unavailable', 'The store is away.');
       }),
@@ -138,7 +154,10 @@ describe('the bus in memory', () => {
   it('starts its backoff fresh after a success, unless that handler had started before the failure', async () => {
     const { bus, clock, event, consumer } = setUp();
     const outcomes = new Map<number, PromiseWithResolvers<void>>();
-    await bus.consume(eventHandler(consumer, event, ({ n }) => (outcomes.get(n) ?? Promise.withResolvers<void>()).promise));
+    await bus.consume(
+      consumer,
+      eventHandler(event, ({ n }) => (outcomes.get(n) ?? Promise.withResolvers<void>()).promise),
+    );
     const begin = (n: number) => {
       outcomes.set(n, Promise.withResolvers());
       const published = Promise.allSettled([bus.publish(event, thing(event, n))]);
@@ -168,7 +187,8 @@ describe('the bus in memory', () => {
     const view = sightings();
     let fails = true;
     await bus.consume(
-      eventHandler(consumer, event, async ({ n }) => {
+      consumer,
+      eventHandler(event, async ({ n }) => {
         await setImmediate();
         if (fails && n === 2) throw new DomainError('unavailable', 'The store is away.');
         view.see(n);
@@ -191,12 +211,16 @@ describe('the bus in memory', () => {
     const { bus } = setUp();
     const view = sightings();
     await bus.consume(
-      eventHandler(consumerOf(event, 0), event, (data) => {
+      consumerOf(event, 0),
+      eventHandler(event, (data) => {
         Object.assign(data, { n: 99 });
         return Promise.resolve();
       }),
     );
-    await bus.consume(eventHandler(consumerOf(event, 1), event, ({ n }) => Promise.resolve(view.see(n))));
+    await bus.consume(
+      consumerOf(event, 1),
+      eventHandler(event, ({ n }) => Promise.resolve(view.see(n))),
+    );
     await bus.publish(event, thing(event, 1));
     expect(view.seen).toEqual([1]);
   });

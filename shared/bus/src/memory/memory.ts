@@ -68,8 +68,8 @@ export const memoryBus = ({ clock, log, jitter = Math.random }: MemoryBusOptions
         if (closed) return Promise.reject(new BusUnavailable('the bus is closed'));
         return own.track(work.track(deliver(definition, event)));
       },
-      consume(eventHandler: EventHandler) {
-        leaves.push(queueOf(eventHandler.consumer, eventHandler.event.type).join(eventHandler));
+      consume(consumer: string, eventHandler: EventHandler) {
+        leaves.push(queueOf(consumer, eventHandler.event.type).join(eventHandler));
         return Promise.resolve();
       },
       idle: work.idle,

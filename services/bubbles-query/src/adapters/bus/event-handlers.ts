@@ -19,8 +19,6 @@ import type { Comment, Thread } from '../../domain/comment.ts';
 import type { Person } from '../../domain/person.ts';
 import type { Transcript } from '../../domain/transcript.ts';
 
-export const CONSUMER = 'bubbles-query';
-
 const RemovedBubble = z.object({ bubble_id: z.uuid().toLowerCase() });
 const ChangedAccount = z.object({
   user_id: z.string(),
@@ -115,16 +113,14 @@ const toThread = (data: Data<typeof ThreadChangedV1>): Thread => ({
 });
 
 export const eventHandlers = (app: App): readonly EventHandler[] => [
-  eventHandler(CONSUMER, BubbleCreatedV1, (data) => app.recordDetails(data.bubble_id, toDetails(data))),
-  eventHandler(CONSUMER, BubbleChangedV1, (data) => app.recordDetails(data.bubble_id, toDetails(data))),
-  eventHandler(CONSUMER, { ...BubbleRemovedV1, schema: RemovedBubble }, (data) => app.removeBubble(data.bubble_id)),
-  eventHandler(CONSUMER, MediaProcessedV1, (data) => app.recordMedia(data.bubble_id, toMedia(data))),
-  eventHandler(CONSUMER, TranscriptCompletedV1, (data) => app.recordTranscript(toTranscript(data))),
-  eventHandler(CONSUMER, NotesGeneratedV1, (data) => app.recordNotes(data.bubble_id, toNotes(data))),
-  eventHandler(CONSUMER, CommentPostedV1, (data) => app.recordComment(toComment(data))),
-  eventHandler(CONSUMER, CommentChangedV1, (data) => app.recordComment(toComment(data))),
-  eventHandler(CONSUMER, ThreadChangedV1, (data) => app.recordThread(toThread(data))),
-  eventHandler(CONSUMER, { ...AccountChangedV1, schema: ChangedAccount }, ({ user_id, ...facts }) =>
-    app.recordPerson({ id: user_id, ...facts }),
-  ),
+  eventHandler(BubbleCreatedV1, (data) => app.recordDetails(data.bubble_id, toDetails(data))),
+  eventHandler(BubbleChangedV1, (data) => app.recordDetails(data.bubble_id, toDetails(data))),
+  eventHandler({ ...BubbleRemovedV1, schema: RemovedBubble }, (data) => app.removeBubble(data.bubble_id)),
+  eventHandler(MediaProcessedV1, (data) => app.recordMedia(data.bubble_id, toMedia(data))),
+  eventHandler(TranscriptCompletedV1, (data) => app.recordTranscript(toTranscript(data))),
+  eventHandler(NotesGeneratedV1, (data) => app.recordNotes(data.bubble_id, toNotes(data))),
+  eventHandler(CommentPostedV1, (data) => app.recordComment(toComment(data))),
+  eventHandler(CommentChangedV1, (data) => app.recordComment(toComment(data))),
+  eventHandler(ThreadChangedV1, (data) => app.recordThread(toThread(data))),
+  eventHandler({ ...AccountChangedV1, schema: ChangedAccount }, ({ user_id, ...facts }) => app.recordPerson({ id: user_id, ...facts })),
 ];

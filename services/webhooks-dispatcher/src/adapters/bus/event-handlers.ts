@@ -5,8 +5,6 @@ import { z } from 'zod';
 import type { App } from '../../app.ts';
 import type { ReadyNotice } from '../../use-cases/fan-out.ts';
 
-export const CONSUMER = 'webhooks-dispatcher';
-
 /** Fan-out writes the deliveries of all unacknowledged messages together. */
 const READY_PREFETCH = 128;
 
@@ -26,6 +24,6 @@ const toReadyNotice = (ready: z.infer<typeof BubbleReadyV1.schema>): ReadyNotice
 });
 
 export const eventHandlers = (app: App): readonly EventHandler[] => [
-  { ...eventHandler(CONSUMER, BubbleReadyV1, (ready) => app.fanOut(toReadyNotice(ready))), prefetch: READY_PREFETCH },
-  eventHandler(CONSUMER, { ...BubbleRemovedV1, schema: RemovedBubble }, ({ bubble_id }) => app.dropBodies(bubble_id)),
+  eventHandler(BubbleReadyV1, (ready) => app.fanOut(toReadyNotice(ready)), { prefetch: READY_PREFETCH }),
+  eventHandler({ ...BubbleRemovedV1, schema: RemovedBubble }, ({ bubble_id }) => app.dropBodies(bubble_id)),
 ];
