@@ -1,4 +1,4 @@
-import type { Ranges } from './posting-lists.ts';
+import type { Ranges } from './field.ts';
 import { findTerm, packTerms, prefixRange, type SortedTerms, termAt, walkTypos } from './sorted-terms.ts';
 import { num } from './typed-arrays.ts';
 
@@ -6,25 +6,6 @@ import { num } from './typed-arrays.ts';
 interface TermTable {
   readonly terms: SortedTerms;
   readonly ids: readonly number[] | null;
-}
-
-/** The one dictionary of a caller's index. Ids are the rank of a term in the sorted base; later terms follow in order of arrival. */
-export interface Dictionary {
-  readonly base: SortedTerms;
-  size(): number;
-  idOf(text: string): number | null;
-  /** The id, given now when there is none. */
-  intern(text: string): number;
-  /** Sorts the terms that came since the last time: a part of the work of the next lookup, done while there are few. */
-  sort(): void;
-  textOf(id: number): string;
-  exact(text: string): Ranges;
-  beginningWith(text: string): Ranges;
-  /** The terms within the typo budget of a word, and those of which a proper beginning is within one edit. */
-  typosOf(word: string): { readonly oneEdit: Ranges; readonly twoEdits: Ranges; readonly beginnings: Ranges };
-  /** The terms after the base in order of their ids. */
-  added(): readonly string[];
-  bytes(): number;
 }
 
 const BYTES_OF_ADDED_TERM = 120;
@@ -69,7 +50,8 @@ const typoRanges = (tables: readonly TermTable[], word: string) => {
   return found;
 };
 
-export const createDictionary = (base: SortedTerms): Dictionary => {
+/** The one dictionary of a caller's index. Ids are the rank of a term in the sorted base; later terms follow in order of arrival. */
+export const createDictionary = (base: SortedTerms) => {
   const ids = new Map<string, number>();
   const added: string[] = [];
   /** Ids of the added terms, sorted by their text; the latest may not be among them yet. */
@@ -98,9 +80,10 @@ export const createDictionary = (base: SortedTerms): Dictionary => {
   };
   return {
     base,
-    size: () => base.count + added.length,
+    size: (): number => base.count + added.length,
     idOf,
-    intern: (text) => {
+    /** The id, given now when there is none. */
+    intern: (text: string): number => {
       const known = idOf(text);
       if (known !== null) return known;
       const id = base.count + added.length;
@@ -108,15 +91,20 @@ export const createDictionary = (base: SortedTerms): Dictionary => {
       ids.set(text, id);
       return id;
     },
+    /** Sorts the terms that came since the last time: a part of the work of the next lookup, done while there are few. */
     sort,
     textOf,
-    exact: (text) => {
+    exact: (text: string): Ranges => {
       const id = idOf(text);
       return id === null ? [] : [id, id + 1];
     },
-    beginningWith: (text) => rangesBeginningWith(tables(), text),
-    typosOf: (word) => typoRanges(tables(), word),
-    added: () => added,
-    bytes: () => base.chars.byteLength + base.offsets.byteLength + added.length * BYTES_OF_ADDED_TERM,
+    beginningWith: (text: string): Ranges => rangesBeginningWith(tables(), text),
+    /** The terms within the typo budget of a word, and those of which a proper beginning is within one edit. */
+    typosOf: (word: string) => typoRanges(tables(), word),
+    /** The terms after the base in order of their ids. */
+    added: (): readonly string[] => added,
+    bytes: (): number => base.chars.byteLength + base.offsets.byteLength + added.length * BYTES_OF_ADDED_TERM,
   };
 };
+
+export type Dictionary = ReturnType<typeof createDictionary>;

@@ -1,4 +1,4 @@
-import { seqAt, withOverlap } from '../domain/feed.ts';
+import { seqAt, withOverlap } from '../domain/search-card.ts';
 import type { FeedSource, FeedSpan } from '../ports.ts';
 
 /** Up to this number rows are read again at once; of more it is counted first whether there are unknown ones among them. */

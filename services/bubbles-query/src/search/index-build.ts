@@ -1,6 +1,5 @@
 import { type CardRow, readPlaced, readWords } from '../domain/search-card.ts';
-import { readTokens } from './field.ts';
-import { eachDocument } from './posting-lists.ts';
+import { eachDocument, readTokens } from './field.ts';
 import { createSegmentBuilder, type IndexedBubble, idAt, type Segment } from './segment.ts';
 import { packTerms, type SortedTerms, termAt } from './sorted-terms.ts';
 import { hasBit, u32 } from './typed-arrays.ts';

@@ -1,6 +1,6 @@
 import { batchWhileBusy } from '@bubbles/kernel/concurrency.ts';
-import { seqAt } from '../domain/feed.ts';
 import type { CardRow } from '../domain/search-card.ts';
+import { seqAt } from '../domain/search-card.ts';
 import type { CardFeed, PeopleFeed, SearchIndex } from '../ports.ts';
 import { createAuthorNames } from './author-names.ts';
 import { type CallerIndex, createCallerIndex } from './caller-index.ts';

@@ -1,8 +1,7 @@
 import { dividedPair } from '../domain/analyser.ts';
 import { PART_PREFIX_CHARACTERS, type ParsedQuery, type Unit } from '../domain/search-query.ts';
 import type { Dictionary } from './dictionary.ts';
-import { areNeighbours, type Field, readTokens } from './field.ts';
-import { documentsWithAll, eachDocumentInSteps, type Ranges } from './posting-lists.ts';
+import { areNeighbours, documentsWithAll, eachDocumentInSteps, type Field, type Ranges, readTokens } from './field.ts';
 import { type GrowingU32, growingU32, u8 } from './typed-arrays.ts';
 
 /** Qualities in their order: exact, prefix, one edit, prefix with one edit, two edits. `edits * 2 + prefix`. */

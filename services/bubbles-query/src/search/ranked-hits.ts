@@ -1,6 +1,6 @@
 import { UNDATED } from '../domain/bubble.ts';
 import { COSTS, comparePositions, ORDERS, type Position, packRank, TIERS } from '../domain/ranking.ts';
-import { type Field, orderIn, readTokens } from './field.ts';
+import { type Field, readTokens, TOKEN_STRIDE } from './field.ts';
 import {
   type Matches,
   matchAuthors,
@@ -180,6 +180,38 @@ function* eachCandidate(lists: readonly Matches[], visit: (doc: number) => void)
     }
   }
 }
+
+const lengthOf = (tokens: readonly number[]): number => {
+  let length = 0;
+  for (let at = 2; at < tokens.length; at += TOKEN_STRIDE) length = Math.max(length, num(tokens, at) + 1);
+  return length;
+};
+
+/** Where the sequence ends when it begins with the token at `from`; -1 when it does not stand there. No two tokens of one start are equal. */
+const endOf = (tokens: readonly number[], sequence: readonly number[], from: number): number => {
+  let start = num(tokens, from + 1);
+  let at = from;
+  for (const term of sequence) {
+    while (at < tokens.length && num(tokens, at + 1) <= start && !(tokens[at] === term && tokens[at + 1] === start)) at += TOKEN_STRIDE;
+    if (at >= tokens.length || num(tokens, at + 1) > start) return -1;
+    start = num(tokens, at + 2) + 1;
+    at += TOKEN_STRIDE;
+  }
+  return start;
+};
+
+/** 0 when the title is the sequence, 1 when the sequence stands in it in order, 2 otherwise. */
+const orderIn = (tokens: readonly number[], sequence: readonly number[]): number => {
+  const whole = lengthOf(tokens);
+  let least = 2;
+  for (let at = 0; at < tokens.length; at += TOKEN_STRIDE) {
+    if (tokens[at] !== sequence[0]) continue;
+    const end = endOf(tokens, sequence, at);
+    if (end === whole && tokens[at + 1] === 0) return 0;
+    if (end >= 0) least = 1;
+  }
+  return least;
+};
 
 const orderBy = ({ segment, query }: SegmentSearch): ((doc: number) => number) => {
   const { positions } = segment.title;

@@ -1,6 +1,6 @@
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
-import { seqAt } from '../domain/feed.ts';
+import { seqAt } from '../domain/search-card.ts';
 import { createFeed, type Stamp } from './feed.ts';
 
 const START = new Date('2026-03-01T12:00:00.000Z');

@@ -1,5 +1,5 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import { ACKNOWLEDGED_WITHIN_MS, seqAt } from '../domain/feed.ts';
+import { ACKNOWLEDGED_WITHIN_MS, seqAt } from '../domain/search-card.ts';
 
 /** When and as what something is written into a feed. */
 export interface Stamp {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { seqAt, withOverlap } from '../../src/domain/feed.ts';
 import type { CardRow } from '../../src/domain/search-card.ts';
+import { seqAt, withOverlap } from '../../src/domain/search-card.ts';
 import { openThread, threadBuilder } from '../../src/search/build-threads.ts';
 import { type IndexBuilder, inlineBuilder } from '../../src/search/index-build.ts';
 import { INLINE_CARDS } from '../../src/search/index-cache.ts';

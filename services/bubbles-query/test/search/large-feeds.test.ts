@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { seqAt } from '../../src/domain/feed.ts';
+import { seqAt } from '../../src/domain/search-card.ts';
 import { type IndexBuilder, inlineBuilder } from '../../src/search/index-build.ts';
 import { INLINE_CARDS } from '../../src/search/index-cache.ts';
 import { uuidOf } from './harness.ts';
