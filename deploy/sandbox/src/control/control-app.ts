@@ -34,7 +34,7 @@ export function controlApp(control: SandboxControl, { callers, log, clock, ids }
     log,
     clock,
     ids,
-    metrics: { served: () => undefined },
+    metrics: { observe: () => undefined },
     shedder: NO_SHEDDING,
     publicBaseUrl: '',
     budgetMs: BUDGET_MS,

@@ -94,7 +94,7 @@ const record = (exchange: Exchange, { metrics, clock, log }: HandlerOptions): vo
   const ms = clock.monotonic() - startedAt;
   const served = { method, route: operation?.template ?? UNMATCHED, status: res.statusCode };
   const fields = { request_id: requestId, ...served, ms: Math.round(ms * 10) / 10, ...(!res.writableFinished && { aborted: true }) };
-  metrics.served({ service: GATEWAY, ...served, seconds: ms / 1000 });
+  metrics.observe({ service: GATEWAY, ...served }, ms / 1000);
   if (reason === null) log.info('request', fields);
   else log.warn('request could not be served', { ...fields, upstream: operation?.service ?? null, reason, error: cause });
 };

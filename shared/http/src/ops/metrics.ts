@@ -7,11 +7,10 @@ interface ServedRequest {
   readonly method: string;
   readonly route: string;
   readonly status: number;
-  readonly seconds: number;
 }
 
 export interface HttpMetrics {
-  served(request: ServedRequest): void;
+  observe(request: ServedRequest, seconds: number): void;
 }
 
 /** The figures of one process. Labels are names of ours (service, route template), never what a caller sent. */
@@ -28,18 +27,18 @@ export const createMetrics = (output: Pick<LogOutput, 'dropped'> | null = null):
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   if (output !== null) countDroppedLines(registry, output);
-  const durations = new Histogram({
+  const http = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time to answer a request, by route template and status.',
     labelNames: ['service', 'method', 'route', 'status'],
     buckets: DURATION_BUCKETS_SECONDS,
     registers: [registry],
   });
-  return { registry, http: { served: ({ seconds, ...labels }) => durations.observe(labels, seconds) } };
+  return { registry, http };
 };
 
 /** For a process that shows none: whoever counts something has a registry to do it with. */
-export const unshownMetrics = (): Metrics => ({ registry: new Registry(), http: { served: () => undefined } });
+export const unshownMetrics = (): Metrics => ({ registry: new Registry(), http: { observe: () => undefined } });
 
 const countDroppedLines = (registry: Registry, { dropped }: Pick<LogOutput, 'dropped'>) =>
   new Counter({

@@ -126,7 +126,7 @@ interface Served {
 /** One line. The template, never the path: ids, queries and tokens stay out of logs and metrics. */
 const record = (ctx: Context, { ms, fault }: Served, { name, log, metrics }: EdgeOptions): void => {
   const served = { method: ctx.method, route: servedBy(ctx).path, status: ctx.status };
-  metrics.served({ service: name, ...served, seconds: ms / 1000 });
+  metrics.observe({ service: name, ...served }, ms / 1000);
   const fields = { ...served, ms: Math.round(ms * 10) / 10, ...(ctx.res.destroyed && { aborted: true }) };
   // Where there is too much to do already, an error is not written out for every refusal.
   const why = fault instanceof Overloaded ? { reason: 'overload' } : { error: fault };

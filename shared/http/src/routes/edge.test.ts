@@ -151,7 +151,7 @@ it('a caller who went away while its credential was looked at is not worked for'
     await decide.promise;
     return caller;
   };
-  const http = await startTestHttp({ routes: [remove], authenticator: { callerOf }, metrics: { served: served.resolve } });
+  const http = await startTestHttp({ routes: [remove], authenticator: { callerOf }, metrics: { observe: served.resolve } });
   const client = rawConnection(http.url);
   client.write('DELETE /v1/things HTTP/1.1\r\nHost: a\r\n\r\n');
   await asked.promise;
