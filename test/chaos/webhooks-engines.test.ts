@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
+import { createAmqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import type { Bus } from '@bubbles/bus/bus.ts';
 import { listDeadLetters } from '@bubbles/bus/operations/dead-letters.ts';
 import { declareTopology } from '@bubbles/bus/operations/topology.ts';
@@ -31,7 +31,7 @@ let trial: Trial | null;
 beforeAll(async () => {
   engines = await frailEngines({ mongoKeeps: true });
   await declareTopology({ url: engines.amqpUrl, definitions: [BubbleReadyV1], clock });
-  publisher = amqpBus({ url: engines.amqpUrl, service: BubbleReadyV1.publisher, clock, log: SILENT_LOG });
+  publisher = createAmqpBus({ url: engines.amqpUrl, service: BubbleReadyV1.publisher, clock, log: SILENT_LOG });
 });
 afterAll(async () => {
   await publisher?.close();

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
-import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
+import { createAmqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import { internalClient } from '@bubbles/http/client/internal-client.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
@@ -47,7 +47,7 @@ export const openOutside = async ({ amqpUrl, identityUrls, operatorKeyFile, dire
   const tokens = serviceTokens({ caller: 'operator', key: createPrivateKey(readFileSync(operatorKeyFile)), clock });
   const operator = internalClient({ callee: 'identity-and-oauth', baseUrls: identityUrls, tokens });
   const identity = identityAdmin(operator);
-  const bus = amqpBus({ url: amqpUrl, service: 'recording-pipeline', clock, log });
+  const bus = createAmqpBus({ url: amqpUrl, service: 'recording-pipeline', clock, log });
   const store = openEmbedded({ path: ':memory:', log });
   const database = store.database('recording-pipeline');
   const pipeline = await startPipeline({ clock, ids, log, bus, database }, directory ?? identity);

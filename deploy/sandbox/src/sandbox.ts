@@ -1,4 +1,4 @@
-import { memoryBus } from '@bubbles/bus/memory/memory.ts';
+import { createMemoryBus } from '@bubbles/bus/memory/memory.ts';
 import { GATEWAY } from '@bubbles/contracts/services.ts';
 import { COMMITTED_FRAGMENTS, GATEWAY_LIMITS, type GatewayConfig, prefixesOf } from '@bubbles/gateway/config.ts';
 import { prefixesIn } from '@bubbles/gateway/documents/ownership.ts';
@@ -154,7 +154,7 @@ async function startOn({ store, place, logOf, product }: StartContext, config: S
   // Each attempt at a receiver has its own deadline; how many fall due in a step is the caller's affair.
   const settleStep = () => settle('all', STEP_LIMIT_MS);
   const clock = steppingClock({ aheadMs: await kept.ahead(), keep: kept.keepAhead, settle: settleStep });
-  const bus = countedBus(memoryBus({ clock, log }));
+  const bus = countedBus(createMemoryBus({ clock, log }));
   const settle = settling({
     bus,
     parts: () => services.parts(),

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { userGuards } from '@bubbles/auth/guards.ts';
-import { memoryBus } from '@bubbles/bus/memory/memory.ts';
+import { createMemoryBus } from '@bubbles/bus/memory/memory.ts';
 import { defineService } from '@bubbles/host/service.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
@@ -35,7 +35,7 @@ it('a service can be taken off the wire, put back on the same port, and slowed d
       CALLER_KEYS: `gateway=${publicKey.export({ format: 'der', type: 'spki' }).toString('base64')}`,
     },
     port: 0,
-    bus: memoryBus({ clock, log: SILENT_LOG }),
+    bus: createMemoryBus({ clock, log: SILENT_LOG }),
     infra: { clock, ids: systemIds(), log: SILENT_LOG, database: openEmbedded({ path: ':memory:', log: SILENT_LOG }).database('sample') },
   });
   slot = opened;

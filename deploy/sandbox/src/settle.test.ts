@@ -1,5 +1,5 @@
 import { type EventDefinition, eventHandler } from '@bubbles/bus/bus.ts';
-import { memoryBus } from '@bubbles/bus/memory/memory.ts';
+import { createMemoryBus } from '@bubbles/bus/memory/memory.ts';
 import { outgoing } from '@bubbles/bus/outgoing.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { createAggregateStore, OUTBOX_INDEX, type Stored } from '@bubbles/store/aggregates.ts';
@@ -31,7 +31,7 @@ afterEach(() => Promise.all(closing.splice(0).map((close) => close())));
 /** A service whose relay knows `Made` alone, and a consumer of both. */
 const setUp = async ({ relays = true, partial = false } = {}) => {
   const [clock, log, ids] = [fakeClock(new Date('2026-03-01T12:00:00.000Z')), memoryLog(), systemIds()];
-  const bus = countedBus(memoryBus({ clock, log }));
+  const bus = countedBus(createMemoryBus({ clock, log }));
   const store = openEmbedded({ path: ':memory:', log });
   const seen = outboxes();
   const things = seen.watched('maker', store.database('maker')).collection<Stored<Thing>>('things');
@@ -81,7 +81,7 @@ describe('settling', () => {
 
   it('says what keeps it after its limit', async () => {
     const settle = settling({
-      bus: countedBus(memoryBus({ clock: fakeClock(new Date(0)), log: memoryLog() })),
+      bus: countedBus(createMemoryBus({ clock: fakeClock(new Date(0)), log: memoryLog() })),
       parts: () => [() => new Promise(() => null)],
       waiting: () => Promise.resolve(new Map()),
       isPartial: () => false,

@@ -1,4 +1,4 @@
-import { type MemoryBus, memoryBus } from '@bubbles/bus/memory/memory.ts';
+import { createMemoryBus, type MemoryBus } from '@bubbles/bus/memory/memory.ts';
 import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
 import type { Caller } from '@bubbles/contracts/access.ts';
 import { BubbleRemovedV1 } from '@bubbles/contracts/events/recording-events.ts';
@@ -87,7 +87,7 @@ export const ada = (): Caller => aCaller({ userId: 'ada' });
 export const startDispatcher = async (options: TestDispatcherOptions = {}): Promise<TestDispatcher> => {
   const { clock = fakeClock(NOON), peers = knownPeers(), config = {} } = options;
   const log = memoryLog();
-  const bus = options.bus ?? memoryBus({ clock, log });
+  const bus = options.bus ?? createMemoryBus({ clock, log });
   const end = bus.connect();
   const started = await startTestService(
     webhooksDispatcherWith(() => ({ ...CONFIG, ...config })),

@@ -2,10 +2,10 @@ import { systemClock } from '@bubbles/kernel/clock.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { startAmqpEngine } from '../test/amqp-engine.ts';
 import { describeBus } from '../test/bus-contract.ts';
-import { memoryBus } from './memory/memory.ts';
+import { createMemoryBus } from './memory/memory.ts';
 
 describeBus('memory', () => {
-  const bus = memoryBus({ clock: systemClock(), log: SILENT_LOG, jitter: () => 0 });
+  const bus = createMemoryBus({ clock: systemClock(), log: SILENT_LOG, jitter: () => 0 });
   return Promise.resolve({
     connect: bus.connect,
     deadLetters: (consumer) =>

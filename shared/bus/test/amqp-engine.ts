@@ -1,7 +1,7 @@
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { type ChannelModel, connect } from 'amqplib';
-import { type AmqpBusOptions, amqpBus } from '../src/amqp/amqp.ts';
+import { type AmqpBusOptions, createAmqpBus } from '../src/amqp/amqp.ts';
 import { type Bus, type EventDefinition, queueName } from '../src/bus.ts';
 import { REASON_HEADER } from '../src/operations/dead-letters.ts';
 import { deadQueueName, declareTopology } from '../src/operations/topology.ts';
@@ -21,7 +21,7 @@ export const startAmqpEngine = async (url: string, definitions: readonly EventDe
   operator.on('error', () => undefined);
   const buses: Bus[] = [];
   const connectWith = (options: Partial<AmqpBusOptions>): Bus => {
-    const bus = amqpBus({ url, service: 'tested-service', clock, log: SILENT_LOG, jitter: () => 0, ...options });
+    const bus = createAmqpBus({ url, service: 'tested-service', clock, log: SILENT_LOG, jitter: () => 0, ...options });
     buses.push(bus);
     return bus;
   };

@@ -1,5 +1,5 @@
 import { serviceAuth } from '@bubbles/auth/service-tokens.ts';
-import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
+import { createAmqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import { SERVICES, type ServiceTable } from '@bubbles/contracts/services.ts';
 import { runServer } from '@bubbles/http/ops/run-server.ts';
 import { loadShedder, NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
@@ -19,7 +19,7 @@ export const runService = (definition: ServiceDefinition): Promise<void> => {
     start: async (config, { log, metrics }) => {
       const clock = systemClock();
       const database = openMongo({ url: config.mongoUrl, name: config.mongoDatabase ?? databaseOf(name), log, clock });
-      const bus = amqpBus({ url: config.amqpUrl, service: name, clock, log });
+      const bus = createAmqpBus({ url: config.amqpUrl, service: name, clock, log });
       const infra = { clock, ids: systemIds(), log, database, bus };
       const host = await hostService({
         ...config,

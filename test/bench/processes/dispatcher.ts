@@ -1,4 +1,4 @@
-import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
+import { createAmqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
@@ -71,7 +71,7 @@ await kept.ensureIndexes();
 const seal = createSeal(SEAL_KEYS, systemIds().bytes);
 const peers = fakePeers();
 peers.team('team');
-const bus = amqpUrl === null ? recordingBus() : amqpBus({ url: amqpUrl, service: 'bench-dispatcher', clock, log: SILENT_LOG });
+const bus = amqpUrl === null ? recordingBus() : createAmqpBus({ url: amqpUrl, service: 'bench-dispatcher', clock, log: SILENT_LOG });
 const definition = webhooksDispatcherWith(() => ({
   headerName: 'Service',
   userAgent: 'bench/1',

@@ -1,5 +1,5 @@
 import { setTimeout as pauseMs } from 'node:timers/promises';
-import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
+import { createAmqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
@@ -23,7 +23,7 @@ const SLICE_MS = 2;
 
 const { url } = settings<{ readonly url: string }>();
 const [clock, ids] = [systemClock(), systemIds()];
-const bus = amqpBus({ url, service: 'bench', clock, log: SILENT_LOG });
+const bus = createAmqpBus({ url, service: 'bench', clock, log: SILENT_LOG });
 const definition = { ...BubbleReadyV1, consumers: ['webhooks-dispatcher'] };
 const nowMs = () => performance.timeOrigin + performance.now();
 

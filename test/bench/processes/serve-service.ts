@@ -1,5 +1,5 @@
 import { serviceAuth } from '@bubbles/auth/service-tokens.ts';
-import { memoryBus } from '@bubbles/bus/memory/memory.ts';
+import { createMemoryBus } from '@bubbles/bus/memory/memory.ts';
 import { type Infra, openService, type ServiceDefinition } from '@bubbles/host/service.ts';
 import { hostService, INSTANT_DRAIN } from '@bubbles/host/service-host.ts';
 import { createMetrics } from '@bubbles/http/ops/metrics.ts';
@@ -48,7 +48,7 @@ export const serveService = async <S>({ definition, environment, seed }: BenchSe
   const log = createLog({ name, level: 'error', destination: process.stderr });
   const reads: Reads = { count: 0 };
   const database = countedDatabase(databaseOf(name, { clock, log }), reads);
-  const infra = { clock, ids: systemIds(), log, database, bus: memoryBus({ clock, log }) };
+  const infra = { clock, ids: systemIds(), log, database, bus: createMemoryBus({ clock, log }) };
   const seeded = await seed(infra);
   const config = testConfig(definition, { ...environment, CALLER_KEYS: callers });
   const metrics = createMetrics();

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { amqpBus } from '@bubbles/bus/amqp/amqp.ts';
+import { createAmqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import { type Bus, BusUnavailable } from '@bubbles/bus/bus.ts';
-import { memoryBus } from '@bubbles/bus/memory/memory.ts';
+import { createMemoryBus } from '@bubbles/bus/memory/memory.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { isDomainError } from '@bubbles/kernel/errors.ts';
@@ -58,8 +58,8 @@ const world = dispatcherWorld(settings.world);
 const database: Database =
   'file' in store ? openEmbedded({ path: store.file, log }).database('bubbles_webhooks') : openMongo({ ...store, ...machine });
 const kept: Stores = openStores(database);
-const memory = memoryBus(machine);
-const bus: Bus = amqpUrl === null ? memory : amqpBus({ ...machine, url: amqpUrl, service: 'webhooks-dispatcher' });
+const memory = createMemoryBus(machine);
+const bus: Bus = amqpUrl === null ? memory : createAmqpBus({ ...machine, url: amqpUrl, service: 'webhooks-dispatcher' });
 const { service, metrics } = openTestService(
   webhooksDispatcherWith(() => configOf(settings)),
   {

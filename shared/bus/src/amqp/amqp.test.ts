@@ -14,7 +14,7 @@ import { describeFrozenAnswers } from '../../test/frozen-answers.ts';
 import { type Bus, eventHandler, queueName } from '../bus.ts';
 import { redrive } from '../operations/dead-letters.ts';
 import { deadQueueName, declareTopology, EVENTS_EXCHANGE } from '../operations/topology.ts';
-import { amqpBus } from './amqp.ts';
+import { createAmqpBus } from './amqp.ts';
 import { openConnection } from './connection.ts';
 import { createConsumer } from './consumer.ts';
 
@@ -32,7 +32,7 @@ describe('the bus without its broker', () => {
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
 
-    const bus = amqpBus({ url: `amqp://127.0.0.1:${port}`, service: 'alone', clock: systemClock(), log: SILENT_LOG });
+    const bus = createAmqpBus({ url: `amqp://127.0.0.1:${port}`, service: 'alone', clock: systemClock(), log: SILENT_LOG });
     const event = thingHappened('alone');
     await bus.consume(
       consumerOf(event),
@@ -47,7 +47,7 @@ describe('the bus without its broker', () => {
   it('closes without waiting for a broker that accepts and says nothing', async () => {
     const accepted = Promise.withResolvers<Socket>();
     const server = createServer(accepted.resolve);
-    const bus = amqpBus({ url: `amqp://127.0.0.1:${await listen(server)}`, service: 'alone', clock: systemClock(), log: SILENT_LOG });
+    const bus = createAmqpBus({ url: `amqp://127.0.0.1:${await listen(server)}`, service: 'alone', clock: systemClock(), log: SILENT_LOG });
     const event = thingHappened('silent');
     const published = bus.publish(event, anEvent(event, { n: 1 }));
     const refused = expect(published).rejects.toMatchObject(BUS_UNAVAILABLE);

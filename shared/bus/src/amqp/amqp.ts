@@ -31,7 +31,7 @@ const IDLE_POLL_MS = 20;
  * The bus on RabbitMQ. One connection publishes and one consumes, because a broker that accepts no messages blocks the whole connection, acknowledgements
  * included. The topology job declares everything; the bus declares only a queue that was deleted while it was being consumed.
  */
-export const amqpBus = (options: AmqpBusOptions): Bus => {
+export const createAmqpBus = (options: AmqpBusOptions): Bus => {
   const { url, service, clock, log, jitter = Math.random, prefetch = PREFETCH } = options;
   const { confirmLimitMs = CONFIRM_LIMIT_MS, closeLimitMs = CLOSE_LIMIT_MS } = options;
   const shared = { clock, log, jitter };

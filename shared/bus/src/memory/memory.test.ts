@@ -6,14 +6,14 @@ import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { describe, expect, it } from '@jest/globals';
 import { anEvent, consumerOf, thingHappened } from '../../test/bus-events.ts';
 import { type EventDefinition, eventHandler } from '../bus.ts';
-import { memoryBus } from './memory.ts';
+import { createMemoryBus } from './memory.ts';
 
 const BUS_UNAVAILABLE = { name: 'BusUnavailable' };
 
 const setUp = () => {
   const clock = fakeClock();
   const event = thingHappened('memory');
-  return { clock, event, consumer: consumerOf(event), bus: memoryBus({ clock, log: SILENT_LOG, jitter: () => 1 }) };
+  return { clock, event, consumer: consumerOf(event), bus: createMemoryBus({ clock, log: SILENT_LOG, jitter: () => 1 }) };
 };
 
 const thing = (event: EventDefinition, n = 1) => anEvent(event, { n });

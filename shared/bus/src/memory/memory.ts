@@ -32,7 +32,7 @@ export interface MemoryBus extends Bus {
   deadLetters(): readonly DeadLetter[];
 }
 
-export const memoryBus = ({ clock, log, jitter = Math.random }: MemoryBusOptions): MemoryBus => {
+export const createMemoryBus = ({ clock, log, jitter = Math.random }: MemoryBusOptions): MemoryBus => {
   const queues = new Map<string, { readonly consumer: string; readonly queue: MemoryQueue }>();
   const down = new Set<string>();
   const letters: DeadLetter[] = [];
