@@ -4,7 +4,7 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Comments } from '../pipeline/comments.ts';
 import type { Recordings } from '../pipeline/recordings.ts';
 import type { NewTeam, SandboxBubble, SandboxTeam, SandboxUser } from './bodies.ts';
-import type { IdentityAdmin, NewProfile, TeamFields } from './identity.ts';
+import type { IdentityAdmin, NewProfile, TeamFields } from './identity-http.ts';
 
 interface Ports {
   readonly identity: IdentityAdmin;

@@ -1,9 +1,50 @@
+import type { AccountState, Plan, Role } from '@bubbles/contracts/access.ts';
 import { ApiKeyCreated } from '@bubbles/contracts/api/api-key.ts';
-import { AdminAccount, AdminChannel, AdminMember, AdminTeam, CreatedAccount, IssuedSession } from '@bubbles/contracts/internal/identity.ts';
+import {
+  AdminAccount,
+  AdminChannel,
+  AdminMember,
+  AdminTeam,
+  CreatedAccount,
+  type CreateTeam,
+  IssuedSession,
+} from '@bubbles/contracts/internal/identity.ts';
 import { CallRefused, type InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
-import type { IdentityAdmin, NewProfile, Profile, TeamFields } from './identity.ts';
+import type { Directory } from '../pipeline/people.ts';
+
+export interface NewProfile {
+  readonly email: string | null;
+  readonly name: string | null;
+  readonly pictureUrl: string | null;
+}
+interface Profile extends NewProfile {
+  readonly id: string;
+}
+interface Team {
+  readonly id: string;
+  readonly name: string | null;
+  readonly plan: Plan;
+  /** In the order they were made. */
+  readonly channels: readonly { readonly id: string; readonly name: string | null }[];
+}
+export type TeamFields = z.output<typeof CreateTeam>;
+
+/** Identity's admin API as the control plane uses it. Unknown ids reject with `not_found`, bad values with `invalid`. */
+export interface IdentityAdmin extends Directory {
+  createAccount(profile: NewProfile): Promise<Profile>;
+  /** A session and an ordinary key of that name. */
+  issueTokens(userId: string, keyName: string): Promise<{ readonly sessionToken: string; readonly pat: string }>;
+  changeAccount(userId: string, profile: Partial<NewProfile>): Promise<Profile>;
+  setState(userId: string, state: AccountState): Promise<void>;
+  createTeam(team: TeamFields): Promise<string>;
+  changeTeam(teamId: string, change: Partial<TeamFields>): Promise<void>;
+  createChannel(teamId: string, name: string, memberIds: readonly string[] | null): Promise<string>;
+  team(teamId: string): Promise<Team>;
+  setMember(teamId: string, userId: string, membership: { readonly role: Role; readonly hidden: boolean }): Promise<void>;
+  endMembership(teamId: string, userId: string): Promise<void>;
+}
 
 const ADMIN = '/internal/v1/admin';
 

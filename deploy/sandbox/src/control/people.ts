@@ -1,9 +1,33 @@
+import { TeamPlan, TeamRole } from '@bubbles/contracts/api/user.ts';
 import { json } from '@bubbles/http/routes/content.ts';
 import { route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';
 import type { Act } from './actions.ts';
-import { AccountState, CALL, ChangedUser, Id, Member, MemberPath, Membership, NewTeam, Profile, Team, TeamPatch, User } from './bodies.ts';
-import type { NewProfile } from './identity.ts';
+import { CALL, Hidden, Id, NewTeam, Team, User } from './bodies.ts';
+import type { NewProfile } from './identity-http.ts';
+
+const Name = z.string().max(200).nullable().optional();
+const Email = z.email({ pattern: z.regexes.unicodeEmail, error: 'must be an e-mail address' }).max(254);
+const MemberPath = z.object({ id: z.string(), user_id: z.string() });
+const Profile = z
+  .strictObject({ email: Email.nullable().optional(), name: Name, picture_url: z.string().nullable().optional() })
+  .meta({ examples: [{ name: 'Ida Berg', email: 'ida@example.com' }] });
+const TeamPatch = z
+  .strictObject({ plan: TeamPlan.optional(), archived: z.boolean().optional(), name: Name })
+  .meta({ examples: [{ plan: 'free' }] });
+const Membership = z.strictObject({ role: TeamRole, hidden: Hidden }).meta({ examples: [{ role: 'member' }] });
+const AccountState = z.strictObject({ state: z.enum(['active', 'disabled', 'deleted']) }).meta({ examples: [{ state: 'disabled' }] });
+const ChangedUser = z.object({
+  id: z.string(),
+  email: z.string().nullable(),
+  name: z.string().nullable(),
+  picture_url: z.string().nullable(),
+});
+const Member = z.object({
+  team_id: z.string(),
+  user_id: z.string(),
+  role: TeamRole.nullable().meta({ description: 'Null when ended' }),
+});
 
 interface WireProfile {
   readonly email?: string | null | undefined;

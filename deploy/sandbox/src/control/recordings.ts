@@ -1,9 +1,13 @@
+import { bubbleIdOf } from '@bubbles/bubbles-query/domain/short-id.ts';
 import { json } from '@bubbles/http/routes/content.ts';
 import { route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';
 import { BubblePatch, NewBubble, NewComment, StageMove } from '../pipeline/fields.ts';
 import type { Act } from './actions.ts';
-import { Bubble, BubblePath, CALL, Id } from './bodies.ts';
+import { Bubble, CALL, Id } from './bodies.ts';
+
+/** A bubble is named here as on the public API: by its uuid in either case, or by its short id. */
+const BubblePath = z.object({ id: z.string().transform((text) => bubbleIdOf(text) ?? text) });
 
 const createBubble = (act: Act) =>
   route(

@@ -1,3 +1,4 @@
+import { BubbleType } from '@bubbles/contracts/api/bubble.ts';
 import type { SettleScope } from '@bubbles/host/service.ts';
 import { json } from '@bubbles/http/routes/content.ts';
 import { type Route, route } from '@bubbles/http/routes/route.ts';
@@ -5,11 +6,31 @@ import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
 import type { World as SeededWorld } from '../world.ts';
 import type { Act, Actions } from './actions.ts';
-import { CALL, Nothing, Now, ServicePath, Step, ServiceState as WireState, World } from './bodies.ts';
+import { Bubble, CALL, Team, User } from './bodies.ts';
 import { controlDocument } from './control-document.ts';
 import type { Lock } from './lock.ts';
 import { peopleRoutes } from './people.ts';
 import { recordingRoutes } from './recordings.ts';
+
+const ServicePath = z.object({
+  name: z.string().meta({ description: "The service's folder, e.g. `bubbles-query`; not the gateway" }),
+});
+const Nothing = z.strictObject({});
+const Step = z.strictObject({ advance_seconds: z.number().min(0).max(3_153_600_000) }).meta({ examples: [{ advance_seconds: 3600 }] });
+const StateChange = z
+  .strictObject({
+    state: z.enum(['down', 'up', 'slow']),
+    ms: z.int().min(0).max(60_000).default(1000).meta({ description: 'How long each answer waits when slow' }),
+  })
+  .meta({ examples: [{ state: 'down' }] });
+const World = z.object({
+  base_url: z.string(),
+  now: z.string(),
+  users: z.record(z.string(), User),
+  teams: z.record(z.string(), Team),
+  bubbles: z.record(z.string(), Bubble.extend({ type: BubbleType })),
+});
+const Now = z.object({ now: z.string() });
 
 /** What is reckoned from it, such as the end of a session, must still be written in four digits. */
 const LAST_INSTANT = Date.UTC(9000, 0);
@@ -135,7 +156,7 @@ const setService = (control: SandboxControl) =>
       operationId: 'setService',
       summary: 'Stop, start or slow down a service',
       params: ServicePath,
-      body: WireState,
+      body: StateChange,
       answers: { 200: json(z.object({ name: z.string(), state: z.string() })) },
     },
     ({ params, body }) =>
