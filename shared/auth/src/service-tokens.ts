@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { ServiceTokens } from '@bubbles/http/client/internal-client.ts';
-import { bearerToken } from '@bubbles/http/routes/guard.ts';
+import { bearerToken } from '@bubbles/http/wire/framing.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { decodeJwt, jwtVerify, SignJWT } from 'jose';

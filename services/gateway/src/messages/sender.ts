@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { isIP, isIPv4 } from 'node:net';
-import { bearerToken } from '@bubbles/http/routes/guard.ts';
-import { parseAuthority } from '@bubbles/http/wire/framing.ts';
+import { bearerToken, parseAuthority } from '@bubbles/http/wire/framing.ts';
 import { isObject, parsedJson } from './json.ts';
 import type { RequestHead } from './request-head.ts';
 

@@ -59,14 +59,14 @@ const edge =
       ctx.set({ 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
       let fault: DomainError | null = null;
       try {
-        await admitted(ctx, next, options);
+        await checkedNext(ctx, next, options);
       } catch (error) {
         // What is thrown that is no refusal is a fault of ours.
         const refusal = isDomainError(error) ? error : new DomainError('internal', INTERNAL_ERROR_MESSAGE, { cause: error });
         if (!isCutOff(ctx.req)) fault = refusal;
         await answerError(ctx, refusal, options);
       }
-      record(ctx, { ms: options.clock.monotonic() - began, fault }, options);
+      logRequest(ctx, { ms: options.clock.monotonic() - began, fault }, options);
     });
   };
 
@@ -76,7 +76,7 @@ class Overloaded extends DomainError {
   }
 }
 
-const admitted = (ctx: Context, next: Next, options: EdgeOptions): Promise<void> => {
+const checkedNext = (ctx: Context, next: Next, options: EdgeOptions): Promise<void> => {
   const fault = framingFault(ctx.req);
   if (fault !== null) {
     ctx.set('Connection', 'close');
@@ -91,7 +91,7 @@ const admitted = (ctx: Context, next: Next, options: EdgeOptions): Promise<void>
 };
 
 /** The route that has taken the request. */
-const servedBy = (ctx: Context): Pick<RouteSpec<object, never>, 'path' | 'errorFormat'> => ctx.state['route'] ?? { path: 'unmatched' };
+type Served = Pick<RouteSpec<object, never>, 'path' | 'errorFormat'>;
 
 const answerError = async (ctx: Context, error: DomainError, options: EdgeOptions): Promise<void> => {
   if (ctx.res.headersSent) {
@@ -100,7 +100,8 @@ const answerError = async (ctx: Context, error: DomainError, options: EdgeOption
     ctx.res.destroy();
     return;
   }
-  const { errorFormat: format = 'envelope' } = servedBy(ctx);
+  const route: Served | undefined = ctx.state['route'];
+  const format = route?.errorFormat ?? 'envelope';
   const { status, contentType, headers, body } = answerOf(error, options.publicBaseUrl, { format, tellsFaults: options.tellsFaults });
   // What the refused handler or a check before it has set stays (a WWW-Authenticate that names the scope, RateLimit, Allow).
   for (const [name, value] of Object.entries(headers)) if (!ctx.res.hasHeader(name)) ctx.set(name, value);
@@ -117,15 +118,16 @@ const answerError = async (ctx: Context, error: DomainError, options: EdgeOption
   await linger(ctx.req, ctx.res, body);
 };
 
-interface Served {
+interface Outcome {
   readonly ms: number;
   /** Why it was refused; null when it was answered, or nobody was left to answer. */
   readonly fault: DomainError | null;
 }
 
 /** One line. The template, never the path: ids, queries and tokens stay out of logs and metrics. */
-const record = (ctx: Context, { ms, fault }: Served, { name, log, metrics }: EdgeOptions): void => {
-  const served = { method: ctx.method, route: servedBy(ctx).path, status: ctx.status };
+const logRequest = (ctx: Context, { ms, fault }: Outcome, { name, log, metrics }: EdgeOptions): void => {
+  const route: Served | undefined = ctx.state['route'];
+  const served = { method: ctx.method, route: route?.path ?? 'unmatched', status: ctx.status };
   metrics.observe({ service: name, ...served }, ms / 1000);
   const fields = { ...served, ms: Math.round(ms * 10) / 10, ...(ctx.res.destroyed && { aborted: true }) };
   // Where there is too much to do already, an error is not written out for every refusal.

@@ -16,7 +16,7 @@ const isPlainText = (text: string): boolean => text.isWellFormed() && !text.incl
 const invalid = (message: string, cause?: unknown): DomainError => new DomainError('invalid', message, { cause });
 
 /** What the schemas of a route read of a request. Each rejects with `invalid` and names every faulty field; `params` with `not_found`. */
-export interface InputReader {
+interface InputReader {
   query(req: IncomingMessage): unknown;
   headers(req: IncomingMessage): unknown;
   body(req: IncomingMessage, res: ServerResponse): Promise<unknown>;

@@ -5,7 +5,7 @@ import { type AnswerKind, type Answers, describeIssues, type EventStream } from 
 const REPLY: unique symbol = Symbol('reply');
 
 /** Says which of its answers a handler gives. */
-export interface Reply<S extends number = number, T = unknown, N extends string = string> {
+interface Reply<S extends number = number, T = unknown, N extends string = string> {
   readonly [REPLY]: true;
   readonly status: S;
   readonly body: T;
@@ -46,7 +46,7 @@ export const seeOther = <const H extends string = never, const C extends string 
 
 const isReply = (result: unknown): result is Reply => typeof result === 'object' && result !== null && REPLY in result;
 
-export interface Cookie<N extends string = string> {
+interface Cookie<N extends string = string> {
   readonly name: N;
   /** Of the header `Set-Cookie`. */
   readonly line: string;

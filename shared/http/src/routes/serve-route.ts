@@ -39,10 +39,11 @@ export interface HttpAppOptions<Ports> {
 
 /** The refusals in their order: who calls (401, 429, 403), what was sent (400), what it is about (404). */
 export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<Ports>) => {
-  const { spec } = route;
+  const { spec, handle } = route;
   const { guard, timeLimitMs = options.budgetMs } = spec;
   const read = inputReader(spec);
-  const perform = performer(route, options);
+  const write = answerWriter(spec);
+  const answerOnce = spec.idempotent ? onceUnderKey(route, options) : null;
   return async (ctx: RouterContext): Promise<void> => {
     const { req, res } = ctx;
     const captures = ctx.captures ?? [];
@@ -54,21 +55,25 @@ export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<P
       return reading;
     };
     const admitted = await guard.admit(guardRequest(ctx, readBody, options.publicBaseUrl), options.guardPorts);
-    const key = spec.idempotent ? idempotencyKeyOf(req) : null;
+    const key = answerOnce && idempotencyKeyOf(req);
     const query = spec.query && read.query(req);
     const headers = spec.headers && read.headers(req);
     const body = spec.body && (await readBody());
     const params = spec.params && read.params(captures);
-    const requestId: string = ctx.state['requestId'];
-    const clientAddress = () => headerValues(req, 'x-forwarded-for').at(-1) ?? req.socket.remoteAddress ?? '';
-    const call = openCall(res, timeLimitMs);
+    const { ended, signal, timer, onClose } = openCall(res, timeLimitMs);
     try {
-      const input = { ...admitted, params, query, headers, body, requestId, clientAddress, signal: call.signal };
-      const answer = await Promise.race([perform(input, { admitted, key, captures }), call.ended]);
-      clearTimeout(call.timer);
-      await send(ctx, answer, { spec, gone: call.ended });
+      const requestId: string = ctx.state['requestId'];
+      const clientAddress = () => headerValues(req, 'x-forwarded-for').at(-1) ?? req.socket.remoteAddress ?? '';
+      const input = { ...admitted, params, query, headers, body, requestId, clientAddress, signal, ids: options.ids };
+      const answer =
+        answerOnce && key !== null
+          ? await Promise.race([answerOnce(input, { admitted, key, captures }), ended])
+          : write(await Promise.race([handle(input), ended]));
+      clearTimeout(timer);
+      await send(ctx, answer, { spec, gone: ended });
     } finally {
-      call.close();
+      clearTimeout(timer);
+      res.off('close', onClose);
     }
   };
 };
@@ -82,7 +87,7 @@ const guardRequest = (ctx: Context, body: GuardRequest['body'], publicBaseUrl: s
 
 const CALLER_GONE = 'The caller went away.';
 
-/** Ends when the caller leaves or the time is over: real time, whatever the product's clock says, since it bounds how long a connection is held. */
+/** `ended` rejects when the caller leaves or the time is over: real time, whatever the product's clock says, since it bounds how long a connection is held. */
 const openCall = (res: ServerResponse, timeLimitMs: number) => {
   // 'close' has already fired.
   if (res.destroyed) throw new DomainError('unavailable', CALLER_GONE);
@@ -94,36 +99,28 @@ const openCall = (res: ServerResponse, timeLimitMs: number) => {
     reject(reason);
   };
   const onClose = () => end(CALLER_GONE);
-  const timer = setTimeout(end, timeLimitMs, 'The time budget is spent.');
+  const timer = setTimeout(end, timeLimitMs, 'The time limit has passed.');
   res.once('close', onClose);
-  const close = () => {
-    clearTimeout(timer);
-    res.off('close', onClose);
-  };
-  return { signal: controller.signal, ended, timer, close };
+  return { ended, signal: controller.signal, timer, onClose };
 };
 
-type Input = Omit<HandlerInput<unknown, unknown, unknown, unknown>, 'ids'>;
-
-interface Call {
+interface KeyedCall {
   /** What the guard has found. */
   readonly admitted: object;
-  readonly key: string | null;
+  readonly key: string;
   readonly captures: readonly string[];
 }
 
-/** What the handler answers; under a key, what it answered first. */
-const performer = <Ports>({ spec, handle }: Route<Ports>, { ids, idempotency, name }: HttpAppOptions<Ports>) => {
-  const write = answerWriter(spec);
-  if (!spec.idempotent) return async (input: Input): Promise<Answer> => write(await handle({ ...input, ids }));
+/** What the handler answers to the first request under a key, for every later one too. */
+const onceUnderKey = <Ports>({ spec, handle }: Route<Ports>, { idempotency, name }: HttpAppOptions<Ports>) => {
   if (idempotency === undefined) throw new TypeError(`${name} keeps no idempotency keys for ${spec.operationId}.`);
   const once = actOnce(idempotency);
+  const write = answerWriter(spec);
   const { guard, method, path } = spec;
-  return async (input: Input, { admitted, key, captures }: Call): Promise<Answer> => {
-    if (key === null) return write(await handle({ ...input, ids }));
+  return async (input: HandlerInput<unknown, unknown, unknown, unknown>, { admitted, key, captures }: KeyedCall): Promise<Answer> => {
     const owner = guard.keyOwner?.(admitted) ?? [];
     const request = { key, owner, route: [method, path, ...captures], body: input.body, signal: input.signal };
-    const { status, body, replayed } = await once(request, async (seeded) => keepable(write(await handle({ ...input, ids: seeded }))));
+    const { status, body, replayed } = await once(request, async (ids) => keepable(write(await handle({ ...input, ids }))));
     return { status, body, headers: replayed ? [[IDEMPOTENCY_REPLAYED, 'true']] : [], cookies: [] };
   };
 };

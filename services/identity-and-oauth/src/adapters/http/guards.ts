@@ -1,6 +1,6 @@
 import { userGuards } from '@bubbles/auth/guards.ts';
 import { budgetHeaders, CREDENTIAL_REFUSALS, RATE_LIMIT, tooManyRequests } from '@bubbles/contracts/access.ts';
-import { bearerToken } from '@bubbles/http/routes/guard.ts';
+import { bearerToken } from '@bubbles/http/wire/framing.ts';
 import { DomainError, refusal } from '@bubbles/kernel/errors.ts';
 import type { App } from '../../app.ts';
 import { callerOf } from '../../domain/credential.ts';
