@@ -90,21 +90,18 @@ export interface AccessTokenVerifier {
   verify(jwt: string): Promise<AccessToken | null>;
 }
 
-/** Requests that another replica counted, by their monotonic times. */
-export interface RequestsElsewhere {
-  readonly requests: number;
-  readonly firstMs: number;
-  readonly lastMs: number;
+/** The requests of one credential within the last minute, in this process. `nowMs` is monotonic and never goes back. */
+export interface RateWindow {
+  /** Counts the request, unless the window is full. */
+  take(nowMs: number): RateDecision;
+  /** What is left, for a request that is not counted here. */
+  peek(nowMs: number): RateDecision;
+  /** Counts at least what was counted elsewhere, as evenly spread. */
+  raise(elsewhere: { readonly requests: number; readonly firstMs: number; readonly lastMs: number }, nowMs: number): void;
 }
 
-/** How many requests each credential has made within the window, in this process. `nowMs` is monotonic. */
 export interface RateWindows {
-  /** Counts the request, unless the window is full. */
-  take(credentialId: string, nowMs: number): RateDecision;
-  /** What is left, for a request that is not counted here. */
-  peek(credentialId: string, nowMs: number): RateDecision;
-  /** Counts at least what was counted elsewhere, as evenly spread. */
-  raise(credentialId: string, elsewhere: RequestsElsewhere, nowMs: number): void;
+  of(credentialId: string, nowMs: number): RateWindow;
 }
 
 /** What a service believes about who calls. */

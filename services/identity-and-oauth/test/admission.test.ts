@@ -198,6 +198,20 @@ describe('admission', () => {
     expect(answers.map(outcome)).toEqual(['unauthorized', 'account_deleted', 'token_revoked', 'unauthorized', 'allowed', 'unauthorized']);
   });
 
+  it('[AUTH-01] live keys of one batch are one read, also when one of them comes again', async () => {
+    const { database, finds } = countedFinds();
+    const counted = await startIdentity({ database });
+    const [one, other] = [await counted.person(), await counted.person()];
+    const before = finds();
+    const { body } = await counted.service('gateway')('POST', '/internal/v1/checks', {
+      checks: [one, other, one].map(({ pat }) => check(pat)),
+    });
+    const reads = finds() - before;
+    await counted.stop();
+    expect(body.answers.map((answer: { outcome: string }) => answer.outcome)).toEqual(['allowed', 'allowed', 'allowed']);
+    expect(reads).toBe(1);
+  });
+
   it('[AUTH-01] a token that nobody has is looked for once in a while; a key made meanwhile is taken by every replica at once', async () => {
     const { database, finds } = countedFinds();
     const replicas = [await startIdentity({ database }), await startIdentity({ database })] as const;

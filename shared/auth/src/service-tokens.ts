@@ -23,11 +23,6 @@ export interface ServiceTokensOptions {
   readonly clock: Clock;
 }
 
-const secondsOf = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
-
-/** After a wall clock was set back, a token would come from the future, which callees refuse. */
-const isFresh = (issuedAt: number, now: number): boolean => issuedAt <= now && now < issuedAt + LIFETIME_SECONDS - RESERVE_SECONDS;
-
 export const serviceTokens = ({ caller, key, clock }: ServiceTokensOptions): ServiceTokens => {
   const current = new Map<string, { readonly token: Promise<string>; readonly issuedAt: number }>();
   const sign = (audience: string, issuedAt: number): Promise<string> =>
@@ -40,9 +35,10 @@ export const serviceTokens = ({ caller, key, clock }: ServiceTokensOptions): Ser
       .sign(key);
   return {
     authorizationFor: async (audience) => {
-      const now = secondsOf(clock);
+      const now = Math.floor(clock.now().getTime() / 1000);
       let entry = current.get(audience);
-      if (entry === undefined || !isFresh(entry.issuedAt, now)) {
+      // A token from the future, after the wall clock was set back, is one that callees refuse.
+      if (entry === undefined || entry.issuedAt > now || now >= entry.issuedAt + LIFETIME_SECONDS - RESERVE_SECONDS) {
         entry = { token: sign(audience, now), issuedAt: now };
         current.set(audience, entry);
       }

@@ -10,20 +10,12 @@ interface CheckPorts {
   readonly clock: Clock;
 }
 
-/** The one rule of who may call, for identity's own routes and for those of other services; answers by index. */
+/** For identity's own routes; answers by index. */
 export const checkCredentials =
   (ports: CheckPorts) =>
   async (checks: readonly CredentialCheck[]): Promise<CheckResult[]> => {
-    const credentials = await findCredentials(ports, checks);
-    return checks.map((check, i) => {
-      const credential = credentials[i] ?? null;
-      const refusal = refusalOf(credential, check.accepts);
-      if (!credential || refusal) return { outcome: 'refused', refusal: refusal ?? 'unauthorized' };
-      const budget = countRequest(ports, credential.id, check);
-      if (!budget.allowed) return { outcome: 'limited', budget };
-      if (credential.kind === 'pat') ports.keyUses.note(credential.id, ports.clock.now());
-      return { outcome: 'allowed', credential, budget };
-    });
+    const found = await findCredentials(ports, checks);
+    return checks.map((check) => decide(ports, check, found.get(check.hash) ?? null));
   };
 
 interface ServiceCheck extends CredentialCheck {
@@ -32,35 +24,48 @@ interface ServiceCheck extends CredentialCheck {
 }
 
 /** For other services: each caller that is allowed comes with an assertion; answers by index. */
-export const checkForServices = ({ assertions, ...ports }: CheckPorts & { readonly assertions: Assertions }) => {
-  const checkAll = checkCredentials(ports);
-  return async (checks: readonly ServiceCheck[]): Promise<CheckResult<{ readonly assertion: string }>[]> => {
-    const results = await checkAll(checks);
-    const audienceOf = (i: number) => checks[i]?.audience ?? '';
+export const checkForServices =
+  ({ assertions, ...ports }: CheckPorts & { readonly assertions: Assertions }) =>
+  async (checks: readonly ServiceCheck[]): Promise<CheckResult<{ readonly assertion: string }>[]> => {
+    const found = await findCredentials(ports, checks);
     return Promise.all(
-      results.map(async (result, i) =>
-        result.outcome === 'allowed' ? { ...result, assertion: await assertions.issue(result.credential, audienceOf(i)) } : result,
-      ),
+      checks.map(async (check) => {
+        const result = decide(ports, check, found.get(check.hash) ?? null);
+        return result.outcome === 'allowed' ? { ...result, assertion: await assertions.issue(result.credential, check.audience) } : result;
+      }),
     );
   };
-};
 
-const countRequest = ({ rateWindows, clock }: CheckPorts, id: string, { counted, countedElsewhere }: CredentialCheck) => {
+/** The one rule of who may call. */
+const decide = ({ rateWindows, keyUses, clock }: CheckPorts, check: CredentialCheck, credential: Credential | null): CheckResult => {
+  const refusal = refusalOf(credential, check.accepts);
+  if (!credential || refusal) return { outcome: 'refused', refusal: refusal ?? 'unauthorized' };
   const nowMs = clock.monotonic();
-  if (countedElsewhere) {
-    const { requests, firstMsAgo, lastMsAgo } = countedElsewhere;
-    rateWindows.raise(id, { requests, firstMs: nowMs - firstMsAgo, lastMs: nowMs - lastMsAgo }, nowMs);
+  const window = rateWindows.of(credential.id, nowMs);
+  if (check.countedElsewhere) {
+    const { requests, firstMsAgo, lastMsAgo } = check.countedElsewhere;
+    window.raise({ requests, firstMs: nowMs - firstMsAgo, lastMs: nowMs - lastMsAgo }, nowMs);
   }
-  return counted ? rateWindows.take(id, nowMs) : rateWindows.peek(id, nowMs);
+  const budget = check.counted ? window.take(nowMs) : window.peek(nowMs);
+  if (!budget.allowed) return { outcome: 'limited', budget };
+  if (credential.kind === 'pat') keyUses.note(credential.id, clock.now());
+  return { outcome: 'allowed', credential, budget };
 };
 
-/** By index: the hashes in one read; null for a token that was never issued. */
-const findCredentials = async (ports: CheckPorts, checks: readonly CredentialCheck[]): Promise<(Credential | null)[]> => {
-  const hashes = checks.flatMap(({ hash, jwt }) => (jwt === null ? [hash] : []));
-  const byHash = hashes.length > 0 ? ports.credentials.byHash(hashes) : Promise.resolve(new Map<string, Credential>());
-  const byJwt = Promise.all(checks.map(({ jwt }) => (jwt === null ? null : findByJwt(ports, jwt))));
-  const [known, ofJwts] = await Promise.all([byHash, byJwt]);
-  return checks.map(({ hash, jwt }, i) => (jwt === null ? known.get(hash) : ofJwts[i]) ?? null);
+/** By the hash of the token: opaque ones in one read, those that prove themselves beside it. */
+const findCredentials = async (ports: CheckPorts, checks: readonly CredentialCheck[]): Promise<ReadonlyMap<string, Credential>> => {
+  const opaque: string[] = [];
+  const signed: Promise<readonly [hash: string, Credential | null]>[] = [];
+  for (const { hash, jwt } of checks) {
+    if (jwt === null) opaque.push(hash);
+    else signed.push(findByJwt(ports, jwt).then((credential) => [hash, credential]));
+  }
+  const byHash = opaque.length > 0 ? ports.credentials.byHash(opaque) : new Map<string, Credential>();
+  if (signed.length === 0) return byHash;
+  const [known, ...ofJwts] = await Promise.all([byHash, ...signed]);
+  const found = new Map(known);
+  for (const [hash, credential] of ofJwts) if (credential) found.set(hash, credential);
+  return found;
 };
 
 const findByJwt = async ({ accessTokens, credentials }: CheckPorts, jwt: string): Promise<Credential | null> => {

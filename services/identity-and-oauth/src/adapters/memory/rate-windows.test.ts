@@ -94,17 +94,17 @@ describe('what another replica has counted', () => {
 describe('rate windows', () => {
   it('[RATE-04] two credentials have separate budgets', () => {
     const windows = createRateWindows();
-    for (let i = 0; i < 120; i += 1) windows.take('a', 0);
-    expect(windows.take('a', 0).allowed).toBe(false);
-    expect(windows.take('b', 0).allowed).toBe(true);
+    for (let i = 0; i < 120; i += 1) windows.of('a', 0).take(0);
+    expect(windows.of('a', 0).take(0).allowed).toBe(false);
+    expect(windows.of('b', 0).take(0).allowed).toBe(true);
   });
 
   it('[RATE-01] a window survives the turn of generations for as long as it counts', () => {
     const windows = createRateWindows();
-    windows.take('other', 0);
-    for (let i = 0; i < 120; i += 1) windows.take('a', 59_000);
-    windows.take('other', 61_000);
-    expect(windows.take('a', 118_999).allowed).toBe(false);
-    expect(windows.take('a', 119_000).allowed).toBe(true);
+    windows.of('other', 0).take(0);
+    for (let i = 0; i < 120; i += 1) windows.of('a', 59_000).take(59_000);
+    windows.of('other', 61_000).take(61_000);
+    expect(windows.of('a', 118_999).take(118_999).allowed).toBe(false);
+    expect(windows.of('a', 119_000).take(119_000).allowed).toBe(true);
   });
 });

@@ -101,7 +101,8 @@ const credentialStore = ({ accounts, sessions, revokedKeys }: CredentialCollecti
   };
   const byHash = async (hashes: readonly string[]): Promise<ReadonlyMap<string, Credential>> => {
     const found = await liveKeys(hashes);
-    const missing = hashes.filter((hash) => !found.has(hash));
+    const missing: string[] = [];
+    for (const hash of hashes) if (!found.has(hash)) missing.push(hash);
     if (missing.length === 0) return found;
     const tokens = await sessionsAndRevokedKeys(missing);
     if (tokens.length === 0) return found;
@@ -128,7 +129,8 @@ const rememberingUnknown = (read: CredentialStore['byHash'], clock: Clock): Cred
   const unknownUntil = createTwoGenerationCache<number>(UNKNOWN_MS, MAX_UNKNOWN);
   return async (hashes) => {
     const nowMs = clock.monotonic();
-    const asked = hashes.filter((hash) => nowMs >= (unknownUntil.get(hash, nowMs) ?? nowMs));
+    const asked: string[] = [];
+    for (const hash of hashes) if (nowMs >= (unknownUntil.get(hash, nowMs) ?? nowMs)) asked.push(hash);
     if (asked.length === 0) return new Map();
     const found = await read(asked);
     for (const hash of asked) if (!found.has(hash)) unknownUntil.set(hash, nowMs + UNKNOWN_MS, nowMs);
