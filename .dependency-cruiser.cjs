@@ -15,7 +15,7 @@ const PURE_NODE = '^(node:)?(crypto|net|util|url|buffer)$';
 const CONCURRENCY = '^shared/kernel/src/concurrency[.]ts$';
 const THREADS = '^(node:)?(worker_threads|timers/promises)$';
 
-/** The gateway's folders from the rules up; none knows one that stands after it, nor one beside it. */
+/** Folders from below: none knows one that stands after it, nor one beside it. */
 const GATEWAY_LAYERS = [
   ['messages'],
   ['documents', 'balancing'],
@@ -24,14 +24,14 @@ const GATEWAY_LAYERS = [
   ['admission', 'fragments', 'pages'],
   ['pipeline'],
 ];
-const gatewayLayer = (folders, index) => ({
-  name: `gateway-${folders.join('-')}`,
-  from: { path: `^services/gateway/src/(${folders.join('|')})/`, pathNot: TESTS },
-  to: {
-    path: '^services/gateway/src/',
-    pathNot: `^services/gateway/src/($1|${GATEWAY_LAYERS.slice(0, index).flat().join('|')})/`,
-  },
-});
+/** Tests tie the folders of http together, so that no-folder-cycles cannot look at it. */
+const HTTP_LAYERS = [['wire'], ['ops'], ['routes'], ['client', 'document']];
+const layersOf = (name, root, layers) =>
+  layers.map((folders, index) => ({
+    name: `${name}-${folders.join('-')}`,
+    from: { path: `^${root}/src/(${folders.join('|')})/`, pathNot: TESTS },
+    to: { path: `^${root}/src/`, pathNot: `^${root}/src/(${['$1', ...layers.slice(0, index).flat()].join('|')})/` },
+  }));
 
 const forbidden = [
   { name: 'no-cycles', from: {}, to: { circular: true } },
@@ -42,7 +42,8 @@ const forbidden = [
     from: { path: FOLDERS_WITHOUT_RING },
     to: { path: FOLDERS_WITHOUT_RING, circular: true },
   },
-  ...GATEWAY_LAYERS.map(gatewayLayer),
+  ...layersOf('gateway', 'services/gateway', GATEWAY_LAYERS),
+  ...layersOf('http', 'shared/http', HTTP_LAYERS),
   {
     name: 'bus-port-is-alone',
     comment: 'The port and the CloudEvents know no engine. Tests tie all folders together, so no-folder-cycles cannot say it.',

@@ -26,6 +26,10 @@ const BREACHES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'gateway-upstream': { 'services/gateway/src/upstream/high.ts': "import '../admission/admit.ts';" },
   'gateway-admission-fragments-pages': { 'services/gateway/src/pages/aside.ts': "import '../admission/admit.ts';" },
   'gateway-pipeline': { 'services/gateway/src/pipeline/root.ts': "import '../gateway.ts';" },
+  'http-wire': { 'shared/http/src/wire/high.ts': "import '../routes/route.ts';" },
+  'http-ops': { 'shared/http/src/ops/high.ts': "import '../routes/route.ts';" },
+  'http-routes': { 'shared/http/src/routes/high.ts': "import '../document/openapi.ts';" },
+  'http-client-document': { 'shared/http/src/client/aside.ts': "import '../document/openapi.ts';" },
   'gateway-rules-are-pure': { 'services/gateway/src/balancing/logged.ts': "import type { Log } from '@bubbles/kernel/log.ts';" },
   'no-embedded-engine-in-production': {
     'services/e/src/main.ts': "import './service.ts';",
@@ -59,6 +63,8 @@ const BREACHES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const WORLD: Readonly<Record<string, string>> = {
   'services/a/package.json': '{ "name": "@bubbles/a", "type": "module" }',
+  'shared/http/src/routes/route.ts': 'export const route = 1;',
+  'shared/http/src/document/openapi.ts': 'export const openapi = 1;',
   'services/gateway/package.json': '{ "name": "@bubbles/gateway", "type": "module" }',
   'services/gateway/src/gateway.ts': 'export const gateway = 1;',
   'services/gateway/src/messages/head.ts': 'export const head = 1;',

@@ -2,7 +2,7 @@ import { createMemoryBus } from '@bubbles/bus/memory/memory.ts';
 import { GATEWAY } from '@bubbles/contracts/services.ts';
 import { COMMITTED_FRAGMENTS, GATEWAY_LIMITS, type GatewayConfig, prefixesOf } from '@bubbles/gateway/config.ts';
 import { prefixesIn } from '@bubbles/gateway/documents/ownership.ts';
-import { createGateway, type Gateway } from '@bubbles/gateway/gateway.ts';
+import { type Gateway, startGateway } from '@bubbles/gateway/gateway.ts';
 import type { ServiceDefinition } from '@bubbles/host/service.ts';
 import { type Address, type HeldPort, holdPort } from '@bubbles/http/wire/listen.ts';
 import { errorCode } from '@bubbles/kernel/errors.ts';
@@ -178,17 +178,14 @@ async function startOn({ store, place, logOf, product }: StartContext, config: S
   });
   await services.start();
   const control = controlOf({ store, place, clock, settle, services, gateway: () => gateway });
-  const gateway = createGateway(gatewayConfig(place, { services, keys, product }), {
+  const gateway = await startGateway(gatewayConfig(place, { services, keys, product }), {
     ...infra,
     log: logOf('gateway'),
     wrapHandler: controlApp(control, { ...infra, callers: config.callers }),
-  });
-  try {
-    await gateway.start();
-  } catch (error) {
+  }).catch(async (error: unknown) => {
     await services.stop();
     throw refusedAddress(error, place);
-  }
+  });
   return {
     url: place.url,
     world: () => services.world(),

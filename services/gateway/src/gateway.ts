@@ -39,12 +39,7 @@ interface FragmentState extends FragmentReport {
   readonly lastError: string | null;
 }
 
-export interface Gateway extends RunningGateway {
-  /** Listens, learns what the services serve, and serves. The other members are for afterwards. */
-  start(): Promise<void>;
-}
-
-interface RunningGateway {
+export interface Gateway {
   readonly url: string;
   readonly opsUrl: string | null;
   /** Asks every service for its fragment now; one that answers is also taken for alive again. */
@@ -56,33 +51,11 @@ interface RunningGateway {
   stop(): Promise<boolean>;
 }
 
-export const createGateway = (config: GatewayConfig, infra: GatewayInfra): Gateway => {
-  let started: RunningGateway | null = null;
-  const running = (): RunningGateway => {
-    if (started === null) throw new TypeError('The gateway has not been started.');
-    return started;
-  };
-  return {
-    start: async () => {
-      started = await startGateway(config, { ...infra, metrics: infra.metrics ?? createMetrics() });
-    },
-    get url() {
-      return running().url;
-    },
-    get opsUrl() {
-      return running().opsUrl;
-    },
-    refresh: () => running().refresh(),
-    fragments: () => running().fragments(),
-    inFlight: () => running().inFlight(),
-    idle: () => running().idle(),
-    stop: () => started?.stop() ?? Promise.resolve(true),
-  };
-};
-
 type Infra = GatewayInfra & { readonly metrics: Metrics };
 
-const startGateway = async (config: GatewayConfig, infra: Infra): Promise<RunningGateway> => {
+/** Listens, learns what the services serve, and serves. */
+export const startGateway = async (config: GatewayConfig, given: GatewayInfra): Promise<Gateway> => {
+  const infra = { ...given, metrics: given.metrics ?? createMetrics() };
   const { clock, ids, log, metrics } = infra;
   const { wrapHandler = (handler: RequestListener) => handler } = infra;
   const { upstreams, registry, poll, traffic, shedder, handler, close } = assemble(config, infra);

@@ -2,7 +2,7 @@ import { systemClock } from '@bubbles/kernel/clock.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { type MemoryLog, memoryLog } from '@bubbles/testing/memory-log.ts';
 import { GATEWAY_LIMITS, type GatewayConfig, type GatewayLimits, prefixesOf } from '../src/config.ts';
-import { createGateway, type Gateway, type GatewayInfra } from '../src/gateway.ts';
+import { type Gateway, type GatewayInfra, startGateway } from '../src/gateway.ts';
 import {
   BUBBLES_FRAGMENT,
   type FakeIdentity,
@@ -60,13 +60,12 @@ export const startWorld = async ({ config = {}, limits = {}, infra = {} }: World
   const bubbles = await startFakeService(BUBBLES_FRAGMENT);
   const log = memoryLog();
   const upstreams = { 'identity-and-oauth': [identity.url], 'bubbles-query': [bubbles.url], ...config.upstreams };
-  const gateway = createGateway(aConfig({ ...config, upstreams, limits: { ...GATEWAY_LIMITS, ...limits } }), {
+  const gateway = await startGateway(aConfig({ ...config, upstreams, limits: { ...GATEWAY_LIMITS, ...limits } }), {
     clock: systemClock(),
     ids: systemIds(),
     log,
     ...infra,
   });
-  await gateway.start();
   return {
     gateway,
     url: gateway.url,

@@ -1,5 +1,5 @@
 import { readGatewayConfig } from '@bubbles/gateway/config.ts';
-import { createGateway } from '@bubbles/gateway/gateway.ts';
+import { startGateway } from '@bubbles/gateway/gateway.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { createLog } from '@bubbles/kernel/log.ts';
@@ -22,7 +22,6 @@ const { config } = readGatewayConfig({
   SHEDDING: String(shedding),
 });
 const log = createLog({ name: 'gateway', level: 'error', destination: process.stderr });
-const gateway = createGateway(config, { clock: systemClock(), ids: systemIds(), log });
-await gateway.start();
+const gateway = await startGateway(config, { clock: systemClock(), ids: systemIds(), log });
 serveParent();
 tellParent({ url: gateway.url });

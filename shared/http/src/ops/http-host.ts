@@ -1,11 +1,10 @@
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Address } from '../wire/listen.ts';
-import { type Drain, type Limits, startServer } from '../wire/server.ts';
+import { type Drain, type HttpServer, type Limits, SERVICE_LIMITS, startServer } from '../wire/server.ts';
 import type { Metrics } from './metrics.ts';
-import { type OpsDocuments, startOpsServer } from './ops-server.ts';
 
-export interface HttpHostOptions {
+interface HttpHostOptions {
   readonly handler: RequestListener;
   readonly listen: Address;
   /** Where probes and metrics are served; null for nowhere. */
@@ -16,12 +15,12 @@ export interface HttpHostOptions {
   readonly metrics: Metrics;
   /** Why no traffic should come, null when it may; draining and starting are known here already. */
   readonly notReady: () => Promise<string | null>;
-  /** Further pages beside the probes. */
-  readonly documents?: OpsDocuments;
+  /** Further pages beside the probes, by path, shown as JSON. */
+  readonly documents?: Readonly<Record<string, () => unknown>>;
 }
 
 /** A listener with its probes: what every process on the wire has, the gateway too. */
-export interface HttpHost {
+interface HttpHost {
   readonly url: string;
   readonly opsUrl: string | null;
   /** Goes on the wire. Until then connections are refused, so that who knows another address goes there. */
@@ -42,7 +41,7 @@ export const hostHttp = async (options: HttpHostOptions): Promise<HttpHost> => {
     offTheWire: true,
   });
   const notReady = async () => (phase === 'serving' ? await options.notReady() : phase);
-  const ops = options.ops && (await startOpsServer({ ...options, address: options.ops, notReady }));
+  const ops = options.ops && (await startProbes(options.ops, { ...options, notReady }));
   return {
     url: server.url,
     opsUrl: ops?.url ?? null,
@@ -59,4 +58,31 @@ export const hostHttp = async (options: HttpHostOptions): Promise<HttpHost> => {
       await ops?.cut();
     },
   };
+};
+
+type ProbeOptions = Pick<HttpHostOptions, 'ids' | 'metrics' | 'notReady' | 'documents'>;
+
+/** `/startupz` (configuration parsed, listening), `/livez` (the event loop turns, nothing else), `/readyz` and `/metrics`, off the public port. */
+const startProbes = (address: Address, { ids, metrics, notReady, documents = {} }: ProbeOptions): Promise<HttpServer> => {
+  const say = (res: ServerResponse, status: number, text: string) =>
+    res.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
+  const pages: Record<string, (res: ServerResponse) => Promise<unknown> | unknown> = {
+    '/startupz': (res) => say(res, 200, 'started'),
+    '/livez': (res) => say(res, 200, 'alive'),
+    '/readyz': async (res) => {
+      const reason = await notReady();
+      say(res, reason === null ? 200 : 503, reason ?? 'ready');
+    },
+    '/metrics': async (res) => {
+      const text = await metrics.registry.metrics();
+      res.writeHead(200, { 'Content-Type': metrics.registry.contentType }).end(text);
+    },
+  };
+  for (const [path, document] of Object.entries(documents))
+    pages[path] = (res) => res.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8' }).end(JSON.stringify(document()));
+  const handler: RequestListener = async (req, res) => {
+    const page = Object.hasOwn(pages, req.url ?? '') ? pages[req.url ?? ''] : undefined;
+    await (page ?? (() => say(res, 404, 'not found')))(res);
+  };
+  return startServer({ handler, address, limits: SERVICE_LIMITS, ids });
 };
