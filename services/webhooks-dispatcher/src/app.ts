@@ -41,15 +41,15 @@ interface AppPorts {
   readonly headerName: string;
   readonly userAgent: string;
   readonly sampleBubble: (id: string, at: Date) => unknown;
-  /** There is work for the delivery loop. */
+  /** Wakes the delivery loop. */
   readonly wake: () => void;
-  /** There is a replay to work on. */
+  /** Wakes the replay loop. */
   readonly wakeReplays: () => void;
-  /** No attempt is in flight any more. */
+  /** Called when no attempt is in flight any more. */
   readonly quiet: () => void;
 }
 
-/** Who queues deliveries hands them to the loop. */
+/** Use cases that queue deliveries hand them to the loop. */
 const withDeliveryLoop = (ports: AppPorts) => {
   const deliveryLoop = createDeliveryLoop({ ...ports, prepare: prepareAttempts(ports) });
   return { ...ports, deliveryLoop, wake: deliveryLoop.wake, enqueue: deliveryLoop.enqueue };

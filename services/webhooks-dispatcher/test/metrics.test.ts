@@ -41,7 +41,7 @@ describe('what an operator watches', () => {
     expect(await figures()).toContain('webhook_postponed_total{reason="our_fault"} 1');
     expect(await subscriber.shown()).toMatchObject({ status: 'active', last_failure_at: null });
     expect(await subscriber.log()).toMatchObject([{ status: 'pending', attempts: [], next_attempt_at: expect.any(String) }]);
-    expect(scene.dispatcher.log.lines.map(({ message }) => message)).toContain('an attempt failed on our side');
+    expect(scene.dispatcher.log.lines.map(({ message }) => message)).toContain('attempt failed on our side');
     await scene.restart({ config: {} });
     await scene.dispatcher.pass(5);
     expect(subscriber.receiver.received).toHaveLength(1);

@@ -2,28 +2,28 @@ import { isIP } from 'node:net';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { type AddressPolicy, isLoopbackAddress } from './public-address.ts';
 
-/** Which destinations there may be, beside public ones over https. */
+/** Which URLs may be called, beside public ones over https. */
 export interface DestinationPolicy {
   readonly addresses: AddressPolicy;
-  /** Plain http to anybody. */
+  /** Plain http to any host. */
   readonly http: boolean;
-  /** Loopback literals and `localhost`, over https or http, but for those that an operator denies: the sandbox. */
+  /** Loopback literals and `localhost`, over https or http, except those that an operator denies: the sandbox. */
   readonly loopback: boolean;
-  /** Ports of this machine where the product itself listens, which are no destinations: the sandbox. */
+  /** Ports of this machine on which the product itself listens; they may not be called: the sandbox. */
   readonly ownPorts?: (() => ReadonlySet<number>) | undefined;
 }
 
-/** Of the URL as it is sent: without its fragment, percent-encoded, its name in ASCII. */
+/** Counted in the URL as it is sent: without fragment, percent-encoded, the host in ASCII. */
 const MAX_URL_CHARACTERS = 2048;
 const MAX_NAME_CHARACTERS = 253;
 const TOO_LONG = `must have at most ${MAX_URL_CHARACTERS} characters, counted percent-encoded.`;
 const NOT_PUBLIC_HTTPS = 'must be an absolute https URL of a public host.';
 const OWN = 'must not be an address of this service itself.';
 
-/** Controls, format characters, separators, unassigned and lone surrogates: nothing a person sees, everything a parser stumbles over. */
+/** Controls, format characters, separators, unassigned characters and lone surrogates: invisible, and read differently by different parsers. */
 const INVISIBLE = /[\p{C}\p{Z}]/u;
 const ABSOLUTE = /^(https?):\/\/([^/?#\\]+)([/?#][^\\]*)?$/i;
-/** Of a name in its ASCII form. The underscore is no host's by the book and used in the wild; what else a parser lets through is nobody's. */
+/** A label of a host name in ASCII. The underscore is not allowed in host names, but is in use; nothing else that a parser lets through is. */
 const LABEL = /^[a-z0-9_-]{1,63}$/;
 /** Ports of other protocols, from the Fetch standard, "port blocking"; and 0. */
 const BAD_PORTS = new Set(
@@ -36,14 +36,14 @@ const BAD_PORTS = new Set(
     .map(Number),
 );
 
-/** Loopback written out plainly, or the name that stands for it. */
+/** A loopback address in its plain form, or the name that stands for it. */
 export const isLoopbackHost = (host: string): boolean => host.toLowerCase() === 'localhost' || isLoopbackAddress(bare(host));
 
-/** Whether the product itself listens there. `port` is a URL's, empty for its scheme's own. */
+/** Whether the product itself listens on this port. `port` is that of a URL: empty for the default of its scheme. */
 export const isOwnListener = ({ ownPorts }: DestinationPolicy, { protocol, port }: Pick<URL, 'protocol' | 'port'>): boolean =>
   ownPorts?.().has(Number(port || (protocol === 'http:' ? 80 : 443))) ?? false;
 
-/** A host as an address: IPv6 without its brackets. */
+/** The host without the brackets of an IPv6 address. */
 export const bare = (host: string): string => (host.startsWith('[') ? host.slice(1, -1) : host);
 
 const isPublicName = (host: string): boolean => {
@@ -52,7 +52,7 @@ const isPublicName = (host: string): boolean => {
   return labels.length > 1 && plain.length <= MAX_NAME_CHARACTERS && labels.every((label) => LABEL.test(label)) && !isPrivateName(plain);
 };
 
-/** The host as it was written: a literal in any other spelling than the plain one hides something. */
+/** `written` is the host as the caller wrote it: an address in another spelling than the plain one hides something. */
 function mayBeHost(written: string, host: string, addresses: AddressPolicy): boolean {
   const address = bare(host);
   if (isIP(address) === 0) return isPublicName(host);
@@ -61,8 +61,8 @@ function mayBeHost(written: string, host: string, addresses: AddressPolicy): boo
 }
 
 /**
- * Ends of names that the public DNS does not have, or that mean another host in every network, with where that is said. `test`, `example` and `invalid`
- * (RFC 6761) are not among them: they resolve nowhere.
+ * Last labels of names that are not in the public DNS, or that mean another host in each network, with their sources. `test`, `example` and `invalid`
+ * (RFC 6761) are not among them: they never resolve.
  */
 const PRIVATE_NAMES: Readonly<Record<string, readonly string[]>> = {
   'RFC 6761: this machine': ['localhost'],
@@ -70,7 +70,7 @@ const PRIVATE_NAMES: Readonly<Record<string, readonly string[]>> = {
   'RFC 6762: multicast DNS': ['local'],
   'RFC 6762, appendix G: private names in use': ['intranet', 'internal', 'private', 'corp', 'home', 'lan'],
   'ICANN, 2018: never delegated since networks use them': ['mail'],
-  // Reverse zones, `home.arpa` (RFC 8375), `ipv4only.arpa` (RFC 8880), `resolver.arpa` (RFC 9462), `service.arpa` (RFC 9665): no host of anybody's.
+  // Reverse zones, `home.arpa` (RFC 8375), `ipv4only.arpa` (RFC 8880), `resolver.arpa` (RFC 9462), `service.arpa` (RFC 9665): none of them is a public host.
   'RFC 3172: the infrastructure of the internet': ['arpa'],
   'RFC 7686 and RFC 9476: no names of the DNS': ['onion', 'alt'],
   'other roots than that of the DNS': ['i2p', 'exit', 'gnu', 'zkey', 'bit'],
@@ -92,10 +92,10 @@ const PRIVATE_NAMES: Readonly<Record<string, readonly string[]>> = {
 
 const PRIVATE_ENDS: ReadonlySet<string> = new Set(Object.values(PRIVATE_NAMES).flat());
 
-/** Whether the name, lower case and without a dot at its end, exists inside networks only. */
+/** Whether the name exists only inside networks. It is in lower case, without a dot at its end. */
 const isPrivateName = (name: string): boolean => PRIVATE_ENDS.has(name.slice(name.lastIndexOf('.') + 1));
 
-/** What is wrong with it, in words that follow the name of its field, when it is no URL to send to. */
+/** The URL, or what is wrong with it in words that follow the name of its field. */
 function parse(text: string, policy: DestinationPolicy): URL | string {
   const [, scheme = '', authority = ''] = (!INVISIBLE.test(text) && ABSOLUTE.exec(text)) || [];
   if (scheme === '' || /[@%]/.test(authority) || !URL.canParse(text)) return NOT_PUBLIC_HTTPS;
@@ -110,8 +110,8 @@ function parse(text: string, policy: DestinationPolicy): URL | string {
 }
 
 /**
- * The URL to send to, when the text that a caller gave in this field is one that may be sent to; rejects it with `invalid` otherwise. It says nothing of
- * what a name resolves to: that is judged at every connect.
+ * The URL of the text that a caller gave in this field; throws `invalid` when it may not be called. What a name resolves to is not judged here but at every
+ * connect.
  */
 export function destinationUrl(field: string, text: string, policy: DestinationPolicy): URL {
   const url = parse(text, policy);

@@ -9,7 +9,7 @@ import { firstToConnect } from './happy-eyeballs.ts';
 import { isLoopbackAddress } from './public-address.ts';
 import type { Resolver } from './resolver.ts';
 
-/** The address is not one that may be dialled. Its message never says which it was. */
+/** No address of the host may be dialled. The message never names an address. */
 class BlockedAddress extends Error {
   readonly code = 'BLOCKED_ADDRESS';
   constructor() {
@@ -20,7 +20,7 @@ class BlockedAddress extends Error {
 
 const NO_RECORD = new Set(['ENODATA', 'ENOTFOUND']);
 
-/** The name has no address, or its name servers did not say. It has codes of its own so that a refused DNS query is not reported as a refused destination. */
+/** The name has no address, or its name servers gave none. The code is its own, so that a refused DNS query is not reported as a refused connection. */
 class Unresolved extends Error {
   readonly code: 'ENOTFOUND' | 'EAI_AGAIN';
   constructor(faults: readonly { readonly code?: string }[]) {
@@ -34,13 +34,13 @@ class Unresolved extends Error {
 const RESOLUTION_DELAY_MS = 50;
 const LOOPBACK = ['::1', '127.0.0.1'] as const;
 
-/** May `address` be dialled for `host`? The exemption of loopback is for those who name it, not for names that resolve to it, and a denial wins over it. */
+/** Loopback is exempt only for hosts that name it, not for names that resolve to it, and an operator's denial wins over the exemption. */
 const mayDial = (policy: DestinationPolicy, host: string, address: string): boolean =>
   policy.addresses.mayDial(address) ||
   (policy.loopback && isLoopbackHost(host) && isLoopbackAddress(address) && !policy.addresses.denies(address));
 
 interface Family {
-  /** Those that may be dialled and were not given out yet. */
+  /** Addresses that may be dialled and were not yielded yet. */
   readonly left: string[];
   readonly heard: Promise<void>;
   answer: PromiseSettledResult<string[]> | null;
@@ -59,7 +59,7 @@ const familyOf = (asked: Promise<string[]>, may: (address: string) => boolean): 
 
 const isSilent = ({ answer }: Family): boolean => answer === null;
 
-/** Addresses as they come in, the families in turn. IPv6 begins, if it is there soon after IPv4. */
+/** Addresses as they arrive, the families in turn. IPv6 comes first when it arrives soon after IPv4. */
 async function* inTurns(six: Family, four: Family, sleep: (ms: number) => Promise<unknown>): AsyncGenerator<string> {
   await Promise.race([six.heard, four.heard]);
   if (isSilent(six) && four.left.length > 0) await Promise.race([six.heard, sleep(RESOLUTION_DELAY_MS)]);
@@ -91,7 +91,7 @@ interface Guard {
   readonly sleep: (ms: number) => Promise<unknown>;
 }
 
-/** The addresses at which `host` may be dialled, in the order in which they are to be tried. Throws when there is none. */
+/** The addresses of `host` that may be dialled, in the order in which to try them. Throws when there is none. */
 export async function* addressesOf(host: string, { policy, resolver, sleep }: Guard): AsyncGenerator<string> {
   const may = (address: string) => mayDial(policy, host, address);
   const literals = isIP(bare(host)) === 0 ? [] : [bare(host)];
@@ -116,7 +116,7 @@ export async function* addressesOf(host: string, { policy, resolver, sleep }: Gu
 export interface GuardedConnectOptions {
   readonly policy: DestinationPolicy;
   readonly resolver: Resolver;
-  /** For look-up, connection and TLS handshake together, whatever the number of addresses. */
+  /** For look-up, connection and TLS handshake together, however many addresses there are. */
   readonly connectMs: number;
   /** Certificate authorities beside the built-in ones, PEM. */
   readonly extraCa: readonly string[];
@@ -125,7 +125,7 @@ export interface GuardedConnectOptions {
 const KEEP_ALIVE_PROBE_MS = 60_000;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-/** Authorities that are named take the place of the built-in ones, so they are named too; once, since there are many. */
+/** `ca` replaces the built-in authorities, so they are listed too. Made once, because there are many. */
 const trusting = (extraCa: readonly string[]) =>
   extraCa.length === 0 ? {} : { secureContext: createSecureContext({ ca: [...getCACertificates('default'), ...extraCa] }) };
 
@@ -134,7 +134,7 @@ const tcp = (host: string, port: number, signal: AbortSignal): Promise<Socket> =
     const socket = connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS });
     const giveUp = () => socket.destroy(signal.reason);
     signal.addEventListener('abort', giveUp, { once: true });
-    // It stays: nobody else listens until the socket is handed over.
+    // This listener stays: there is no other one until undici gets the socket.
     socket.on('error', reject);
     socket.once('connect', () => {
       signal.removeEventListener('abort', giveUp);
@@ -144,12 +144,12 @@ const tcp = (host: string, port: number, signal: AbortSignal): Promise<Socket> =
 
 const remoteAddress = (socket: Socket): string => socket.remoteAddress ?? '';
 
-/** The other end lies on this machine: a loopback address, or the very one that the connection leaves from. */
+/** Whether the other end is on this machine: a loopback address, or the address that the connection leaves from. */
 const isThisMachine = (socket: Socket): boolean =>
   isLoopbackAddress(remoteAddress(socket)) || remoteAddress(socket) === socket.localAddress;
 
 /**
- * A connector of undici with the second stage of the address guard: every address is judged right before it is dialled, and what was dialled once more.
+ * A connector for undici with the second stage of the address guard: each address is judged right before it is dialled, and again once it is connected.
  * `onConnect` gets each socket before undici does.
  */
 export function guardedConnect(

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * What the public internet does not route (RFC 6890 and the IANA special-purpose registries), and 168.63.129.16, a public number that is the host agent
- * of one cloud.
+ * Addresses that the public internet does not route (RFC 6890 and the IANA special-purpose registries), and 168.63.129.16, which is the host agent in one
+ * cloud.
  */
 const NOT_PUBLIC = [
   '0.0.0.0/8',
@@ -27,12 +27,12 @@ const NOT_PUBLIC = [
   '3ffe::/16',
   '3fff::/20',
 ] as const;
-/** The one block of global unicast: mapped, translated, local and multicast forms all lie outside it. */
+/** Global unicast: mapped, translated, local and multicast forms all lie outside it. */
 const GLOBAL_UNICAST_6 = ['2000::/3'] as const;
 
 const family = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-/** @param cidrs `address/bits`. Throws for anything else. */
+/** Throws when an entry is not of the form `address/bits`. */
 export function addressList(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const cidr of cidrs) {
@@ -45,7 +45,7 @@ export function addressList(cidrs: readonly string[]): BlockList {
 
 const notPublic = addressList(NOT_PUBLIC);
 const global6 = addressList(GLOBAL_UNICAST_6);
-/** Of each family by itself: an IPv4 block holds its IPv4-mapped addresses too. */
+/** One list per family: an IPv4 block also matches its IPv4-mapped addresses. */
 const loopback = { ipv4: addressList(['127.0.0.0/8']), ipv6: addressList(['::1/128']) };
 
 const isPublicAddress = (address: string): boolean => {
@@ -53,16 +53,16 @@ const isPublicAddress = (address: string): boolean => {
   return !notPublic.check(address, kind) && (kind === 'ipv4' || global6.check(address, kind));
 };
 
-/** A literal address without brackets. */
+/** `address` has no brackets. False for a name. */
 export const isLoopbackAddress = (address: string): boolean => {
   const kind = family(address);
   return isIP(address) !== 0 && loopback[kind].check(address, kind);
 };
 
-/** Which addresses may be dialled: those an operator denies never, those an operator allows always, else the public ones. */
+/** Which addresses may be dialled: never those that an operator denies, always those that an operator allows, else the public ones. */
 export interface AddressPolicy {
   mayDial(address: string): boolean;
-  /** An operator denies it: no exemption holds for it. False for what is no address. */
+  /** Whether an operator denies it, so that no exemption applies. False for a name. */
   denies(address: string): boolean;
 }
 

@@ -1,7 +1,7 @@
 import { promises as dns } from 'node:dns';
 import { DomainError, errorCode } from '@bubbles/kernel/errors.ts';
 
-/** Asks the DNS; rejects with a `code` when there is no answer, and with `unavailable` when there is nobody to ask. */
+/** Asks the DNS; rejects with a `code` when there is no answer, and with `unavailable` when no name server can be reached. */
 export interface Resolver {
   resolve4(name: string): Promise<string[]>;
   resolve6(name: string): Promise<string[]>;
@@ -10,7 +10,7 @@ export interface Resolver {
 const DNS_TIMEOUT_MS = 2000;
 const DNS_TRIES = 2;
 
-/** A question whose answer is small, is nobody's receiver's, and which every name server answers somehow. */
+/** A query that every name server answers somehow, with a small answer that no destination controls. */
 const ROOT = '.';
 
 const isRefused = (error: unknown): boolean => errorCode(error) === 'ECONNREFUSED';
@@ -20,8 +20,8 @@ interface NameServers extends Resolver {
 }
 
 /**
- * Look-ups that reject with `unavailable` when our name servers are away. A name that they refuse is not enough: whoever has more addresses than go into a
- * datagram sends us to ask them over TCP, which they may not serve. That they refuse the root too is nothing that a receiver can bring about.
+ * Look-ups that reject with `unavailable` when our name servers are away. One refused name does not prove that: a name with more addresses than fit into a
+ * datagram is asked again over TCP, which the servers may not offer. When they refuse the root too, no destination can have caused it.
  */
 export function nameServers(servers: NameServers): Resolver {
   const areAway = () => servers.resolveSoa(ROOT).then(() => false, isRefused);
@@ -40,8 +40,8 @@ export function nameServers(servers: NameServers): Resolver {
 }
 
 /**
- * Looks names up with c-ares, not on the four threads that everything else of the process shares. `offline`: there may be no name servers, and names do not
- * resolve then.
+ * Looks names up with c-ares, not on the four threads that the rest of the process shares. `offline`: there may be no name servers; names do not resolve
+ * then.
  */
 export const createResolver = ({ offline }: { readonly offline: boolean }): Resolver => {
   const servers = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });

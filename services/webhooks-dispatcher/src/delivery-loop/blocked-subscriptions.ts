@@ -8,25 +8,25 @@ interface Ports {
   readonly slots: Slots;
 }
 
-/** Subscriptions with deliveries that are due and had no room. Their owners take turns, and of each owner its subscriptions. */
+/** Subscriptions with due deliveries that had no room. Owners take turns, and so do the subscriptions of each owner. */
 export interface BlockedSubscriptions {
   add(key: SubscriptionKey): void;
-  /** This one of its deliveries fell due just now. */
+  /** Adds the subscription of a delivery that fell due just now. */
   addNew(due: DueDelivery): void;
   ids(): readonly string[];
   isEmpty(): boolean;
-  /** Whether a delivery of the key would go before one that waits for the same room: of its owner, or at its origin. */
+  /** Whether another delivery already waits for the same room: one of the same owner, or at the same origin. */
   waitBefore(key: SubscriptionKey): boolean;
-  /** Deliveries of those that have room now; they have their slots. */
+  /** Takes slots for deliveries of the subscriptions that have room now, and returns them. */
   take(): Promise<readonly DueDelivery[]>;
 }
 
 /** A subscription that waits for room. */
 interface Waiting {
   readonly key: SubscriptionKey;
-  /** Deliveries of it that were read and have had no room yet, the longest due first. */
+  /** Its deliveries that were read and have had no room yet, the longest due first. */
   readonly known: readonly DueDelivery[];
-  /** Whether nothing else of it was due at the last look. */
+  /** Whether these were all that was due at the last read. */
   readonly isAll: boolean;
 }
 
@@ -44,10 +44,10 @@ interface Read {
 }
 
 const SUBSCRIPTIONS_PER_TAKE = 32;
-/** One read serves as many slots as become free one after the other. */
+/** One read serves this many slots that become free one after the other. */
 const DELIVERIES_PER_READ = 32;
 
-/** Of a subscription that does not wait: what falls due next is all of it. */
+/** For a subscription that is not blocked: the next delivery that falls due is all there is. */
 const NOTHING_WAITS: Pick<Waiting, 'known' | 'isAll'> = { known: [], isAll: true };
 
 const keyOf = ({ subscriptionId, ownerId, origin }: SubscriptionKey): SubscriptionKey => ({ subscriptionId, ownerId, origin });
@@ -73,14 +73,14 @@ function queuesByOwner() {
       owners.set(ownerId, own);
       origins.add(origin, 1);
     },
-    /** The owner has had a turn. */
+    /** Moves the owner to the end of the queue. */
     passTurn({ ownerId }: SubscriptionKey) {
       const own = owners.get(ownerId);
       if (own === undefined) return;
       owners.delete(ownerId);
       owners.set(ownerId, own);
     },
-    /** Of each owner, its subscriptions. */
+    /** The subscriptions of each owner. */
     all: () => [...owners.values()].map((own) => own.values()),
     ids: () => [...owners.values()].flatMap((own) => [...own.keys()]),
     isEmpty: () => owners.size === 0,
@@ -88,7 +88,7 @@ function queuesByOwner() {
   };
 }
 
-/** What has room now, of those that wait. */
+/** The blocked subscriptions that have room now. */
 function roomsOf(queued: ReturnType<typeof queuesByOwner>, slots: Slots): () => readonly Room[] {
   const roomOf = (waiting: Waiting): Room | null => {
     const forFirst = slots.roomOf(waiting.key, 0);
@@ -103,7 +103,7 @@ function roomsOf(queued: ReturnType<typeof queuesByOwner>, slots: Slots): () => 
     }
     return null;
   };
-  /** One of each owner in turn, each with its part: what one gets the others do not. */
+  /** One subscription of each owner in turn. Each reserves its part, so that what one gets the others do not. */
   return (): readonly Room[] => {
     const found: Room[] = [];
     const reserved: (() => void)[] = [];
@@ -138,7 +138,7 @@ export function createBlockedSubscriptions({ deliveries, clock, slots }: Ports):
     async take() {
       if (!slots.fits(0)) return [];
       const open = rooms();
-      // Slots are taken when all were read: those of a look that fails nobody would give back.
+      // Slots are taken after all reads: when one fails, no slot has to be given back.
       const read = await Promise.all(open.map((room) => readFor(room)));
       return open.flatMap((room, n) => takeOf(room, read[n] ?? null));
     },
@@ -159,12 +159,12 @@ export function createBlockedSubscriptions({ deliveries, clock, slots }: Ports):
       const fits = taken.length < limit && (!firstOnly || due.attemptCount === 0) && slots.take(due);
       (fits ? taken : left).push(due);
     }
-    // Something of it fell due during the read, which may have missed it.
+    // When it changed during the read, a delivery fell due that the read may have missed.
     const isUnchanged = queued.of(key) === waiting;
     const isAll = isUnchanged && (read ?? waiting).isAll;
     queued.passTurn(key);
     queued.remove(key);
-    // It stays until a read finds nothing more: other processes queue deliveries too.
+    // It stays blocked until a read finds nothing more: other processes queue deliveries too.
     if (left.length > 0 || read === null || !isAll) queued.add({ key: left[0] ?? taken.at(-1) ?? key, known: left, isAll });
     return taken;
   }

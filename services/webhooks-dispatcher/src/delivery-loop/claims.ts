@@ -15,7 +15,7 @@ interface Ports {
   readonly finder: DueDeliveryFinder;
 }
 
-/** Deliveries that have their slots, by id, and the lease that is asked for them. */
+/** Deliveries that have their slots, by id, and the lease that is requested for them. */
 interface Claim {
   readonly slotted: ReadonlyMap<string, DueDelivery>;
   readonly at: Date;
@@ -57,7 +57,7 @@ const dueOf = ({ id, subscriptionId, ownerId, origin, attemptCount }: Delivery):
 
 /** Claims deliveries under leases: those that the finder finds, and new ones as they are inserted. */
 export function createClaims({ deliveries, clock, ids, limits, slots, finder }: Ports) {
-  /** The store did not say what became of these. Asked for again under its token a claim is the same one, whether it was made or not. */
+  /** Claims that the store did not answer. Asking again with the same lease is the same claim, whether the first one was made or not. */
   const unanswered: Claim[] = [];
 
   const claimOf = (slotted: Claim['slotted']): Claim => {
@@ -77,7 +77,7 @@ export function createClaims({ deliveries, clock, ids, limits, slots, finder }: 
     const found = await finder.find(everything);
     return found.length === 0 ? null : claimOf(new Map(found.map((due) => [due.id, due])));
   };
-  /** Each delivery with the origin at which it has its slot, whatever has become of its origin since. */
+  /** Each delivery keeps the origin at which it has its slot, even when its stored origin has changed since. */
   const made = async (claim: Claim): Promise<SlottedBatch> => {
     const { slotted, at, lease } = claim;
     const ask = () => deliveries.claim(at, lease, [...slotted.keys()]);
@@ -98,7 +98,7 @@ export function createClaims({ deliveries, clock, ids, limits, slots, finder }: 
   };
 
   return {
-    /** Claims what is due and fits; null when there is nothing. `everything` as the finder has it. */
+    /** Claims what is due and fits; null when there is nothing. `everything` is passed on to the finder. */
     async next(everything: boolean): Promise<SlottedBatch | null> {
       for (let claim = await nextClaim(everything); claim !== null; claim = await nextClaim(everything)) {
         const batch = await made(claim);
@@ -106,7 +106,7 @@ export function createClaims({ deliveries, clock, ids, limits, slots, finder }: 
       }
       return null;
     },
-    /** Inserts deliveries. Those that may begin at once, if any may, are leased by their insert and need no claim. */
+    /** Inserts deliveries. If `mayBegin`, those for which there is room are leased by their insert and need no claim. */
     async insert(all: readonly NewDelivery[], mayBegin: boolean): Promise<Inserted> {
       const claim = claimOf(mayBegin ? takeSlots(all) : new Map<string, DueDelivery>());
       const { slotted, lease } = claim;

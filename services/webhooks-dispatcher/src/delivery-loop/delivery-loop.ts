@@ -20,13 +20,13 @@ interface Ports {
   readonly ids: Ids;
   readonly limits: DeliveryLoopLimits;
   readonly prepare: PrepareAttempts;
-  /** Runs the loop, once more when it runs. */
+  /** Runs the loop; once more when it is running. */
   readonly wake: () => void;
-  /** No attempt is in flight any more. */
+  /** Called when no attempt is in flight any more. */
   readonly quiet: () => void;
 }
 
-/** From so many attempts in flight on, what becomes free with one of them can wait for more. */
+/** With this many attempts in flight, a slot that becomes free can wait for more of them, so that the next claim is large. */
 const MANY_ATTEMPTS = 16;
 
 /** Claims what is due under leases, makes the attempts, and keeps one slow receiver from holding up the others. */
@@ -38,7 +38,7 @@ export function createDeliveryLoop({ prepare, wake, quiet, ...ports }: Ports) {
   const attempting = inFlight();
   const runs = runReasons(wake);
   const window = claimWindow({ clock, ms: limits.claimWindowMs, isBusy: () => slots.total() >= MANY_ATTEMPTS, end: runs.roomFreed });
-  /** While a service is away a few batches find out every few seconds, not the whole backlog again and again. */
+  /** While a service is away, only a few batches every few seconds are tried, not the whole backlog again and again. */
   let pausedUntil = Number.NEGATIVE_INFINITY;
   let isStopped = false;
 
@@ -52,7 +52,7 @@ export function createDeliveryLoop({ prepare, wake, quiet, ...ports }: Ports) {
     if (outcome !== null) slots.noteOutcome(subscriptionId, outcome);
     const due = slotted.get(id);
     if (due !== undefined) slots.free(due);
-    // It falls due again, or what waits has room now.
+    // It falls due again, or there is room now for what waits.
     if (!isFinished) runs.news();
     else if (finder.hasBacklog()) window();
     if (slots.total() === 0) quiet();
@@ -61,7 +61,7 @@ export function createDeliveryLoop({ prepare, wake, quiet, ...ports }: Ports) {
     await Promise.all(batch.claimed.map(async (delivery) => onEnd(batch, delivery, await attempt(delivery))));
   };
   const takeOn = async (everything: boolean): Promise<void> => {
-    // One batch is prepared at a time: what ends meanwhile makes room for the next one to be large.
+    // One batch is prepared at a time: attempts that end meanwhile make room for a large next one.
     for (let batch = await claim(everything); batch !== null; batch = await claim(everything)) {
       const attempt = await prepared(batch);
       void attempting.track(makeAttempts(batch, attempt));
@@ -78,7 +78,7 @@ export function createDeliveryLoop({ prepare, wake, quiet, ...ports }: Ports) {
     /** Inserts deliveries that are due now; those that fit are taken on at once. Resolves when they are kept. */
     async enqueue(all: readonly NewDelivery[]): Promise<void> {
       const inserted = claiming.insert(all, mayBegin());
-      // Its leases are waited for, from before they are in the store.
+      // `drained` waits for its leases from before they are in the store.
       const begun = inserted.then(async ({ batch }) => {
         if (batch.claimed.length > 0) await makeAttempts(batch, await prepared(batch));
       });
@@ -88,7 +88,7 @@ export function createDeliveryLoop({ prepare, wake, quiet, ...ports }: Ports) {
       if (isRepeated) runs.news();
       else if (waiting.length > 0) runs.roomFreed();
     },
-    /** Something may be due that this loop does not know of. */
+    /** Something may be due that this loop does not know about. */
     wake: runs.news,
     /** Resolves when no attempt is in flight: whether there was any. */
     async drained(): Promise<boolean> {
@@ -105,7 +105,7 @@ export function createDeliveryLoop({ prepare, wake, quiet, ...ports }: Ports) {
 
 type Run = (everything: boolean, knownDue: Date | null) => Promise<Date | null>;
 
-/** Why the loop runs. When it is only because there is room again, nothing can be due that it does not know of. */
+/** Remembers why the loop runs. When it runs only because there is room again, everything that is due is known. */
 const runReasons = (wake: () => void) => {
   let mayBeMore = true;
   let isForRoom = false;
@@ -140,7 +140,7 @@ interface ClaimWindow {
   readonly end: () => void;
 }
 
-/** Called for each slot that becomes free: `end` follows at once, or once for all of a window while there is enough to do. */
+/** Called for each slot that becomes free. Calls `end` at once, or, while many attempts are in flight, once for all slots of a window. */
 const claimWindow = ({ clock, ms, isBusy, end }: ClaimWindow) => {
   let isOpen = false;
   const wait = async () => {

@@ -11,24 +11,24 @@ interface Ports {
 
 export interface DueDeliveryFinder {
   /**
-   * Deliveries that are due and have their slots now; none when there is nothing for which there is room. Only those of blocked subscriptions are looked
-   * for where nothing else can be due: `everything` says whether it can.
+   * Takes slots for deliveries that are due and returns them; none when there is nothing that fits. When `everything` is false, only blocked subscriptions
+   * are searched, since nothing else can be due.
    */
   find(everything: boolean): Promise<readonly DueDelivery[]>;
-  /** It fell due just now and has no room. */
+  /** The delivery fell due just now and has no room. */
   block(due: DueDelivery): void;
   /** Whether there may be deliveries that are due and have not had room. */
   hasBacklog(): boolean;
   /** Whether a delivery that is due just now may have room before any other that is known to wait for it. */
   mayGoFirst(key: SubscriptionKey): boolean;
-  /** What was found was not taken on after all: looks from the beginning again. */
+  /** Deliveries that were found were not taken on after all: searches from the start again. */
   restart(): void;
 }
 
 const DELIVERIES_PER_READ = 64;
 /**
- * A delivery may come to light after it fell due: by the time that its write took, by as much as clocks differ, or whenever a store says so. The further
- * back, the rarer that is and the more there is to read again.
+ * A delivery may become visible after it fell due: because its write took time, because clocks differ, or because the store was late or restored. The
+ * further back, the rarer that is and the more there is to read again.
  */
 const RESCAN_WINDOWS = [
   { everyMs: 60_000, byMs: Number.POSITIVE_INFINITY },
@@ -37,13 +37,13 @@ const RESCAN_WINDOWS = [
   { everyMs: 0, byMs: 50 },
 ] as const;
 
-/** From when on to look: everything before was seen, and was taken or is of a blocked subscription. */
+/** Where to read from: everything that fell due before was seen, and was taken or belongs to a blocked subscription. */
 function position() {
   let seenAt = 0;
   let looking: { readonly since: Date } | null = null;
   const begunAt = RESCAN_WINDOWS.map(() => Number.NEGATIVE_INFINITY);
   const begin = (now: number): { readonly since: Date } => {
-    // A clock that was set back is as good a reason as time that has passed.
+    // A clock that was set back is a reason too.
     const depth = RESCAN_WINDOWS.findIndex(({ everyMs }, at) => Math.abs(now - (begunAt[at] ?? 0)) >= everyMs);
     for (let at = depth; at < begunAt.length; at += 1) begunAt[at] = now;
     return { since: new Date(Math.max(0, Math.min(seenAt, now) - (RESCAN_WINDOWS[depth]?.byMs ?? 0))) };
@@ -62,10 +62,10 @@ function position() {
 
 const fromTheBeginning = () => ({ all: position(), firstOnly: position() });
 
-/** Reads what falls due in order of time, and each piece once. */
+/** Reads what is due in the order of due times, each delivery once. */
 function scanForward({ deliveries, clock, slots }: Ports, blocked: BlockedSubscriptions) {
   let positions = fromTheBeginning();
-  /** All that was due at the last look has room or is of a blocked subscription. */
+  /** Whether everything that was due at the last read was taken or belongs to a blocked subscription. */
   let caughtUp = false;
 
   /** Takes those that fit; true when the subscriptions of the others are blocked. */
@@ -108,8 +108,8 @@ function scanForward({ deliveries, clock, slots }: Ports, blocked: BlockedSubscr
 }
 
 /**
- * Finds deliveries for which there is room. A subscription without room is blocked: it is left out, and looked at by itself when there is room again, so that
- * the long queue of one costs the others nothing.
+ * Finds due deliveries for which there is room. A subscription without room is blocked: reads leave it out, and it is read on its own when it has room again,
+ * so that a long queue of one subscription costs the others nothing.
  */
 export function createDueDeliveryFinder(ports: Ports): DueDeliveryFinder {
   const blocked = createBlockedSubscriptions(ports);
@@ -124,7 +124,7 @@ export function createDueDeliveryFinder(ports: Ports): DueDeliveryFinder {
       return taken.length > 0 ? taken : second();
     },
     block(due) {
-      // Otherwise it is found in its turn.
+      // Otherwise the next reads find it.
       if (reader.isCaughtUp()) blocked.addNew(due);
     },
     hasBacklog: () => !reader.isCaughtUp() || !blocked.isEmpty(),

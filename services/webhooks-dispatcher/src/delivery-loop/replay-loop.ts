@@ -13,28 +13,28 @@ interface Ports {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** There are deliveries that are due. */
+  /** Wakes the delivery loop. */
   readonly wake: () => void;
 }
 
 const LEASE_MS = 60_000;
 const DELIVERIES_PER_STEP = 100;
-/** As many of a subscription may be due before it gets more of the past: what becomes ready meanwhile waits behind so many at most. */
+/** A replay adds deliveries while fewer than this are due: a new one waits behind this many at most. */
 const MAX_DUE = 100;
-/** A replay without room looks again after it, or when this process has no attempt in flight. */
+/** When a replay without room looks again, unless this process has no attempt in flight before. */
 const PAUSE_MS = 1000;
 const REQUEUES_AT_ONCE = 16;
 
 interface ReplayLoop {
-  /** Works on the replays that are due or wait for room, each a step at a time; answers when the next one falls due. */
+  /** Works on the replays that are due or wait for room, one step at a time each; returns when the next one falls due. */
   run(): Promise<Date | null>;
-  /** Whether the last run left replays that wait until deliveries of theirs have ended. */
+  /** Whether the last run left replays that wait until some of their deliveries have ended. */
   waits(): boolean;
-  /** Whether it queued deliveries before. */
+  /** Whether the last run queued deliveries. */
   advanced(): boolean;
 }
 
-/** A step that is cut off is made again and queues nothing twice. */
+/** A step that is interrupted is repeated, and queues nothing twice. */
 export const createReplayLoop = ({ subscriptions, deliveries, replays, clock, ids, log, wake }: Ports): ReplayLoop => {
   const waiting = new Set<string>();
   let waits = false;

@@ -1,24 +1,24 @@
 import type { AttemptOutcome } from '../domain/delivery.ts';
 import type { DueDelivery } from '../ports.ts';
 
-/** How many attempts may be in flight. An owner may have no more of them than it leaves free for the others. */
+/** How many attempts may be in flight. An owner may have no more of them than it leaves free for other owners. */
 export interface SlotLimits {
-  /** At one subscription; a single one while its receiver times out. */
+  /** Per subscription; one while its receiver times out. */
   readonly perSubscription: number;
-  /** At one origin, however many subscriptions lead there. */
+  /** Per origin, however many subscriptions share it. */
   readonly perOrigin: number;
   /** In this process. */
   readonly perProcess: number;
-  /** Of those in this process, kept for deliveries that were never tried. */
+  /** Part of `perProcess` that is kept for first attempts. */
   readonly reservedForFirst: number;
-  /** Of those in this process, at most at receivers that time out. */
+  /** Part of `perProcess` that receivers that time out may use. */
   readonly forTimedOut: number;
 }
 
 export type SubscriptionKey = Pick<DueDelivery, 'subscriptionId' | 'ownerId' | 'origin'>;
 
 const WHILE_TIMING_OUT = 1;
-/** The latest receivers that timed out are remembered; one that is forgotten is found out again by its next attempt. */
+/** How many receivers that timed out are remembered; the next attempt at a forgotten one finds it again. */
 const REMEMBERED = 10_000;
 
 export function counter() {
@@ -34,13 +34,13 @@ export function counter() {
   };
 }
 
-/** Attempts of which each owner has a share. */
+/** Slots of which each owner has a share. */
 function pool() {
   const owners = counter();
   let total = 0;
   return {
     total: () => total,
-    /** How many more the owner may have when there are `size` in all: another one as long as it has fewer than are free. */
+    /** How many more of `size` slots the owner may take: one more as long as it has fewer than are free. */
     shareLeft: (ownerId: string, size: number) => Math.ceil((size - total - owners.of(ownerId)) / 2),
     add(ownerId: string, count: number) {
       owners.add(ownerId, count);
@@ -64,12 +64,12 @@ function timingOut() {
   };
 }
 
-/** Who has attempts in flight in this process, and who may have more. */
+/** Counts the attempts in flight in this process and says who may start more. */
 export interface Slots {
   total(): number;
-  /** Subscriptions and origins without room. */
+  /** How many subscriptions and origins have no room. */
   saturated(): number;
-  /** Whether the process has room for a delivery; those tried before leave the reserved slots alone. */
+  /** Whether the process has room for a delivery with this many attempts; retries leave the reserved slots alone. */
   fits(attemptCount: number): boolean;
   /** How many more of the subscription's deliveries may be in flight; none when it, its origin or its owner has no room. */
   roomOf(key: SubscriptionKey, attemptCount: number): number;
@@ -93,7 +93,7 @@ export function createSlots({ perSubscription, perOrigin, perProcess, reservedFo
   const sizeFor = (attemptCount: number) => (attemptCount === 0 ? perProcess : perProcess - reservedForFirst);
   const fits = (attemptCount: number) => all.total() < sizeFor(attemptCount);
   const roomOf = ({ subscriptionId, ownerId, origin }: SubscriptionKey, attemptCount: number) => {
-    // It is asked of every subscription that waits, and most have no room for the first reason or the second.
+    // This runs for every blocked subscription, and most have no room at their subscription or their origin.
     const left = Math.min(limitOf(subscriptionId) - subscriptions.of(subscriptionId), perOrigin - origins.of(origin));
     if (left <= 0) return left;
     const share = Math.min(left, all.shareLeft(ownerId, sizeFor(attemptCount)));

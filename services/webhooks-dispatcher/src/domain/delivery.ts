@@ -1,7 +1,7 @@
 import { deliveryId } from './ids.ts';
 import type { DeliveredType, ReadyBubble, Subscription } from './subscription.ts';
 
-/** Frozen at fan-out: every attempt at every subscriber sends these bytes. */
+/** Frozen at fan-out: every attempt for every subscription sends these bytes. */
 export interface WebhookEvent {
   /** `evt_…` */
   readonly id: string;
@@ -9,13 +9,13 @@ export interface WebhookEvent {
   /** Null for a test. */
   readonly bubble: ReadyBubble | null;
   readonly body: Uint8Array;
-  /** When it was frozen; it is kept as long as deliveries of that day. */
+  /** When it was frozen. It is kept as long as the deliveries of that day. */
   readonly createdAt: Date;
 }
 
 /** How one POST ended. */
 export interface AttemptOutcome {
-  /** In the words of log and metrics. */
+  /** As log and metrics call it. */
   readonly outcome:
     | '2xx'
     | '3xx'
@@ -36,7 +36,7 @@ export interface AttemptOutcome {
   readonly tookMs: number;
   /** The first characters of the receiver's answer, null when it gave none. */
   readonly preview: string | null;
-  /** Why, in words for the owner; null where status and answer say it. */
+  /** The reason, in words for the owner; null where status and answer say it. */
   readonly detail: string | null;
 }
 
@@ -45,28 +45,28 @@ export interface AttemptRecord extends Omit<AttemptOutcome, 'detail'> {
   /** From 1, through redeliveries too. */
   readonly number: number;
   readonly startedAt: Date;
-  /** Absent from records that are older than it. */
+  /** Absent from old records. */
   readonly detail?: AttemptOutcome['detail'];
 }
 
 export interface Delivery {
-  /** `dlv_…`, the same over all attempts. */
+  /** `dlv_…`, the same for all attempts. */
   readonly id: string;
   readonly eventId: string;
   readonly subscriptionId: string;
   readonly ownerId: string;
   readonly type: DeliveredType;
   readonly bubble: ReadyBubble | null;
-  /** Where the subscription led when this was queued or when an attempt last looked: deliveries to one origin share its room. */
+  /** The origin of the subscription's URL when this was queued, or when an attempt last read it: deliveries to one origin share its slots. */
   readonly origin: string;
-  /** Of the subscription when this was queued. */
+  /** The epoch of the subscription when this was queued. */
   readonly epoch: number;
   readonly status: 'pending' | 'succeeded' | 'exhausted' | 'cancelled';
   /** Why it was cancelled. */
   readonly reason: CancelReason | null;
   /** Attempts recorded so far. */
   readonly attemptCount: number;
-  /** Attempts that were recorded when it was queued last: the schedule counts from here. */
+  /** Attempts recorded before it was queued last: the retry schedule counts from there. */
   readonly attemptsBeforeQueue: number;
   /** How many attempts there may be from then on. */
   readonly maxAttempts: number;
@@ -134,7 +134,7 @@ export const queued = (event: Omit<WebhookEvent, 'body'>, subscription: Subscrip
   log: [],
 });
 
-/** A schedule of its own for a delivery as it is now. */
+/** A retry schedule that starts over, for a delivery as it is now. */
 export const requeueOf = (
   { attemptCount, type }: Delivery,
   subscription: Subscription,
@@ -145,7 +145,7 @@ export const requeueOf = (
   maxAttempts: maxAttemptsOf(type, subscription),
 });
 
-/** What a disabled subscription misses: in its log, and never sent unless somebody asks for it. */
+/** A delivery that a disabled subscription misses: in its log, and sent only when it is queued again by hand. */
 export const missed = (event: Omit<WebhookEvent, 'body'>, subscription: Subscription, at: Date): Delivery => ({
   ...queued(event, subscription, at),
   status: 'cancelled',
@@ -172,7 +172,7 @@ export function lateness(
   return startedAt.getTime() - dueAtMs;
 }
 
-/** Judged on a delivery that has just been claimed. */
+/** Of a delivery that has just been claimed. */
 export const wasLostTooOften = ({ claimCount, attemptCount }: Pick<Delivery, 'claimCount' | 'attemptCount'>): boolean =>
   claimCount - 1 - attemptCount >= MAX_LOST_CLAIMS;
 

@@ -7,7 +7,7 @@ export interface LiveAccess {
   readonly ownerActive: boolean;
   /** Admin or member of an unarchived team on plan pro. */
   readonly ownerPays: boolean;
-  /** Null when the bubble has none now, and for a test. */
+  /** Null when the bubble has no team now, and for a test. */
   readonly team: { readonly plan: Plan; readonly archived: boolean } | null;
 }
 
@@ -18,7 +18,7 @@ export interface LiveReading {
   readonly bubble: Omit<ReadyBubble, 'id' | 'type'> | null;
 }
 
-/** The bubble as it is now; as it was when it got ready where nobody may read it. */
+/** The bubble as it is now; where it may not be read, as it was when it became ready. */
 export const asOfNow = (ready: ReadyBubble, { bubble }: LiveReading): ReadyBubble => ({ ...ready, ...bubble });
 
 const accessRefusal = ({ ownerActive, ownerPays, team }: LiveAccess): CancelReason | null => {
@@ -33,15 +33,15 @@ const readingRefusal = ({ bubble, participates }: LiveReading): CancelReason | n
   return participates ? null : 'not_participating';
 };
 
-/** Why identity or bubbles-query end this delivery; null when they do not. A test has no bubble to be read. */
+/** Why the answers of identity and bubbles-query end this delivery; null when they do not. A test has no bubble, so its reading is null. */
 export const liveRefusal = (access: LiveAccess, reading: LiveReading | null): CancelReason | null =>
   accessRefusal(access) ?? (reading && readingRefusal(reading));
 
-/** The owner's account and the bubble as they are now, as far as they are judged by the subscription. */
+/** What the subscription is compared with, as it is now. */
 interface Current {
   /** Null for a test. */
   readonly bubble: ReadyBubble | null;
-  /** Of the account: a subscription ends with the life in which it was made, also when the account is opened again. */
+  /** The life of the owner's account: a subscription ends with the one in which it was made, even if the account is opened again. */
   readonly ownerLife: number;
 }
 

@@ -8,7 +8,7 @@ interface RandomBytes {
   bytes(count: number): Uint8Array;
 }
 
-/** The same parts give the same id, so that a message that is handled again makes nothing new. */
+/** The same parts give the same id, so that handling a message again creates nothing new. */
 const derived = (prefix: string, parts: readonly string[]): string =>
   `${prefix}_${createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, ID_CHARACTERS)}`;
 
@@ -19,5 +19,5 @@ export const deliveryId = (event: string, subscriptionId: string): string => der
 export const newId = (prefix: 'wh' | 'rpl' | 'evt', ids: RandomBytes): string =>
   `${prefix}_${Buffer.from(ids.bytes(ID_CHARACTERS / 2)).toString('hex')}`;
 
-/** Signs the deliveries of a subscription. */
+/** A secret that signs the deliveries of a subscription. */
 export const newSecret = (ids: RandomBytes): string => `whsec_${Buffer.from(ids.bytes(SECRET_BYTES)).toString('base64')}`;

@@ -1,6 +1,6 @@
 type BubbleType = 'meeting_recording' | 'screen_recording' | 'custom_image';
 
-/** What a bubble belongs to, which may change after it was ready. */
+/** What a bubble belongs to. It may change after the bubble became ready. */
 interface Belonging {
   readonly teamId: string | null;
   readonly channelId: string | null;
@@ -8,7 +8,7 @@ interface Belonging {
   readonly authorId: string | null;
 }
 
-/** What fan-out and each attempt judge a bubble by. */
+/** What scope and filters of subscriptions are compared with. */
 export interface ReadyBubble extends Belonging {
   readonly id: string;
   readonly type: BubbleType;
@@ -17,10 +17,10 @@ export interface ReadyBubble extends Belonging {
 export type EventType = 'bubble.ready' | 'meeting_recording.ready' | 'screen_recording.ready';
 export type DeliveredType = EventType | 'webhook.test';
 
-/** Echoed as it was set: a filter that was not given stays absent. */
+/** Shown as it was set: a filter that was not given stays absent. */
 export interface Filters {
   readonly bubbleTypes?: readonly BubbleType[];
-  /** Only bubbles whose author the owner is. */
+  /** Only bubbles whose author is the owner. */
   readonly onlyMyBubbles?: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface Subscription {
   readonly filters: Filters | null;
   readonly status: 'active' | 'disabled';
   readonly secretSealed: string;
-  /** The one before, which signs too for a while; null when there is none. */
+  /** The secret before, which also signs for a while; null when there is none. */
   readonly previousSecret: { readonly sealed: string; readonly until: Date } | null;
   readonly createdAt: Date;
   readonly lastSuccessAt: Date | null;
@@ -47,30 +47,30 @@ export interface Subscription {
   readonly disabledReason: string | null;
   /** Failed attempts in a row. */
   readonly consecutiveFailures: number;
-  /** The keys of the latest of them, by which one that is reported again is not counted again. */
+  /** The keys of the latest of them, so that a failure that is reported twice counts once. */
   readonly countedFailureKeys: readonly string[];
-  /** Rises when it is enabled again: results of an older life do not count. */
+  /** The life of the subscription, counted up each time it is enabled again: outcomes of an earlier one do not count. */
   readonly epoch: number;
-  /** When the tests of the last minute were asked for, and perhaps older ones. */
+  /** When tests were requested: those of the last minute, and perhaps older ones. */
   readonly testedAt: readonly Date[];
 }
 
-/** How many subscriptions there may be, and tests of each. */
+/** How many subscriptions there may be, and how many tests of each. */
 export interface SubscriptionQuota {
   readonly perUser: number;
-  /** Of all members together, those that are for the team alone. */
+  /** Of all members together, of the subscriptions that are limited to the team. */
   readonly perTeam: number;
   readonly testsPerMinute: number;
 }
 
-/** An account that was deleted and is opened again has another one, and nothing of before. */
+/** An account that is opened again after its deletion has the next life, and nothing of the one before. */
 export const FIRST_LIFE = 1;
 export const MAX_CONSECUTIVE_FAILURES = 20;
 export const DISABLED_BY_FAILURES = 'delivery_failures';
 
 const TEST_WINDOW_MS = 60_000;
 
-/** The tests of the last minute with one more, or after how many milliseconds there may be one more. */
+/** The tests of the last minute with this one added; null, and how long to wait, when there are as many as there may be. */
 export function withTest({ testedAt }: Pick<Subscription, 'testedAt'>, now: Date, { testsPerMinute }: SubscriptionQuota) {
   const recent = testedAt.filter((at) => at <= now && now.getTime() - at.getTime() < TEST_WINDOW_MS);
   const oldest = recent.at(-testsPerMinute);
@@ -78,7 +78,7 @@ export function withTest({ testedAt }: Pick<Subscription, 'testedAt'>, now: Date
   return { testedAt: null, waitMs: oldest.getTime() + TEST_WINDOW_MS - now.getTime() };
 }
 
-/** One failed attempt of one delivery. */
+/** Identifies one failed attempt. */
 export const failureKey = (deliveryId: string, attempt: number): string => `${deliveryId}#${attempt}`;
 export const attemptOfKey = (key: string): { readonly deliveryId: string; readonly attempt: number } => {
   const [deliveryId = '', attempt] = key.split('#');
@@ -91,13 +91,13 @@ const EVENTS_OF_TYPE: Readonly<Record<BubbleType, readonly EventType[]>> = {
   screen_recording: ['bubble.ready', 'screen_recording.ready'],
   custom_image: ['bubble.ready'],
 };
-/** What fires when a bubble of this type is ready. */
+/** The events that fire when a bubble of this type is ready. */
 export const eventsOf = (type: BubbleType): readonly EventType[] => EVENTS_OF_TYPE[type];
 
-/** Filters that say nothing are none. */
+/** Empty filters are the same as none. */
 export const emptyToNull = (filters: Filters): Filters | null => (Object.keys(filters).length === 0 ? null : filters);
 
-/** Scope and filters. */
+/** Whether scope and filters of the subscription let the bubble through. */
 export function covers(
   { teamId, spaceId, filters, ownerId }: Pick<Subscription, 'teamId' | 'spaceId' | 'filters' | 'ownerId'>,
   bubble: ReadyBubble,

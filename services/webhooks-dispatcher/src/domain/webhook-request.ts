@@ -3,7 +3,7 @@ import type { Delivery } from './delivery.ts';
 
 /**
  * `t=<unix seconds>,v1=<lower-case hex>`: HMAC-SHA256 over `<t>.<body>` under the UTF-8 text of the whole secret, prefix included; one `v1` for each
- * secret, the newest first. The form of Stripe's signatures, so that its libraries verify ours.
+ * secret, the newest first. It has the form of Stripe's signatures, so that Stripe's libraries verify it.
  */
 export function signature(secrets: readonly string[], body: Uint8Array, at: Date): string {
   const t = Math.floor(at.getTime() / 1000);
@@ -17,7 +17,7 @@ export interface RequestNames {
   readonly userAgent: string;
 }
 
-/** Written as the interface writes them: some gateways before receivers hand names on as they came, and look them up by case. */
+/** In the case that the interface documents: some gateways in front of receivers pass names on unchanged and look them up by case. */
 export const requestHeaders = (
   { headerName, userAgent }: RequestNames,
   { id, type }: Pick<Delivery, 'id' | 'type'>,

@@ -41,14 +41,14 @@ const LOST: AttemptOutcome = {
 };
 const NOT_SENT = { outcome: null, isFinished: false } as const;
 
-/** Read last before the POSTs: none begins after the DELETE of its subscription has returned. Null when they could not be read. */
+/** Read last before the POSTs, so that none starts after the DELETE of its subscription has returned. Null when they could not be read. */
 const readSubscriptions = ({ subscriptions, log }: Pick<Ports, 'subscriptions' | 'log'>, eligible: readonly Delivery[]) =>
   subscriptions.byIds([...new Set(eligible.map(({ subscriptionId }) => subscriptionId))]).catch((error: unknown) => {
-    log.warn('subscriptions could not be read', { count: eligible.length, error });
+    log.warn('subscriptions not read', { count: eligible.length, error });
     return null;
   });
 
-/** What ends a claimed delivery, each to its report. */
+/** The ways in which a claimed delivery ends, each recorded and reported. */
 const reporting = (ports: Ports) => {
   const record = recordOutcomes(ports);
   return {
@@ -73,9 +73,9 @@ export const prepareAttempts = (ports: Ports): PrepareAttempts => {
 
   /** A fault of ours never ends a delivery: it is postponed, or its lease runs out. */
   const postponedByFault = (delivery: Delivery, error: unknown): Promise<AttemptReport> => {
-    log[isUnavailable(error) ? 'warn' : 'error']('an attempt failed on our side', { deliveryId: delivery.id, error });
+    log[isUnavailable(error) ? 'warn' : 'error']('attempt failed on our side', { deliveryId: delivery.id, error });
     return report.postponed(delivery, isUnavailable(error) ? 'service_away' : 'our_fault').catch((cause: unknown) => {
-      log.warn('a delivery waits for the end of its lease', { deliveryId: delivery.id, error: cause });
+      log.warn('delivery waits for the end of its lease', { deliveryId: delivery.id, error: cause });
       return NOT_SENT;
     });
   };
@@ -98,7 +98,7 @@ export const prepareAttempts = (ports: Ports): PrepareAttempts => {
       const reason = subscriptionRefusal(delivery, subscription, eligible);
       if (reason !== null) return report.cancelled(delivery, reason);
       if (originOf(subscription) !== delivery.origin) {
-        // It has no room at the origin to which it leads now: it is due again at once, and looks for it there like others.
+        // It has no slot at its new origin: it is due again at once, and takes its turn there.
         await redirect.get(subscription);
         return report.postponed(delivery, 'moved');
       }

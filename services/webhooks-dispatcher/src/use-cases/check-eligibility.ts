@@ -9,7 +9,7 @@ interface Ports {
   readonly events: EventStore;
 }
 
-/** What was learnt of a delivery before its attempt. */
+/** Whether a delivery may be attempted, and with what. */
 type Eligibility = { readonly refusal: CancelReason } | Eligible;
 export interface Eligible {
   readonly refusal: null;
@@ -24,7 +24,7 @@ type Known = Awaited<ReturnType<Access['ask']>>;
 
 const teamsOf = (bubbles: readonly (ReadyBubble | null)[]): string[] => [...new Set(bubbles.flatMap((bubble) => bubble?.teamId ?? []))];
 
-/** Those teams of which nothing is known yet: bubbles have moved to them since they were ready. */
+/** Asks about the teams that are not known yet: bubbles have moved to them since they became ready. */
 const askTeams = async (access: Access, bubbles: readonly ReadyBubble[], known: Known['teams']) => {
   const teamIds = teamsOf(bubbles).filter((id) => !known.has(id));
   if (teamIds.length === 0) return known;
@@ -38,7 +38,7 @@ interface CurrentBubble {
   readonly bubble: ReadyBubble;
 }
 
-/** What bubbles-query answers of the deliveries that carry a bubble, by delivery. */
+/** What bubbles-query says about the bubbles of the deliveries, by delivery id. */
 const askReadings = async (readability: Readability, claimed: readonly Delivery[]): Promise<ReadonlyMap<string, CurrentBubble>> => {
   const asked = claimed.flatMap(({ id, ownerId, bubble }) => (bubble === null ? [] : [{ id, ownerId, bubble }]));
   if (asked.length === 0) return new Map();

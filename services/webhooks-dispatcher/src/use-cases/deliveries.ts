@@ -17,7 +17,7 @@ interface Ports extends RequestNames {
   readonly quota: SubscriptionQuota;
   readonly clock: Clock;
   readonly wake: () => void;
-  /** The synthetic bubble of a test, in the shape of every other. */
+  /** The made-up bubble of a test, in the shape of every other one. */
   readonly sampleBubble: (id: string, at: Date) => unknown;
 }
 
@@ -75,7 +75,7 @@ export const listDeliveries = (ports: Ports) => {
 interface Redelivery {
   readonly subscriptionId: string;
   readonly id: string;
-  /** Those of the request: one that comes again queues nothing more. */
+  /** The ids of the request: when it is repeated it queues nothing more. */
   readonly ids: Ids;
 }
 
@@ -102,7 +102,7 @@ interface SentRequest {
   readonly body: string | null;
 }
 
-/** One delivery with what its last attempt sent. */
+/** One delivery, with the request of its last attempt. */
 export const readDelivery = (ports: Ports) => {
   const own = ownSubscription(ports);
 
@@ -134,7 +134,7 @@ interface Failure extends AttemptRecord {
   readonly deliveryId: string;
 }
 
-/** The failed attempts in a row of a subscription, newest first: why it is disabled, or what brings it there. */
+/** The consecutive failed attempts of a subscription, newest first: why it is or soon will be disabled. */
 export const listFailures = (ports: Ports) => {
   const own = ownSubscription(ports);
   return async (owner: Owner, id: string): Promise<{ readonly subscription: Subscription; readonly failures: readonly Failure[] }> => {

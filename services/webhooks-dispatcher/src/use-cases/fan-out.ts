@@ -11,7 +11,7 @@ interface Ports {
   readonly subscriptions: SubscriptionStore;
   readonly events: EventStore;
   readonly clock: Clock;
-  /** Inserts deliveries, which are due. */
+  /** Inserts deliveries that are due. */
   readonly enqueue: (all: readonly NewDelivery[]) => Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export interface ReadyNotice {
 }
 
 const OWNERS_PER_READ = 500;
-/** Others write to the store meanwhile. */
+/** Small enough that other writes are not held up. */
 const INSERTS_PER_WRITE = 200;
 const EVENTS_PER_WRITE = 50;
 
@@ -36,7 +36,7 @@ const made = (event: WebhookEvent, subscription: Subscription, at: Date) =>
 const payload = (id: string, type: EventType, { body, readyAt }: ReadyNotice): Uint8Array =>
   new TextEncoder().encode(JSON.stringify({ id, type, created_at: readyAt.toISOString(), data: { bubble: body } }));
 
-/** A message, and the events that it fires with the subscriptions that ask for them. */
+/** An event that a message fires, and the subscriptions that get it. */
 interface Fired {
   readonly event: WebhookEvent;
   readonly wanted: readonly Subscription[];
@@ -56,9 +56,9 @@ const slices = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =
   Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));
 
 /**
- * One delivery for every subscription of a participant that asks for it, also for one that is disabled: there it stands as missed. The messages in hand
- * are fanned out together. Events are written before their deliveries and all ids follow from the bubble, so a message that comes again finishes what is
- * missing and changes nothing else.
+ * Queues one delivery for each matching subscription of a participant; a disabled one gets it as missed. Messages that arrive together are fanned out
+ * together. Events are written before their deliveries and all ids follow from the bubble, so a redelivered message adds what is missing and changes nothing
+ * else.
  */
 export const fanOut = ({ subscriptions, events, clock, enqueue }: Ports) => {
   const subscriptionsOf = async (all: readonly ReadyNotice[]): Promise<ReadonlyMap<string, readonly Subscription[]>> => {
@@ -67,7 +67,7 @@ export const fanOut = ({ subscriptions, events, clock, enqueue }: Ports) => {
     for (const some of slices(owners, OWNERS_PER_READ)) for (const one of await subscriptions.ofOwners(some)) found.push(one);
     return Map.groupBy(found, ({ ownerId }) => ownerId);
   };
-  /** The events whose bodies are the ones that are kept. */
+  /** Inserts the events; returns those whose body is the stored one. */
   const keep = async (fired: readonly Fired[]): Promise<ReadonlySet<WebhookEvent>> => {
     const kept = new Set<WebhookEvent>();
     for (const some of slices(fired, EVENTS_PER_WRITE)) {
@@ -83,7 +83,7 @@ export const fanOut = ({ subscriptions, events, clock, enqueue }: Ports) => {
     const kept = await keep(fired);
     const wanted = fired.flatMap(({ event, wanted: some }) => some.map((subscription) => ({ event, subscription })));
     for (const some of slices(wanted, INSERTS_PER_WRITE)) {
-      // Each falls due at the moment it is written, however many there are.
+      // Each falls due when it is written, however long the writes before took.
       const at = clock.now();
       await enqueue(
         some.map(({ event, subscription }) => ({ delivery: made(event, subscription, at), body: kept.has(event) ? event.body : null })),
@@ -96,7 +96,7 @@ export const fanOut = ({ subscriptions, events, clock, enqueue }: Ports) => {
       await together(ready);
     } catch (error) {
       if (isUnavailable(error)) throw error;
-      // One of those that were in hand together is at fault: each shows whether it is.
+      // One message of the batch is at fault; handled alone, each shows whether it is the one.
       await fanOutAll([ready]);
     }
   };

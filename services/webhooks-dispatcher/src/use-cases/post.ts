@@ -22,7 +22,7 @@ const BLOCKED: AttemptOutcome = {
   detail: 'The URL is not one that may be called.',
 };
 
-/** Null for a URL that the policy of today refuses. */
+/** Null for a URL that the current policy refuses. */
 function target(url: string, policy: DestinationPolicy): URL | null {
   try {
     return destinationUrl('url', url, policy);
@@ -34,7 +34,7 @@ function target(url: string, policy: DestinationPolicy): URL | null {
 
 type Secrets = Pick<Subscription, 'id' | 'secretSealed' | 'previousSecret'>;
 
-/** What signs at that time: the secret, and the one before it while receivers change over. */
+/** The secrets that sign at this time: the current one, and the one before it while receivers change over. */
 const signingSecrets = ({ id, secretSealed, previousSecret }: Secrets, seal: Seal, now: Date): readonly string[] => {
   const sealed = previousSecret !== null && previousSecret.until > now ? [secretSealed, previousSecret.sealed] : [secretSealed];
   return sealed.map((one) => seal.unseal(one, id).toString());
@@ -52,7 +52,7 @@ interface Sent {
   readonly at: Date;
 }
 
-/** POSTs of the frozen bytes, each signed at its moment. A subscription's URL and secret are read once and kept as long as the function: for one batch. */
+/** POSTs the frozen bytes with a fresh signature. URL and secrets of a subscription are read once and kept for the lifetime of the function: one batch. */
 export const post = ({ receiver, receivers, seal, clock, ...names }: PostPorts) => {
   const known = new Map<string, Addressed | null>();
   const addressed = (subscription: Subscription): Addressed | null => {

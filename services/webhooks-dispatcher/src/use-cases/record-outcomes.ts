@@ -20,9 +20,9 @@ interface Release extends LeaseRelease {
 }
 type Write = (release: Release) => Promise<void>;
 
-/** Ends the leases of deliveries, many at a time, and counts those that it ended: what another worker has by then is that one's to count. */
+/** Ends leases of deliveries, many at a time, and counts those that it ended: a lost lease is for the worker that has the delivery now to count. */
 export function leaseReleases({ deliveries, metrics }: Pick<Ports, 'deliveries' | 'metrics'>) {
-  /** Their release was written once and no answer came: when it is written again there may be no lease any more. */
+  /** Releases that were written once without an answer: when written again, the lease may be gone because the first write ended it. */
   const unconfirmed = new WeakSet<Delivery>();
   const release = async (releases: readonly Release[]): Promise<number> => {
     try {
@@ -32,7 +32,7 @@ export function leaseReleases({ deliveries, metrics }: Pick<Ports, 'deliveries' 
       throw error;
     }
   };
-  /** One batch for all that are counted alike: a write says how many leases there still were, not which. */
+  /** One batch for all that are counted alike: a write returns how many leases it ended, not which. */
   const batchWrites = (count: (released: number) => void): Write =>
     batchWhileBusy<void, Release>(async (releases) => {
       const releasedBefore = releases.filter(({ delivery }) => unconfirmed.has(delivery)).length;
@@ -71,13 +71,13 @@ export function recordOutcomes({ deliveries, subscriptions, metrics, clock, log 
         return await write();
       } catch (error) {
         if (clock.now() >= delivery.claimableAt) throw error;
-        log.warn('an outcome could not be recorded yet', { deliveryId: delivery.id, error });
+        log.warn('outcome not recorded, retrying', { deliveryId: delivery.id, error });
         await clock.sleepUntil(new Date(clock.now().getTime() + RECORD_RETRY_MS), 'poll');
       }
     }
   };
 
-  /** In the order in which this process's attempts at the subscription ended: a success must not wipe a failure that came after it. */
+  /** In the order in which attempts ended in this process: a success must not reset a failure that came after it. */
   const countOutcome = (delivery: Delivery, { outcome, status }: AttemptOutcome, at: Date): Promise<void> => {
     const { subscriptionId, ownerId, epoch } = delivery;
     const ended = { subscriptionId, epoch, at };
@@ -100,7 +100,7 @@ export function recordOutcomes({ deliveries, subscriptions, metrics, clock, log 
     cancelled: (delivery: Delivery, reason: CancelReason): Promise<void> =>
       whileLeased(delivery, () => release(delivery, { kind: 'cancelled', reason, at: clock.now() })),
 
-    /** Answers whether the delivery is finished. The counter first: a crash between the two makes the attempt again, and its key keeps it from counting twice. */
+    /** Whether the delivery is finished. Counts first: after a crash between the two writes the attempt is made again, and its key counts once. */
     async attempted(delivery: Delivery, outcome: AttemptOutcome, startedAt: Date): Promise<boolean> {
       const endedAt = clock.now();
       const after = afterAttempt(delivery, outcome, { startedAt, endedAt });

@@ -11,7 +11,7 @@ interface Ports {
   readonly replays: ReplayStore;
   readonly access: Access;
   readonly clock: Clock;
-  /** There is a replay to work on. */
+  /** Wakes the replay loop. */
   readonly wakeReplays: () => void;
 }
 
@@ -20,14 +20,14 @@ interface ReplayRequest {
   readonly since: Date;
   /** Null for the time of the request. */
   readonly until: Date | null;
-  /** Those of the request: one that comes again finds the replay that it began. */
+  /** The ids of the request: when it is repeated it finds the replay that it started. */
   readonly ids: Ids;
 }
 
 /** Sorts after every id, so that deliveries of the position's own millisecond are taken too. */
 const AFTER_ALL_IDS = '~';
 
-/** Only notes what is to be sent again: the replay loop does the work. */
+/** Stores the request only: the replay loop does the work. */
 export const requestReplay = (ports: Ports) => {
   const own = ownSubscription(ports);
   return async (owner: Owner, { subscriptionId, since, until, ids }: ReplayRequest): Promise<Replay> => {

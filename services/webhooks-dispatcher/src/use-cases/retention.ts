@@ -12,7 +12,7 @@ interface Ports {
 const KEPT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** Deliveries and their bodies are kept for thirty days; the bodies a day longer, so that none is missing to a delivery that is still there. */
+/** Deliveries are kept for thirty days. Bodies are kept a day longer, so that every stored delivery has its body. */
 export const sweepDeliveries =
   ({ deliveries, events, clock }: Ports) =>
   async (): Promise<void> => {
@@ -21,7 +21,7 @@ export const sweepDeliveries =
     await events.sweep(new Date(before - DAY_MS));
   };
 
-/** Nothing of a removed recording stays in the bodies of its events. It never comes there either when the message that it is ready is handled later. */
+/** Drops the bodies of the events of a removed recording, also when the message that it became ready is handled later. */
 export const dropBodies =
   ({ events, clock }: Pick<Ports, 'events' | 'clock'>) =>
   async (bubbleId: string): Promise<void> => {

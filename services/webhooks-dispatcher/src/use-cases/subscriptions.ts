@@ -24,13 +24,12 @@ interface Ports {
   readonly clock: Clock;
 }
 
-/** Who calls. */
 export interface Owner {
   readonly userId: string;
 }
 type Scope = Pick<Subscription, 'teamId' | 'spaceId'>;
 interface NewSubscription extends Scope, Pick<Subscription, 'url' | 'events' | 'filters'> {
-  /** Those of the request: one that comes again finds the subscription that it made. */
+  /** The ids of the request: when it is repeated it finds the subscription that it created. */
   readonly ids: Ids;
 }
 
@@ -38,7 +37,7 @@ const missing = (): never => {
   throw new DomainError('not_found', 'No such webhook subscription.');
 };
 
-/** Every endpoint of webhooks needs it, before anything is said of what exists. */
+/** Every webhook endpoint checks this first, before it says whether anything exists. */
 export const requirePaidAccess =
   ({ access, subscriptions }: Pick<Ports, 'access' | 'subscriptions'>) =>
   async ({ userId }: Owner): Promise<OwnerAccess> => {
@@ -65,7 +64,7 @@ export const requireEnabled = ({ status }: Pick<Subscription, 'status'>): void =
 const forbidden = (field: 'team_id' | 'space_id', what: 'team' | 'space') =>
   new DomainError('forbidden', `${field}: not a ${what} you can access.`);
 
-/** The scope must be one that the owner sees in their teams; a space must lie in the team that is named with it. */
+/** The owner must have access to the team and the space; a space must be in the team that is named with it. */
 const checkScope = async ({ teamId, spaceId }: Scope, { memberships }: OwnerAccess, access: Access): Promise<void> => {
   if (teamId === null && spaceId === null) return;
   const visible = memberships.filter(({ hidden }) => !hidden);
@@ -140,7 +139,7 @@ interface SubscriptionPatch {
   readonly status?: 'active';
 }
 
-/** A new life: nothing of the old one counts any more. */
+/** Starts a new epoch: failures and deliveries of the old one no longer count. */
 const enabled = ({ epoch }: Subscription): SubscriptionChange => ({
   status: 'active',
   disabledAt: null,
@@ -166,7 +165,7 @@ export const changeSubscription = (ports: Ports) => {
   };
 };
 
-/** No attempt begins after it returned: each begins by reading its subscription. */
+/** No attempt starts after it has returned: each one reads its subscription first. */
 export const deleteSubscription = (ports: Ports) => {
   const paid = requirePaidAccess(ports);
   return async (owner: Owner, id: string): Promise<void> => {
@@ -177,9 +176,9 @@ export const deleteSubscription = (ports: Ports) => {
 
 interface Rotation {
   readonly id: string;
-  /** How long the old secret signs beside the new one; of those before it none does any more. */
+  /** How long the old secret also signs. Secrets before it no longer do. */
   readonly overlapSeconds: number;
-  /** Those of the request: one that comes again finds the secret that it made. */
+  /** The ids of the request: when it is repeated it finds the secret that it created. */
   readonly ids: Ids;
 }
 

@@ -17,16 +17,16 @@ const MS = 1000;
 export function dispatchMetrics({ registry }: Pick<Watched, 'registry'>): DispatchMetrics {
   const registers = [registry];
   const attempts = new Counter({ name: 'webhook_attempts_total', help: 'Attempts by outcome', labelNames: ['outcome'], registers });
-  const seconds = new Histogram({ name: 'webhook_attempt_seconds', help: 'Time of an attempt', buckets: ATTEMPT_SECONDS, registers });
+  const seconds = new Histogram({ name: 'webhook_attempt_seconds', help: 'Duration of an attempt', buckets: ATTEMPT_SECONDS, registers });
   const firstLag = new Histogram({
     name: 'webhook_first_attempt_lag_seconds',
-    help: 'From fan-out to the first attempt',
+    help: 'Time from fan-out to the first attempt',
     buckets: LAG_SECONDS,
     registers,
   });
   const late = new Histogram({
     name: 'webhook_retry_lateness_seconds',
-    help: 'From when a retry fell due to its begin',
+    help: 'Time from when a retry fell due to its start',
     buckets: LAG_SECONDS,
     registers,
   });
@@ -38,13 +38,17 @@ export function dispatchMetrics({ registry }: Pick<Watched, 'registry'>): Dispat
   });
   const postponed = new Counter({
     name: 'webhook_postponed_total',
-    help: 'Attempts that were due and not made, without charge, by reason',
+    help: 'Due attempts that were postponed and not counted, by reason',
     labelNames: ['reason'],
     registers,
   });
   const exhausted = new Counter({ name: 'webhook_exhausted_total', help: 'Deliveries whose attempts all failed', registers });
   const disabled = new Counter({ name: 'webhook_subscriptions_disabled_total', help: 'Subscriptions disabled by failures', registers });
-  const leasesLost = new Counter({ name: 'webhook_leases_lost_total', help: 'Outcomes that came after the lease had ended', registers });
+  const leasesLost = new Counter({
+    name: 'webhook_leases_lost_total',
+    help: 'Outcomes that were not recorded because the lease had ended',
+    registers,
+  });
   return {
     attempted({ outcome, tookMs, first, lateMs }) {
       attempts.inc({ outcome });
@@ -59,10 +63,10 @@ export function dispatchMetrics({ registry }: Pick<Watched, 'registry'>): Dispat
   };
 }
 
-/** What stands in the queue, read when somebody asks. */
+/** Gauges of the queue, read at each scrape. */
 export function watchQueue({ registry, inFlight, countDue, nowMs }: Watched): void {
   const registers = [registry];
-  /** Both figures of one scrape are of one look. A store that is away must not take every other figure with it. */
+  /** Both figures of a scrape come from one read. When the store is away, the other figures are still served. */
   let look: Promise<Queue | null> | null = null;
   const queue = (): Promise<Queue | null> => {
     look ??= countDue()
@@ -82,7 +86,7 @@ export function watchQueue({ registry, inFlight, countDue, nowMs }: Watched): vo
   });
   new Gauge({
     name: 'webhook_oldest_due_seconds',
-    help: 'How long the longest due delivery has waited',
+    help: 'Age of the delivery that has been due longest',
     registers,
     async collect() {
       const seen = await queue();
@@ -92,7 +96,7 @@ export function watchQueue({ registry, inFlight, countDue, nowMs }: Watched): vo
   });
   new Gauge({
     name: 'webhook_in_flight',
-    help: 'Attempts on the wire',
+    help: 'Attempts in flight',
     registers,
     collect: function () {
       this.set(inFlight().attempts);

@@ -13,12 +13,12 @@ const CONNECT_CODES = new Set([
   'EAFNOSUPPORT',
   'ETIMEDOUT',
 ]);
-/** This machine has no more of something, or the dispatcher is stopping. */
+/** This machine has run out of something, or the dispatcher is stopping. */
 const EXHAUSTED_CODES = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EAGAIN', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 const DNS_CODES = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED', 'ECANCELLED', 'EBADRESP', 'EBADNAME', 'EFORMERR', 'EAI_AGAIN']);
 const RESET_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'ECONNABORTED', 'EPIPE']);
 const TIMEOUT_CODES = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'ETIMEOUT', 'UND_ERR_ABORTED', 'ABORT_ERR']);
-/** Certificates and handshakes: node's own codes, and OpenSSL's verification results, which are code words like CERT_HAS_EXPIRED. */
+/** Certificates and handshakes: Node's own codes, and OpenSSL's verification results, such as CERT_HAS_EXPIRED. */
 const TLS_CODE =
   /^(ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO$|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERROR_IN_|CRL_|UNSPECIFIED$)/;
 
@@ -27,15 +27,15 @@ interface ErrorFields {
   readonly name?: unknown;
   readonly address?: unknown;
 }
-// Whatever a socket throws is an object with these fields or without them.
+// Errors of sockets may have these fields.
 const fieldsOf = (error: unknown): ErrorFields => (typeof error === 'object' && error !== null ? (error as ErrorFields) : {});
 
-/** No port of ours is left for this very address; of an IPv6 address the code says that there is no IPv6 here. */
+/** There is no local port left for this address. For an IPv6 address the code means that there is no IPv6 here. */
 const isOutOfPorts = ({ code, address }: ErrorFields): boolean => code === 'EADDRNOTAVAIL' && isIPv4(String(address));
 
 export const isExhausted = (error: unknown): boolean => EXHAUSTED_CODES.has(String(fieldsOf(error).code));
 
-/** Null for what only we can be blamed for: whatever it is that went wrong before anything was sent. */
+/** Null when the fault is ours: anything unknown that went wrong before the request was sent. */
 function kindOfFault(error: unknown, isSent: boolean): Outcome | null {
   const { code, name } = fieldsOf(error);
   const text = String(code);
@@ -49,7 +49,7 @@ function kindOfFault(error: unknown, isSent: boolean): Outcome | null {
   return isSent ? 'protocol' : null;
 }
 
-/** Whether the connection broke: only then may a receiver not have seen the request. A deadline that ran out says nothing of that. */
+/** Whether the connection broke. A deadline that ran out does not say whether the receiver saw the request. */
 export const isReset = (error: unknown): error is Error => Error.isError(error) && RESET_CODES.has(String(fieldsOf(error).code));
 
 const NO_ADDRESS = 'The name has no address.';
@@ -59,7 +59,7 @@ const UNKNOWN_AUTHORITY = 'The certificate chain is incomplete, or its authority
 const SELF_SIGNED = 'The certificate is self-signed.';
 const OTHER_NAME = 'The certificate is for another name.';
 
-/** What codes of sockets, resolver and TLS mean to the owner of a receiver. */
+/** What codes of sockets, resolver and TLS mean, in words for the owner of a receiver. */
 const BY_CODE: Readonly<Record<string, string>> = {
   ENOTFOUND: NO_ADDRESS,
   ENODATA: NO_ADDRESS,
@@ -79,7 +79,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   HOSTNAME_MISMATCH: OTHER_NAME,
 };
 
-/** Where no code says more. */
+/** For codes that are not listed. */
 const BY_OUTCOME: Readonly<Partial<Record<Outcome, string>>> = {
   dns: NO_WORD_OF_NAME_SERVERS,
   connect: 'No connection could be made.',
@@ -90,7 +90,7 @@ const BY_OUTCOME: Readonly<Partial<Record<Outcome, string>>> = {
 };
 
 const CODE = /^[A-Z][A-Z0-9_]{2,59}$/;
-/** Outcomes whose codes tell more than the words. */
+/** Outcomes whose detail also shows the code. */
 const CODED = new Set<Outcome>(['tls', 'protocol']);
 
 interface Fault {
@@ -99,14 +99,14 @@ interface Fault {
   readonly isSent: boolean;
 }
 
-/** Why there was no answer, in words and codes of ours: no address, no text of the other side. */
+/** Why there was no answer, in our own words and codes: never an address, never text from the other side. */
 export const detailOfFault = ({ outcome, code, isSent }: Fault): string | null => {
   if (outcome === 'timeout') return isSent ? 'No answer came in time.' : 'No connection was made in time.';
   const words = BY_CODE[code] ?? BY_OUTCOME[outcome] ?? null;
   return words !== null && CODED.has(outcome) && CODE.test(code) ? `${words} (${code})` : words;
 };
 
-/** How an attempt ends that failed with this error before the head of an answer; null for what only we can be blamed for. */
+/** The outcome of an attempt that failed with this error before the head of an answer arrived; null when the fault is ours. */
 export function outcomeOfFault(error: unknown, isSent: boolean): Pick<AttemptOutcome, 'outcome' | 'detail'> | null {
   const outcome = kindOfFault(error, isSent);
   return outcome && { outcome, detail: detailOfFault({ outcome, code: String(fieldsOf(error).code), isSent }) };
@@ -114,7 +114,7 @@ export function outcomeOfFault(error: unknown, isSent: boolean): Pick<AttemptOut
 
 const MAX_TARGET_CHARACTERS = 200;
 
-/** Where a redirect leads, without what may be secret in it: query, fragment and credentials. */
+/** The target of a redirect without what may be secret in it: query, fragment and credentials. */
 export const detailOfRedirect = (location: string | null, from: URL): string => {
   const target = location === null ? null : URL.parse(location, from);
   if (target === null || !/^https?:$/.test(target.protocol)) return 'Redirects are not followed.';

@@ -13,19 +13,19 @@ const MAX_ANSWER_BYTES = 16 * 1024;
 const PREVIEW_CHARACTERS = 500;
 
 interface ReceiverOptions extends GuardedConnectOptions {
-  /** From the first look-up to the status line, and no longer for the body. */
+  /** From the first look-up to the end of the body; a status line within it makes the outcome. */
   readonly deadlineMs: number;
-  /** Milliseconds that never go back. Sockets live in real time, whatever the clock of the process says. */
+  /** Monotonic milliseconds: sockets run in real time, whatever the clock of the process says. */
   readonly elapsed: () => number;
-  /** To one origin; as many as POSTs at once, so that none waits for a connection while its deadline runs. */
+  /** Connections per origin: as many as POSTs at the same time, so that none waits for one while its deadline runs. */
   readonly connections: number;
 }
 
-/** What is looked at of an answer: its final status, and the first of its body as it came. */
+/** What is read of an answer: its final status and the start of its body, not decompressed. */
 interface Answer {
   readonly status: number;
   readonly body: Buffer;
-  /** Where a redirect leads, as the receiver wrote it. */
+  /** The `Location` header as the receiver wrote it. */
   readonly location: string | null;
 }
 
@@ -34,17 +34,17 @@ interface PostOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   readonly maxBytes: number;
-  /** Ends the POST wherever it is. */
+  /** Ends the POST at any stage. */
   readonly signal: AbortSignal;
-  /** From now on the request is written to a connection. */
+  /** Called when the request starts to be written to a connection. */
   readonly onSend: () => void;
 }
 
 const FINAL_STATUS = 200;
 
 /**
- * One POST on undici's own interface to handlers, without the streams that nobody would read. Rejects with what went wrong before the head of the answer;
- * what is wrong with a body, and where it is cut off, changes nothing.
+ * One POST through undici's handler interface, without streams that would not be read. Rejects when something fails before the head of the answer has
+ * arrived; a fault in the body, or its end, changes nothing.
  */
 function postToReceiver(agent: Agent, { url, headers, body, maxBytes, signal, onSend }: PostOptions): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
@@ -99,11 +99,11 @@ const outcomeOfStatus = (status: number): AttemptOutcome['outcome'] => {
   return status < 500 ? '4xx' : '5xx';
 };
 
-/** Never decompressed. Characters are code points, of at most two units each. */
+/** Characters are code points, of at most two UTF-16 units each. */
 const previewOf = (body: Buffer): string =>
   [...body.toString('utf8').slice(0, 2 * PREVIEW_CHARACTERS)].slice(0, PREVIEW_CHARACTERS).join('').replaceAll(/\p{C}/gu, ' ');
 
-/** Posts to receivers over shared keep-alive connections, with the address guard at every connect. Redirects are answers like others. */
+/** Posts to receivers over shared keep-alive connections, with the address guard at every connect. Redirects are not followed. */
 export function createReceiver({ deadlineMs, elapsed, connections, ...guard }: ReceiverOptions): Receiver {
   const deaths = idleDeaths();
   const common = {
@@ -142,7 +142,7 @@ export function createReceiver({ deadlineMs, elapsed, connections, ...guard }: R
       const tookMs = () => Math.round(elapsed() - startedAt);
       try {
         const answer = await send(pooled).catch((error) => {
-          // The receiver may not have seen the request.
+          // The receiver closed an idle connection and may not have seen the request.
           if (isReset(error) && deaths.has(error)) return send(fresh);
           throw error;
         });

@@ -12,8 +12,8 @@ const fits = (byte: number, at: number): boolean => {
 };
 
 /**
- * Where an answer stands: at so many bytes of a status line, in the rest of the head of an interim answer, or past all interim answers, where nothing is
- * looked at any more. The bytes may come in any pieces.
+ * Tracks where in an answer the bytes are: in a status line, in the rest of the head of an interim answer, or past all interim answers, where bytes are no
+ * longer read. They may arrive in chunks of any size.
  */
 function interimAnswers() {
   let state: 'status line' | 'interim head' | 'past' = 'past';
@@ -21,7 +21,7 @@ function interimAnswers() {
   let isContinue = true;
   let lineLength = 0;
 
-  /** Answers the byte that takes its place. */
+  /** Returns the byte that takes its place. */
   const ofStatusLine = (byte: number): number => {
     if (at === 0 && (byte === CR || byte === LF)) return byte;
     if (!fits(byte, at)) state = 'past';
@@ -55,9 +55,9 @@ function interimAnswers() {
 }
 
 /**
- * A client passes over every interim answer, also one that it did not ask for (RFC 9110, 15.2). undici does, but for 100 Continue, at which it ends the
- * connection (https://github.com/nodejs/undici/issues/197): it is given 102 Processing instead. What is written begins a request, and so a new answer: one
- * request is on a connection at a time.
+ * A client skips every interim answer, also one that it did not ask for (RFC 9110, 15.2). undici does, except for 100 Continue, at which it closes the
+ * connection (https://github.com/nodejs/undici/issues/197), so it is shown 102 Processing instead. A write starts a request, and so a new answer: there is
+ * one request on a connection at a time.
  */
 export function passOverContinue(socket: Duplex): void {
   const answers = interimAnswers();
@@ -75,7 +75,7 @@ export function passOverContinue(socket: Duplex): void {
 
 /**
  * Knows the errors of sockets that had served before and died with no byte of the answer to what was written last: the receiver had closed them while they
- * were idle. undici neither tries these again nor tells them from others (https://github.com/nodejs/undici/issues/3492).
+ * were idle. undici neither retries these nor tells them apart (https://github.com/nodejs/undici/issues/3492).
  */
 export function idleDeaths() {
   const errors = new WeakSet<Error>();

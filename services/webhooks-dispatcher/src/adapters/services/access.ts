@@ -13,7 +13,7 @@ export const access = (identity: InternalClient): Access => ({
   async ask({ userIds, teamIds }) {
     const body = { user_ids: userIds, team_ids: teamIds };
     const { users, teams } = await identity.post('/internal/v1/access', { body, schema: AccessResponse });
-    // Who is unknown is said to be: of somebody who was left out nothing is known, and nothing may be ended for it.
+    // Identity also lists ids that it does not know: an id that is missing from the answer proves nothing, so nothing may end because of it.
     if (!namesAll(users, userIds) || !namesAll(teams, teamIds)) throw new DomainError('unavailable', 'Incomplete answer from identity.');
     return {
       users: new Map(

@@ -7,7 +7,7 @@ export const readability = (bubblesQuery: InternalClient): Readability => ({
   async ask(pairs) {
     const body = { pairs: pairs.map(({ userId, bubbleId }) => ({ user_id: userId, bubble_id: bubbleId })) };
     const { answers } = await bubblesQuery.post('/internal/v1/readable', { body, schema: ReadableResponse });
-    // Answers are matched by place: one that is out of step must not give one owner another's right.
+    // Answers are matched by position: a shifted one would give an owner the rights of another.
     const inStep =
       answers.length === pairs.length &&
       answers.every(({ user_id, bubble_id }, n) => user_id === pairs[n]?.userId && bubble_id === pairs[n]?.bubbleId);

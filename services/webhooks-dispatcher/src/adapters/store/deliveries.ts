@@ -7,7 +7,7 @@ import type { DeliveryStore, DueDelivery, LeaseRelease } from '../../ports.ts';
 type Renamed = 'id' | 'attemptCount' | 'attemptsBeforeQueue' | 'maxAttempts' | 'claimCount' | 'log';
 type StoredRecord = Omit<AttemptRecord, 'number'> & { readonly n: number };
 
-/** Under the names of the releases that may run beside this one. */
+/** The stored form. Its field names are those of earlier releases, which may run beside this one. */
 export interface DeliveryDoc extends Omit<Delivery, Renamed> {
   readonly _id: string;
   readonly attempt: number;
@@ -15,7 +15,7 @@ export interface DeliveryDoc extends Omit<Delivery, Renamed> {
   readonly budget: number;
   readonly claims: number;
   readonly log: readonly StoredRecord[];
-  /** It is postponed: it waits for a service that could not be asked, not for its time. */
+  /** Whether it is postponed: it waits for a service that could not be asked. */
   readonly putOff: boolean;
 }
 
@@ -28,7 +28,7 @@ export const newestFirst = (position: CreatedPosition | null) => ({
   sort: { createdAt: -1, _id: -1 } as const,
 });
 
-/** A delivery can be sent again by hand without end. */
+/** A delivery can be sent again by hand any number of times. */
 const MAX_LOG_RECORDS = 50;
 const DUE_FIELDS = { _id: 1, subscriptionId: 1, ownerId: 1, origin: 1, attempt: 1 } as const;
 

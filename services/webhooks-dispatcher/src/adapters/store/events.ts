@@ -28,7 +28,7 @@ export const createEventStore = (collection: Collection<EventDoc>): EventStore =
   async dropBody({ id, bubbleId, type, at }) {
     const drop = () =>
       collection.updateOne({ _id: id }, { $set: { body: null }, $setOnInsert: { bubbleId, type, createdAt: at } }, { upsert: true });
-    // Fan-out inserted it in between: now there is a body to drop.
+    // Fan-out inserted the event in between: now there is a body to drop.
     if ((await drop()) === 'duplicate') await drop();
   },
   sweep: (before) => sweepSlices(collection, { createdAt: { $lt: before } }),

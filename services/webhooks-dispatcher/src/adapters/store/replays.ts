@@ -3,7 +3,7 @@ import { createWorkQueue } from '@bubbles/store/work/work-queue.ts';
 import type { Replay } from '../../domain/replay.ts';
 import type { ReplayStore } from '../../ports.ts';
 
-/** `_id` is the subscription's: it has at most one. */
+/** `_id` is the id of the subscription, which has at most one replay. */
 export interface ReplayDoc extends Omit<Replay, 'id' | 'subscriptionId'> {
   readonly _id: string;
   readonly replayId: string;

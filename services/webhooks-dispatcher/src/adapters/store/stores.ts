@@ -4,7 +4,7 @@ import { createEventStore, type EventDoc } from './events.ts';
 import { createReplayStore, type ReplayDoc } from './replays.ts';
 import { createSubscriptionStore, type SubscriptionDoc } from './subscriptions.ts';
 
-/** Of each collection. */
+/** The indexes of each collection. */
 export const INDEXES = {
   subscriptions: [
     { name: 'owner', keys: { ownerId: 1, createdAt: -1, _id: -1 } },

@@ -11,23 +11,23 @@ import { newestFirst } from './deliveries.ts';
 
 type Renamed = 'id' | 'consecutiveFailures' | 'countedFailureKeys' | 'testedAt' | 'ownerLife';
 
-/** Under the names of the releases that may run beside this one. */
+/** The stored form. Its field names are those of earlier releases, which may run beside this one. */
 export interface SubscriptionDoc extends Omit<Subscription, Renamed> {
   readonly _id: string;
   readonly fails: number;
   readonly streak: readonly string[];
-  /** Optimistic lock of what the owner changes. It rises too when failures disable, so that a change in progress starts over; other results leave it alone. */
+  /** Optimistic lock of changes by the owner. Disabling by failures counts it up too, so that a change in progress starts over; other outcomes do not. */
   readonly revision: number;
-  /** Its place among those of its owner and among those of its team, each taken once. Absent from documents that are older than the quota. */
+  /** Its numbered places in the quotas of owner and team, each taken once. Absent from documents that are older than the quotas. */
   readonly places?: readonly string[];
-  /** Absent from older documents too. */
+  /** Absent from older documents, as is `ownerLife`. */
   readonly testedAt?: readonly Date[];
   readonly ownerLife?: number;
 }
 
 type Placed = Pick<SubscriptionDoc, 'places'>;
 
-/** A place that none of the others has; null when there are as many as there may be. */
+/** A place in the quota that none of the others has; null when the quota is used up. */
 function freePlace(prefix: string, others: readonly Placed[], limit: number): string | null {
   const taken = new Set(others.flatMap(({ places = [] }) => places));
   const placeless = others.filter(({ places }) => places === undefined).length;
@@ -36,7 +36,7 @@ function freePlace(prefix: string, others: readonly Placed[], limit: number): st
   return null;
 }
 
-/** Of each life of a subscription: one write for all that come together. */
+/** The latest outcome of each epoch of a subscription: one write for all of a batch. */
 const latest = (results: readonly EndedAttempt[]): ReadonlyMap<string, EndedAttempt> => {
   const found = new Map<string, EndedAttempt>();
   for (const result of results) {
@@ -94,7 +94,7 @@ function insertWithin(collection: Collection<SubscriptionDoc>): SubscriptionStor
       if (!Array.isArray(places)) return places;
       if (await collection.insert({ _id: id, revision: 1, places, fails: consecutiveFailures, streak: countedFailureKeys, ...same }))
         return 'inserted';
-      // Somebody took a place meanwhile: there may be another one.
+      // Another insert took the place meanwhile: there may be another one.
       if ((await collection.findOne({ _id: id })) !== null) return 'id_taken';
     }
   };
@@ -142,7 +142,7 @@ export function createSubscriptionStore(collection: Collection<SubscriptionDoc>)
         { _id: subscriptionId, epoch, streak: { $ne: key } },
         { $inc: { fails: 1 }, $push: { streak: { $each: [key], $slice: -MAX_CONSECUTIVE_FAILURES } }, $max: { lastFailureAt: at } },
       );
-      // Also when this failure was counted before: a crash between the two writes is made good when the attempt is reported again.
+      // Also when this failure was counted before: that repairs a crash between the two writes, since the attempt is reported again.
       const disabled = await collection.updateOne(
         { _id: subscriptionId, epoch, status: 'active', fails: { $gte: MAX_CONSECUTIVE_FAILURES } },
         { $set: { status: 'disabled', disabledAt: at, disabledReason: DISABLED_BY_FAILURES }, $inc: { revision: 1 } },
