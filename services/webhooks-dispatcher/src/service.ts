@@ -8,10 +8,9 @@ import { deliveryRoutes } from './adapters/http/deliveries.ts';
 import { sampleBubble } from './adapters/http/sample-bubble.ts';
 import { webhookSpecs } from './adapters/http/webhook-specs.ts';
 import { webhookRoutes } from './adapters/http/webhooks.ts';
-import { dispatchMetrics, watchQueue } from './adapters/metrics/dispatch-metrics.ts';
+import { createDispatchMetrics, watchQueue } from './adapters/metrics/dispatch-metrics.ts';
 import { createReceiver } from './adapters/receiver/receiver.ts';
-import { access } from './adapters/services/access.ts';
-import { readability } from './adapters/services/readability.ts';
+import { createAccess, createReadability } from './adapters/services/peers.ts';
 import { openStores } from './adapters/store/stores.ts';
 import type { DestinationPolicy } from './address-guard/destination-url.ts';
 import { addressPolicy } from './address-guard/public-address.ts';
@@ -80,11 +79,11 @@ const compose = (config: Config, context: ServiceContext<typeof VARIABLES>): Com
     log,
     receivers,
     sampleBubble: sampleBubble(config.appBaseUrl),
-    access: access(client('identity-and-oauth')),
-    readability: readability(client('bubbles-query')),
+    access: createAccess(client('identity-and-oauth')),
+    readability: createReadability(client('bubbles-query')),
     receiver: posts,
     seal,
-    metrics: dispatchMetrics(metrics),
+    metrics: createDispatchMetrics(metrics),
     wake: () => deliveries.poke(),
     wakeReplays: () => replays.poke(),
     quiet: () => {

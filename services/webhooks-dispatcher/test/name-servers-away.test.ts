@@ -5,7 +5,7 @@ import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { dispatchMetrics } from '../src/adapters/metrics/dispatch-metrics.ts';
+import { createDispatchMetrics } from '../src/adapters/metrics/dispatch-metrics.ts';
 import { createReceiver } from '../src/adapters/receiver/receiver.ts';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { addressPolicy } from '../src/address-guard/public-address.ts';
@@ -60,7 +60,7 @@ it('[DLV-04] while our name servers refuse to be asked deliveries wait, and nobo
     receiver: posts,
     receivers: policy,
     seal: { seal: () => '', unseal: () => Buffer.from('secret') },
-    metrics: dispatchMetrics({ registry: new Registry() }),
+    metrics: createDispatchMetrics({ registry: new Registry() }),
     clock,
     log: memoryLog(),
     timing: { deadlineMs: 5000 },

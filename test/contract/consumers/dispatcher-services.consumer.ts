@@ -1,8 +1,7 @@
 import { ReadableResponse } from '@bubbles/contracts/internal/bubbles-query.ts';
 import { AccessResponse } from '@bubbles/contracts/internal/identity.ts';
 import { internalClient } from '@bubbles/http/client/internal-client.ts';
-import { access } from '@bubbles/webhooks-dispatcher/adapters/services/access.ts';
-import { readability } from '@bubbles/webhooks-dispatcher/adapters/services/readability.ts';
+import { createAccess, createReadability } from '@bubbles/webhooks-dispatcher/adapters/services/peers.ts';
 import { describe, expect, it } from '@jest/globals';
 import { Matchers } from '@pact-foundation/pact';
 import { BUBBLE_ID, CHANNEL_ID, TEAM_ID, USER_ID } from '../examples.ts';
@@ -41,7 +40,7 @@ describe('the dispatcher asks before each attempt', () => {
         response.jsonBody(body).matchingRules({ body: [...rules] });
       })
       .executeTest(async ({ url }) => {
-        const { users, teams } = await access(clientOf('identity-and-oauth', url)).ask({ userIds: [USER_ID], teamIds: [TEAM_ID] });
+        const { users, teams } = await createAccess(clientOf('identity-and-oauth', url)).ask({ userIds: [USER_ID], teamIds: [TEAM_ID] });
         expect(users.get(USER_ID)).toMatchObject({ active: true, pays: true, life: 1 });
         expect(teams.get(TEAM_ID)).toEqual({ plan: 'pro', archived: false });
       });
@@ -62,7 +61,7 @@ describe('the dispatcher asks before each attempt', () => {
         response.jsonBody(body).matchingRules({ body: [...rules] });
       })
       .executeTest(async ({ url }) => {
-        const answers = await readability(clientOf('bubbles-query', url)).ask([{ userId: USER_ID, bubbleId: BUBBLE_ID }]);
+        const answers = await createReadability(clientOf('bubbles-query', url)).ask([{ userId: USER_ID, bubbleId: BUBBLE_ID }]);
         expect(answers).toEqual([{ participates: true, bubble: { teamId: TEAM_ID, channelId: CHANNEL_ID, authorId: USER_ID } }]);
       });
   });

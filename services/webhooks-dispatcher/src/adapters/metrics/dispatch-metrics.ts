@@ -14,7 +14,7 @@ const ATTEMPT_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const LAG_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300];
 const MS = 1000;
 
-export function dispatchMetrics({ registry }: Pick<Watched, 'registry'>): DispatchMetrics {
+export function createDispatchMetrics({ registry }: Pick<Watched, 'registry'>): DispatchMetrics {
   const registers = [registry];
   const attempts = new Counter({ name: 'webhook_attempts_total', help: 'Attempts by outcome', labelNames: ['outcome'], registers });
   const seconds = new Histogram({ name: 'webhook_attempt_seconds', help: 'Duration of an attempt', buckets: ATTEMPT_SECONDS, registers });

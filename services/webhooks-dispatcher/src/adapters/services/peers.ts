@@ -1,15 +1,16 @@
+import { ReadableResponse } from '@bubbles/contracts/internal/bubbles-query.ts';
 import { AccessResponse } from '@bubbles/contracts/internal/identity.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { FIRST_LIFE } from '../../domain/subscription.ts';
-import type { Access } from '../../ports.ts';
+import type { Access, Readability } from '../../ports.ts';
 
 const namesAll = (answers: readonly { readonly id: string }[], ids: readonly string[]): boolean => {
   const named = new Set(answers.map(({ id }) => id));
   return ids.every((id) => named.has(id));
 };
 
-export const access = (identity: InternalClient): Access => ({
+export const createAccess = (identity: InternalClient): Access => ({
   async ask({ userIds, teamIds }) {
     const body = { user_ids: userIds, team_ids: teamIds };
     const { users, teams } = await identity.post('/internal/v1/access', { body, schema: AccessResponse });
@@ -33,5 +34,21 @@ export const access = (identity: InternalClient): Access => ({
       ),
       teams: new Map(teams.map(({ id, plan, archived }) => [id, { plan, archived }])),
     };
+  },
+});
+
+export const createReadability = (bubblesQuery: InternalClient): Readability => ({
+  async ask(pairs) {
+    const body = { pairs: pairs.map(({ userId, bubbleId }) => ({ user_id: userId, bubble_id: bubbleId })) };
+    const { answers } = await bubblesQuery.post('/internal/v1/readable', { body, schema: ReadableResponse });
+    // Answers are matched by position: a shifted one would give an owner the rights of another.
+    const inStep =
+      answers.length === pairs.length &&
+      answers.every(({ user_id, bubble_id }, n) => user_id === pairs[n]?.userId && bubble_id === pairs[n]?.bubbleId);
+    if (!inStep) throw new DomainError('unavailable', 'Answer order does not match the request.');
+    return answers.map(({ participates, bubble }) => ({
+      participates,
+      bubble: bubble && { teamId: bubble.team_id, channelId: bubble.channel_id, authorId: bubble.author_id },
+    }));
   },
 });
