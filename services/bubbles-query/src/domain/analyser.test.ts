@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { tokensOf } from '../../test/search/definition.ts';
-import { atOnce, cardText, readPlaced, readWords } from './search-card.ts';
+import { atOnce, cardText, readPositioned, readWords } from './search-card.ts';
 
 const wordsOf = (text: string): string[] => tokensOf(text).map((token) => token.text);
 
@@ -115,13 +115,13 @@ describe('a card', () => {
   it('says every token of the title with its place and every word of the notes once', () => {
     const card = atOnce(cardText({ title: 'Follow-up C++', summary: 'one two one' }));
     expect(card).toEqual({ title: 'followup:0-1 follow:0 up:1 c++:2 c:2', notes: 'one two' });
-    expect(readPlaced(card.title)).toEqual(tokensOf('Follow-up C++'));
+    expect(readPositioned(card.title)).toEqual(tokensOf('Follow-up C++'));
     expect(readWords(card.notes)).toEqual(['one', 'two']);
   });
 
   it('is empty for a bubble without text', () => {
     expect(atOnce(cardText({ title: null, summary: null }))).toEqual({ title: '', notes: '' });
-    expect(readPlaced('')).toEqual([]);
+    expect(readPositioned('')).toEqual([]);
     expect(readWords('')).toEqual([]);
   });
 });

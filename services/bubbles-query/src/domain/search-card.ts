@@ -46,7 +46,7 @@ export interface PersonRow {
   readonly name: string;
 }
 
-const placed = (token: Token): string =>
+const positioned = (token: Token): string =>
   token.start === token.end ? `${token.text}:${token.start}` : `${token.text}:${token.start}-${token.end}`;
 
 /** How much of a text is read, and how long what is kept of it may be. Search does not find what does not fit. */
@@ -81,7 +81,7 @@ export function* cardText({
   readonly title: string | null;
   readonly summary: string | null;
 }): Generator<null, { readonly title: string; readonly notes: string }> {
-  return { title: yield* itemsOf(title, TITLE_ROOM, placed), notes: yield* itemsOf(summary, NOTES_ROOM, ({ text }) => text) };
+  return { title: yield* itemsOf(title, TITLE_ROOM, positioned), notes: yield* itemsOf(summary, NOTES_ROOM, ({ text }) => text) };
 }
 
 /** As much of a name as is read. */
@@ -95,9 +95,9 @@ export const atOnce = <T>(work: Generator<null, T>): T => {
   }
 };
 
-export const nameText = (name: string | null): string => atOnce(itemsOf(name, NAME_ROOM, placed));
+export const nameText = (name: string | null): string => atOnce(itemsOf(name, NAME_ROOM, positioned));
 
-export const readPlaced = (text: string): Token[] =>
+export const readPositioned = (text: string): Token[] =>
   text === ''
     ? []
     : text.split(' ').map((item) => {

@@ -1,5 +1,5 @@
 import type { Position } from '../domain/ranking.ts';
-import { type CardRow, readPlaced } from '../domain/search-card.ts';
+import { type CardRow, readPositioned } from '../domain/search-card.ts';
 import type { SearchRequest } from '../ports.ts';
 import type { AuthorNames } from './author-names.ts';
 import { createDelta } from './delta.ts';
@@ -185,7 +185,7 @@ const createAuthorField = (interners: Interners, names: AuthorNames) => {
   return (dictionary: Dictionary): Field => {
     if (!isCurrent(dictionary) || field === null) {
       const tokens = ['', ...interners.authors.texts().map(names.nameOf)].map((name) =>
-        readPlaced(name).flatMap((token) => [dictionary.intern(token.text), token.start, token.end]),
+        readPositioned(name).flatMap((token) => [dictionary.intern(token.text), token.start, token.end]),
       );
       field = positionalField(tokens.length, (author) => tokens[author] ?? [], { renumber: (id) => id, bound: dictionary.size() });
       made = dictionary;

@@ -1,4 +1,4 @@
-import { type CardRow, readPlaced, readWords } from '../domain/search-card.ts';
+import { type CardRow, readPositioned, readWords } from '../domain/search-card.ts';
 import { eachDocument, readTokens } from './field.ts';
 import { createSegmentBuilder, type IndexedBubble, idAt, type Segment } from './segment.ts';
 import { packTerms, type SortedTerms, termAt } from './sorted-terms.ts';
@@ -65,7 +65,7 @@ export const indexedBubble = (row: CardRow, interners: Interners, idOf: (text: s
   channel: interners.channels.ordinalOf(row.channelId),
   type: interners.types.ordinalOf(row.type),
   author: interners.authors.ordinalOf(row.authorId),
-  title: readPlaced(row.title).flatMap((token) => [idOf(token.text), token.start, token.end]),
+  title: readPositioned(row.title).flatMap((token) => [idOf(token.text), token.start, token.end]),
   notes: readWords(row.notes).map(idOf),
 });
 

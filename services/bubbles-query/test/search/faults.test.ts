@@ -26,7 +26,7 @@ it('[SRCH-04] a card that cannot be taken leaves those before it neither lost no
   expect(pull(index, { q: 'sprint' }).map(({ id }) => id)).toEqual([uuidOf(2), uuidOf(1)]);
 });
 
-it('[SRCH-03] a merge whose result cannot be taken is told, and the index built anew', async () => {
+it('[SRCH-03] a merge whose result cannot be taken is told, and the index built again', async () => {
   const rows = Array.from({ length: 601 }, (_, number) => cardOf(sprint(number), 1));
   const feed = { shown: 1, reads: 0 };
   const faults: unknown[] = [];

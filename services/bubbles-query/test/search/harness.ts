@@ -54,10 +54,10 @@ export const cardOf = (bubble: TestBubble, rowVersion: number, readable = true):
   };
 };
 
-/** A book that knows every author by the name that is the id. */
+/** Knows every author by the name that is the id. */
 export const selfNamed = (): AuthorNames => {
-  const book = createAuthorNames();
-  return { ...book, nameOf: nameText };
+  const names = createAuthorNames();
+  return { ...names, nameOf: nameText };
 };
 
 export const indexOf = (bubbles: readonly TestBubble[], names: AuthorNames = selfNamed()): CallerIndex => {

@@ -163,7 +163,7 @@ describe('the indexes of callers', () => {
     await compare([...bubbles, ...later]);
   });
 
-  it('builds anew when a merge failed', async () => {
+  it('builds again when a merge failed', async () => {
     const w = world();
     const faults: unknown[] = [];
     const builder = { ...inlineBuilder(), merge: () => Promise.reject(new Error('out of memory')) };
