@@ -19,9 +19,10 @@ interface ReconnectingClientOptions<C extends Client> {
 }
 
 /**
- * The driver's client, replaced when it will never reach the database again. Driver 7.8 has two faults, each shown by a test that says when its part here
- * can go. A client whose first connect failed stays closed (https://github.com/mongodb/node-mongodb-native/pull/3618 is about its lock). And a check that is
- * written to a socket which is closed but has not said so yet waits without limit for room, so that its server counts as gone ever after.
+ * The driver's client, replaced when it will never reach the database again. Driver 7.8 has two faults; a test for each says when its part here can go.
+ * A client whose first connect failed stays closed: https://github.com/mongodb/node-mongodb-native/pull/3618 reports how it keeps others from connecting.
+ * A check that is written to a closed socket waits for 'drain' without limit, and its server counts as unreachable from then on:
+ * https://github.com/mongodb/node-mongodb-native/pull/4245 reports the same wait for other commands.
  */
 export interface ReconnectingClient<C extends Client> {
   current(): C;
