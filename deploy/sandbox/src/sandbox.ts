@@ -5,6 +5,7 @@ import { prefixesIn } from '@bubbles/gateway/documents/ownership.ts';
 import { type Gateway, startGateway } from '@bubbles/gateway/gateway.ts';
 import type { ServiceDefinition } from '@bubbles/host/service.ts';
 import { type Address, type HeldPort, holdPort } from '@bubbles/http/wire/listen.ts';
+import { keyedMutex } from '@bubbles/kernel/concurrency.ts';
 import { errorCode } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { isAddressFault, StartupError } from '@bubbles/kernel/run-process.ts';
@@ -15,7 +16,6 @@ import { type CallerKeys, createCallerKeys } from './caller-keys.ts';
 import { type SteppingClock, steppingClock } from './clock/stepping-clock.ts';
 import type { SandboxConfig } from './config.ts';
 import { controlApp } from './control/control-app.ts';
-import { createLock } from './control/lock.ts';
 import type { SandboxControl } from './control/routes.ts';
 import { openStore } from './open-store.ts';
 import { outboxes as openOutboxes } from './outboxes.ts';
@@ -105,7 +105,7 @@ interface ControlParts {
 }
 
 const controlOf = ({ store, place, clock, settle, services, gateway }: ControlParts): SandboxControl => ({
-  lock: createLock(),
+  lock: keyedMutex(),
   actions: () => services.actions(),
   world: () => services.world(),
   baseUrl: () => place.url,

@@ -1,6 +1,7 @@
 import type { Bus, EventDefinition } from '@bubbles/bus/bus.ts';
 import type { MemoryBus } from '@bubbles/bus/memory/memory.ts';
 import type { SettleScope } from '@bubbles/host/service.ts';
+import { withTimeout } from '@bubbles/kernel/concurrency.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 
 /** The same bus, with a count of what was handed to it and not given back: work that made other work. What a consumer that is down refuses makes none. */
@@ -68,16 +69,8 @@ export const settling = ({ bus, parts, waiting, isPartial }: Settling): Settle =
     );
   };
 
-  return async (scope, limitMs = LIMIT_MS) => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      const seconds = Math.round(limitMs / 1000);
-      timer = setTimeout(() => reject(new DomainError('internal', `Something is still in flight after ${seconds} seconds.`)), limitMs);
-    });
-    try {
-      await Promise.race([rounds(scope).then(checkOutboxes), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+  return (scope, limitMs = LIMIT_MS) => {
+    const error = () => new DomainError('internal', `Something is still in flight after ${Math.round(limitMs / 1000)} seconds.`);
+    return withTimeout(limitMs, () => rounds(scope).then(checkOutboxes), { error });
   };
 };

@@ -3,6 +3,7 @@ import { AssertionClaims, type Caller, CREDENTIAL_REFUSALS } from '@bubbles/cont
 import { AssertionKeySet } from '@bubbles/contracts/internal/identity.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
+import { singleFlight } from '@bubbles/kernel/concurrency.ts';
 import { DomainError, isDomainError, refusal } from '@bubbles/kernel/errors.ts';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import type { Authenticator } from './guards.ts';
@@ -70,8 +71,6 @@ export const createAssertionKeys = ({ fetchKeys, clock }: KeyOptions): Assertion
   let fetchAfter = Number.NEGATIVE_INFINITY;
   let freshUntil = Number.NEGATIVE_INFINITY;
 
-  let fetching: Promise<void> | null = null;
-
   const fetchNow = async () => {
     fetchAfter = clock.monotonic() + COOLDOWN_AFTER_FAILURE_MS;
     const { keys } = await fetchKeys();
@@ -83,13 +82,9 @@ export const createAssertionKeys = ({ fetchKeys, clock }: KeyOptions): Assertion
     fetchAfter = now + COOLDOWN_MS;
     freshUntil = now + MAX_KEY_AGE_MS;
   };
-  const fetchIfDue = async () => {
-    if (fetching === null && clock.monotonic() < fetchAfter) return;
-    fetching ??= fetchNow().finally(() => {
-      fetching = null;
-    });
-    await fetching;
-  };
+  const fetchIfDue = singleFlight(async () => {
+    if (clock.monotonic() >= fetchAfter) await fetchNow();
+  });
   const freshKey = (kid: string): KeyObject | null => {
     const now = clock.monotonic();
     const key = now < freshUntil ? published?.get(kid) : undefined;

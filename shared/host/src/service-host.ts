@@ -10,6 +10,7 @@ import { createHttpApp } from '@bubbles/http/routes/app.ts';
 import type { HttpAppOptions } from '@bubbles/http/routes/serve-route.ts';
 import type { Address } from '@bubbles/http/wire/listen.ts';
 import { type Drain, SERVICE_LIMITS } from '@bubbles/http/wire/server.ts';
+import { backoffMs, withTimeout } from '@bubbles/kernel/concurrency.ts';
 import { isDomainError } from '@bubbles/kernel/errors.ts';
 import { type Job, type RunningJobs, runJobs } from '@bubbles/store/work/run-jobs.ts';
 import type { Infra, Service, SettleScope } from './service.ts';
@@ -45,7 +46,6 @@ export const INSTANT_DRAIN: Drain = { noticeMs: 0, deadlineMs: 5000 };
 const BUDGET_MS = 20_000;
 const PING_LIMIT_MS = 2000;
 const SHEDDING_LIMIT_MS = 10_000;
-const BACKOFF_MS = { first: 250, most: 5000 };
 
 /** Shows its probes first, then starts the service, again and again while its store cannot be reached, and goes on the wire. */
 export const hostService = async (options: HostOptions): Promise<Host> => {
@@ -105,22 +105,20 @@ const handlerOf = ({ service, infra, metrics, shedder, publicBaseUrl, internalAu
 const notReady = async ({ infra, shedder }: HostOptions): Promise<string | null> => {
   const since = shedder.refusingSince();
   if (since !== null && performance.now() - since > SHEDDING_LIMIT_MS) return 'overloaded';
-  const answered = infra.database.ping().then(
-    () => null,
-    () => 'database unreachable',
-  );
-  const silent = new AbortController();
-  const late = pause(PING_LIMIT_MS, 'database silent', { signal: silent.signal, ref: false }).catch(() => null);
-  const reason = await Promise.race([answered, late]);
-  silent.abort();
-  return reason;
+  const ping = () =>
+    infra.database.ping().then(
+      () => null,
+      () => 'database unreachable',
+    );
+  // The ping itself never rejects.
+  return await withTimeout(PING_LIMIT_MS, ping).catch(() => 'database silent');
 };
 
 /** Waits in real time, since a store comes back in real time. Null when it was told to stop before it had started. */
 const startService = async (options: HostOptions, stopping: AbortSignal): Promise<RunningJobs | null> => {
   const { service, infra, startJobs = (jobs) => runJobs({ ...infra, jobs }) } = options;
-  for (let waitMs = BACKOFF_MS.first; !(await tryToStart(service, infra)); waitMs = Math.min(waitMs * 2, BACKOFF_MS.most)) {
-    await pause(waitMs, undefined, { signal: stopping }).catch(() => undefined);
+  for (let failures = 0; !(await tryToStart(service, infra)); failures += 1) {
+    await pause(backoffMs(failures, Math.random), undefined, { signal: stopping }).catch(() => undefined);
     if (stopping.aborted) return null;
   }
   for (const handler of service.eventHandlers) await infra.bus.consume(service.name, handler);

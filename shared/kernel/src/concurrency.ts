@@ -171,7 +171,7 @@ interface Last {
 }
 
 /** Work of one key begins in the order in which it comes, when the work before it has ended, well or badly. Keys do not wait for each other. */
-interface KeyedMutex {
+export interface KeyedMutex {
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
   /** Runs beside other shared work that comes just before it. */
   shared<T>(key: string, work: () => Promise<T>): Promise<T>;

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '@bubbles/kernel/clock.ts';
+import { keyedMutex } from '@bubbles/kernel/concurrency.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import type { Actions } from '../../../deploy/sandbox/src/control/actions.ts';
 import { controlApp } from '../../../deploy/sandbox/src/control/control-app.ts';
-import { createLock } from '../../../deploy/sandbox/src/control/lock.ts';
 import type { SandboxControl } from '../../../deploy/sandbox/src/control/routes.ts';
 import { type Outside, type OutsideOptions, openOutside } from '../../support/outside.ts';
 import { type ReadModel, readModel } from '../../support/read-model.ts';
@@ -49,7 +49,7 @@ const onlySandbox = () => {
 };
 
 const controlOf = (actions: Actions): SandboxControl => ({
-  lock: createLock(),
+  lock: keyedMutex(),
   actions: () => actions,
   // An action has arrived when it resolves.
   settle: () => Promise.resolve(),

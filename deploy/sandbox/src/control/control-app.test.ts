@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SERVICE_LIMITS, startServer } from '@bubbles/http/wire/server.ts';
+import { keyedMutex } from '@bubbles/kernel/concurrency.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { describe, expect, it } from '@jest/globals';
 import { controlApp } from './control-app.ts';
-import { createLock } from './lock.ts';
 import type { SandboxControl } from './routes.ts';
 
 const IDLE_MS = 50;
@@ -19,7 +19,7 @@ const unasked = (): never => {
 describe('the control plane', () => {
   it('answers a step of the clock that takes longer than a connection may be idle', async () => {
     const control: SandboxControl = {
-      lock: createLock(),
+      lock: keyedMutex(),
       actions: unasked,
       world: unasked,
       baseUrl: () => '',

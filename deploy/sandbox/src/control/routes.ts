@@ -2,13 +2,13 @@ import { BubbleType } from '@bubbles/contracts/api/bubble.ts';
 import type { SettleScope } from '@bubbles/host/service.ts';
 import { json } from '@bubbles/http/routes/content.ts';
 import { type Route, route } from '@bubbles/http/routes/route.ts';
+import type { KeyedMutex } from '@bubbles/kernel/concurrency.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
 import type { World as SeededWorld } from '../world.ts';
 import type { Act, Actions } from './actions.ts';
 import { Bubble, CALL, Team, User } from './bodies.ts';
 import { controlDocument } from './control-document.ts';
-import type { Lock } from './lock.ts';
 import { peopleRoutes } from './people.ts';
 import { recordingRoutes } from './recordings.ts';
 
@@ -35,11 +35,15 @@ const Now = z.object({ now: z.string() });
 /** What is reckoned from it, such as the end of a session, must still be written in four digits. */
 const LAST_INSTANT = Date.UTC(9000, 0);
 
+/** The key of the one lock that there is. */
+const SANDBOX = 'sandbox';
+
 export type ServiceState = { readonly state: 'down' | 'up' } | { readonly state: 'slow'; readonly ms: number };
 
 /** The running sandbox as the control plane moves it. */
 export interface SandboxControl {
-  readonly lock: Lock;
+  /** Control calls run side by side; a clock step or a reset runs alone. */
+  readonly lock: KeyedMutex;
   readonly actions: () => Actions;
   readonly world: () => SeededWorld;
   readonly baseUrl: () => string;
@@ -83,7 +87,7 @@ const reset = (control: SandboxControl) =>
       answers: { 200: json(World) },
     },
     () =>
-      control.lock.exclusive(async () => {
+      control.lock.exclusive(SANDBOX, async () => {
         await control.reset();
         return shownWorld(control);
       }),
@@ -118,7 +122,7 @@ const advance = (control: SandboxControl) =>
       answers: { 200: json(Now) },
     },
     ({ body }) =>
-      control.lock.exclusive(async () => {
+      control.lock.exclusive(SANDBOX, async () => {
         const ms = Math.round(body.advance_seconds * 1000);
         if (control.now().getTime() + ms > LAST_INSTANT)
           throw new DomainError('invalid', 'advance_seconds: the clock goes no further than the year 9000.');
@@ -140,7 +144,7 @@ const settle = (control: SandboxControl) =>
       answers: { 200: json(z.object({ settled: z.literal(true) })) },
     },
     () =>
-      control.lock.shared(async () => {
+      control.lock.shared(SANDBOX, async () => {
         await control.settle('all');
         return { settled: true as const };
       }),
@@ -160,7 +164,7 @@ const setService = (control: SandboxControl) =>
       answers: { 200: json(z.object({ name: z.string(), state: z.string() })) },
     },
     ({ params, body }) =>
-      control.lock.exclusive(async () => {
+      control.lock.exclusive(SANDBOX, async () => {
         await control.setService(params.name, body.state === 'slow' ? { state: 'slow', ms: body.ms } : { state: body.state });
         return { name: params.name, state: body.state };
       }),
@@ -170,7 +174,7 @@ const setService = (control: SandboxControl) =>
 const actOn =
   (control: SandboxControl): Act =>
   (work) =>
-    control.lock.shared(async () => {
+    control.lock.shared(SANDBOX, async () => {
       const done = await work(control.actions());
       await control.settle('facts').catch(tellDone);
       return done;

@@ -1,3 +1,4 @@
+import { singleFlight } from '@bubbles/kernel/concurrency.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { DeliveryStore, DispatchMetrics } from '../../ports.ts';
 
@@ -67,15 +68,7 @@ export function createDispatchMetrics({ registry }: Pick<Watched, 'registry'>): 
 export function watchQueue({ registry, inFlight, countDue, nowMs }: Watched): void {
   const registers = [registry];
   /** Both figures of a scrape come from one read. When the store is away, the other figures are still served. */
-  let look: Promise<Queue | null> | null = null;
-  const queue = (): Promise<Queue | null> => {
-    look ??= countDue()
-      .catch(() => null)
-      .finally(() => {
-        look = null;
-      });
-    return look;
-  };
+  const queue = singleFlight((): Promise<Queue | null> => countDue().catch(() => null));
   new Gauge({
     name: 'webhook_due',
     help: 'Deliveries that are due',
