@@ -35,7 +35,7 @@ const PROVEN_IN: Readonly<Record<string, readonly [file: string, title: string]>
   'DOSTIMEOUTS-04': ['services/gateway/test/bodies.test.ts', 'a client that reads too slowly for too long is cut'],
   'RATELIMIT-04': ['services/gateway/test/failures.test.ts', 'one credential is always counted by the same replica'],
   'HOSTANDFORWARDED-01': ['services/gateway/test/document.test.ts', 'a configured base URL is the only one'],
-  'HOSTANDFORWARDED-06': ['services/gateway/src/messages/sender.test.ts', 'clientAddress'],
+  'HOSTANDFORWARDED-06': ['services/gateway/src/messages/request.test.ts', 'clientAddress'],
   'SECRETSINLOGS-04': ['shared/kernel/src/run-process.test.ts', 'says why without a credential'],
   'SECRETSINLOGS-06': ['services/gateway/test/reference.test.ts', 'route="unmatched",status="404"'],
   'WEBHOOKSSRFBRIEF-02': [

@@ -2,9 +2,8 @@ import { ACCEPTED_KINDS, budgetHeaders, CREDENTIAL_REFUSALS, tooManyRequests } f
 import type { CheckResult, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 import { DomainError, refusal } from '@bubbles/kernel/errors.ts';
 import type { Operation } from '../documents/fragment.ts';
-import { fail, refuse } from '../exchange/answer.ts';
-import type { Exchange } from '../exchange/exchange.ts';
-import { affinityOf, type BearerToken } from '../messages/sender.ts';
+import { type Exchange, fail, refuse } from '../exchange/exchange.ts';
+import { affinityOf, type BearerToken } from '../messages/request.ts';
 import type { Address } from '../upstream/address.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import { IDENTITY, type IdentityChecks, type Unanswered } from './identity-checks.ts';

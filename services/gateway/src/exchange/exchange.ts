@@ -1,19 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { RATE_LIMIT_HEADERS } from '@bubbles/contracts/access.ts';
+import { answerOf, type ErrorAnswer, INTERNAL_ERROR_MESSAGE } from '@bubbles/http/routes/http-errors.ts';
 import { networkOf } from '@bubbles/http/wire/connections.ts';
+import { linger } from '@bubbles/http/wire/read-body.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import type { Operation } from '../documents/fragment.ts';
-import { pathOf, type RequestHead, readHead } from '../messages/request-head.ts';
+import { isWithin, type Operation } from '../documents/fragment.ts';
 import {
   acceptedRequestId,
   type BearerToken,
   clientAddress,
   credentialOf,
   type OriginRules,
+  pathOf,
+  type RequestHead,
+  readHead,
   requestOrigin,
   type TrustedProxies,
-} from '../messages/sender.ts';
+} from '../messages/request.ts';
 
 /** Why the gateway answered in place of a service. */
 export type GatewayReason = 'upstream-timeout' | 'upstream-down' | 'breaker' | 'overload';
@@ -43,6 +49,8 @@ export interface Exchange {
   readonly startedAt: number;
   /** Origin under which the client reached us; null when its Host is not accepted. */
   readonly origin: string | null;
+  /** Scripts of any origin may call: bearer tokens only, no cookies. */
+  readonly isCrossOrigin: boolean;
   operation: Operation | null;
   reason: GatewayReason | null;
   /** For the log. */
@@ -77,6 +85,7 @@ export const createExchangeOpener = ({ proxies, origins, known, clock, ids }: Ex
     const peer = peers.get(req.socket) ?? newPeer(req.socket);
     const head = readHead(req.rawHeaders);
     const target = req.url ?? '';
+    const path = pathOf(target);
     const credential = credentialOf(head.authorization);
     const client = peer.isProxy ? clientAddress({ peer: peer.address, forwarded: head.forwarded.for, proxies }) : peer.address;
     const network = client === peer.address ? peer.network : networkOf(client);
@@ -92,12 +101,128 @@ export const createExchangeOpener = ({ proxies, origins, known, clock, ids }: Ex
       requestId: (peer.isProxy ? acceptedRequestId(head.requestId) : null) ?? ids.uuid(),
       method: req.method ?? '',
       target,
-      path: pathOf(target),
+      path,
       startedAt: clock.monotonic(),
       origin: requestOrigin(head, peer.isProxy, origins),
+      isCrossOrigin: CROSS_ORIGIN_PATH.test(path),
       operation: null,
       reason: null,
       cause: null,
     };
   };
+};
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+export interface Answer {
+  readonly status: number;
+  /** Name, value, name, value. */
+  readonly headers: readonly string[];
+  readonly body: string | Buffer;
+}
+
+/** The pages of /oauth/authorize are not among them. */
+const CROSS_ORIGIN_PATH = /^\/(?:\.well-known\/|(?:v1|oauth\/(?:token|register|revoke|jwks))(?:\/|$))/;
+
+const EXPOSED = ['X-Request-Id', 'Retry-After', ...RATE_LIMIT_HEADERS, 'WWW-Authenticate', 'Idempotency-Replayed'].join(', ');
+const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, MCP-Protocol-Version';
+const PREFLIGHT_MAX_AGE_SECONDS = '600';
+
+const CROSS_ORIGIN_HEADERS: readonly string[] = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', EXPOSED];
+
+/** Names that only the gateway writes where it answers for all origins. */
+const CROSS_ORIGIN_NAMES = [
+  'access-control-allow-origin',
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-expose-headers',
+  'access-control-max-age',
+];
+
+/** Lower-case names of a service's answer that `commonHeaders` writes instead. */
+export const REPLACED_HEADERS: ReadonlySet<string> = new Set(['x-content-type-options']);
+export const REPLACED_CROSS_ORIGIN: ReadonlySet<string> = new Set([...REPLACED_HEADERS, ...CROSS_ORIGIN_NAMES]);
+
+const preflightHeaders = (allow: string): readonly string[] => [
+  'Access-Control-Allow-Methods',
+  allow,
+  'Access-Control-Allow-Headers',
+  REQUEST_HEADERS,
+  'Access-Control-Max-Age',
+  PREFLIGHT_MAX_AGE_SECONDS,
+];
+
+/** The answer to OPTIONS. */
+export const answerOptions = (exchange: Exchange, allow: string): void => {
+  const headers = ['Allow', allow, ...(exchange.isCrossOrigin ? preflightHeaders(allow) : [])];
+  answer(exchange, { status: 204, headers, body: '' });
+};
+
+/** What stands on every answer, whoever made it. */
+export const commonHeaders = ({ requestId, isCrossOrigin, origin }: Exchange): string[] => [
+  'X-Request-Id',
+  requestId,
+  'X-Content-Type-Options',
+  'nosniff',
+  ...(origin?.startsWith('https:') ? ['Strict-Transport-Security', 'max-age=63072000; includeSubDomains'] : []),
+  ...(isCrossOrigin ? CROSS_ORIGIN_HEADERS : []),
+];
+
+/** Answers with a document or a refusal of the gateway's own. */
+export const answer = (exchange: Exchange, { status, headers, body }: Answer): void => {
+  const { req, res, head, method } = exchange;
+  if (res.headersSent || res.destroyed) return;
+  const lines = [...headers, ...commonHeaders(exchange)];
+  if (status !== 204 && status !== 304) lines.push('Content-Length', String(Buffer.byteLength(body)));
+  const unread = head.hasBody && !req.complete;
+  if (unread) lines.push('Connection', 'close');
+  res.writeHead(status, lines);
+  if (!unread) {
+    res.end(method === 'HEAD' ? undefined : body);
+    return;
+  }
+  res.flushHeaders();
+  // The answer is out; that the sender still has to finish changes nothing about it.
+  void linger(req, res, method === 'HEAD' ? '' : body.toString());
+};
+
+interface Refusal {
+  readonly error: DomainError;
+  readonly headers?: readonly string[];
+  /** The connection cannot be trusted to be in step any more. */
+  readonly close?: boolean;
+}
+
+/** Where a base URL is needed and the request gave none that can be believed. */
+const NO_ORIGIN = '';
+
+export const refuse = (exchange: Exchange, { error, headers = [], close = false }: Refusal): void => {
+  const { status, type, headers: implied, body } = answerOf(error, exchange.origin ?? NO_ORIGIN);
+  const lines = Object.entries(implied).flat();
+  if (close) lines.push('Connection', 'close');
+  answer(exchange, {
+    status,
+    headers: ['Content-Type', JSON_TYPE, 'Cache-Control', 'no-store', ...lines, ...headers],
+    body: isOAuth(exchange) ? oauthBody(error, { status, type }) : body,
+  });
+};
+
+/** An operation of /oauth answers in the form of RFC 6749, also when the gateway speaks for it. */
+export const isOAuth = ({ operation }: Exchange): boolean => operation !== null && isWithin(operation.template, '/oauth/');
+
+const oauthBody = (error: DomainError, { status, type }: Pick<ErrorAnswer, 'status' | 'type'>): string => {
+  const code = status === 500 ? 'server_error' : type;
+  return JSON.stringify({ error: code, error_description: status === 500 ? INTERNAL_ERROR_MESSAGE : error.message });
+};
+
+/** Seconds after which a service that is down, slow or overloaded may be asked again. */
+const RETRY_AFTER_SECONDS = 2;
+
+/** A service did not answer, or may not be asked: 500 with the cause for those who operate it. */
+export const fail = (exchange: Exchange, reason: GatewayReason, cause?: unknown): void => {
+  exchange.reason = reason;
+  exchange.cause = cause;
+  const error = new DomainError('unavailable', 'The service is not available.', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  refuse(exchange, { error, headers: ['X-Gateway-Reason', reason] });
 };

@@ -1,8 +1,7 @@
 import { readBody } from '@bubbles/http/wire/read-body.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { MemoryShares } from '../balancing/memory-shares.ts';
-import { fail, refuse } from './answer.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, fail, refuse } from './exchange.ts';
 
 interface BodyReceiverOptions {
   readonly bodies: MemoryShares;

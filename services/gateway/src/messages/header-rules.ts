@@ -1,4 +1,4 @@
-import { nominatedBy, type RawHeaders, type RequestHead } from './request-head.ts';
+import { nominatedBy, type RawHeaders, type RequestHead } from './request.ts';
 
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Answer } from '../exchange/answer.ts';
+import type { Answer } from '../exchange/exchange.ts';
 
 type Encoding = 'gzip' | 'identity';
 

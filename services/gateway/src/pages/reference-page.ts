@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { etagOf } from '@bubbles/http/document/openapi.ts';
 import { memo } from '@bubbles/kernel/concurrency.ts';
-import type { Answer } from '../exchange/answer.ts';
+import type { Answer } from '../exchange/exchange.ts';
 import { encodedAnswer } from './encoded-answer.ts';
 
 /** A page that shows an OpenAPI document of this origin. */

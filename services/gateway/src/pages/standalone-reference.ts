@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { envelope, INTERNAL_ERROR_MESSAGE } from '@bubbles/http/routes/http-errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
-import type { Answer } from '../exchange/answer.ts';
+import type { Answer } from '../exchange/exchange.ts';
 import { type Reference, referencePages } from './reference-page.ts';
 
 interface StandaloneOptions {

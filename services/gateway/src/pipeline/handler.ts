@@ -6,12 +6,11 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Operation } from '../documents/fragment.ts';
 import { type OwnedPrefixes, ownerOf } from '../documents/ownership.ts';
-import { answerOptions, fail, refuse } from '../exchange/answer.ts';
-import { createExchangeOpener, type Exchange, type ExchangeOptions } from '../exchange/exchange.ts';
+import { answerOptions, createExchangeOpener, type Exchange, type ExchangeOptions, fail, refuse } from '../exchange/exchange.ts';
 import type { SlowReaders } from '../exchange/slow-readers.ts';
 import type { FragmentPoll } from '../fragments/fragment-poll.ts';
 import type { FragmentRegistry } from '../fragments/registry.ts';
-import { messageFault, targetFault } from '../messages/request-head.ts';
+import { messageFault, targetFault } from '../messages/request.ts';
 import type { Forward } from './forward.ts';
 
 interface HandlerOptions extends ExchangeOptions {

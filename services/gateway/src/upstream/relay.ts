@@ -1,8 +1,15 @@
 import { ErrorEnvelope } from '@bubbles/contracts/access.ts';
 import type { Dispatcher } from 'undici';
 import type { RetryBudget } from '../balancing/circuit-breaker.ts';
-import { commonHeaders, fail, isOAuth, replacedHeaders } from '../exchange/answer.ts';
-import type { Exchange, GatewayReason } from '../exchange/exchange.ts';
+import {
+  commonHeaders,
+  type Exchange,
+  fail,
+  type GatewayReason,
+  isOAuth,
+  REPLACED_CROSS_ORIGIN,
+  REPLACED_HEADERS,
+} from '../exchange/exchange.ts';
 import type { SlowAnswer, SlowReaders } from '../exchange/slow-readers.ts';
 import { forwardedResponseHeaders, type ResponseHeaders } from '../messages/header-rules.ts';
 import { isObject, parsedJson } from '../messages/json.ts';
@@ -195,7 +202,8 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
   }
 
   #writeHead(status: number, headers: ResponseHeaders): void {
-    const lines = forwardedResponseHeaders(headers, { status, replaced: replacedHeaders(this.#exchange) });
+    const replaced = this.#exchange.isCrossOrigin ? REPLACED_CROSS_ORIGIN : REPLACED_HEADERS;
+    const lines = forwardedResponseHeaders(headers, { status, replaced });
     this.#exchange.res.writeHead(status, [...lines, ...this.#options.plan.answerHeaders, ...commonHeaders(this.#exchange)]);
   }
 

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { describe, expect, it } from '@jest/globals';
-import { acceptedRequestId, acceptedTraceparent, clientAddress, newTraceparents } from './sender.ts';
+import { acceptedRequestId, acceptedTraceparent, affinityOf, clientAddress, credentialOf, newTraceparents } from './request.ts';
 
 const ours = { has: (address: string) => address.startsWith('10.') || address.startsWith('::ffff:10.') };
 const client = (peer: string, list: readonly string[]) => clientAddress({ peer, forwarded: list, proxies: ours });
@@ -41,5 +42,29 @@ describe('who calls', () => {
     const fresh = Array.from({ length: 300 }, next);
     for (const made of fresh) expect(acceptedTraceparent(made)).toBe(made);
     expect(new Set(fresh).size).toBe(300);
+  });
+});
+
+const jwtWith = (payload: string) => `eyJhbGciOiJFUzI1NiJ9.${Buffer.from(payload).toString('base64url')}.c2ln`;
+const affinityOfToken = (token: string) => {
+  const credential = credentialOf([`Bearer ${token}`]);
+  return credential && affinityOf(credential);
+};
+
+describe('credential', () => {
+  it('[AUTH-08] of an opaque token goes no further than its hash', () => {
+    const digest = createHash('sha256').update('svc_pat_a').digest('hex');
+    expect(credentialOf(['Bearer svc_pat_a'])).toEqual({ hash: digest, jwt: null });
+  });
+
+  it('[RATE-04] tokens of one grant have one home, others their own', () => {
+    expect(affinityOfToken(jwtWith('{"gid":"g1","jti":"1"}'))).toBe(affinityOfToken(jwtWith('{"gid":"g1","jti":"2"}')));
+    expect(affinityOfToken(jwtWith('{"gid":"g1"}'))).not.toBe(affinityOfToken(jwtWith('{"gid":"g2"}')));
+    expect(affinityOfToken('svc_pat_a')).not.toBe(affinityOfToken('svc_pat_b'));
+  });
+
+  it.each(['{"gid":1}', 'null', '[]', 'no json', '{"gid":'])('[AUTH-01] a payload of %s only has a home by its hash', (payload) => {
+    const token = jwtWith(payload);
+    expect(affinityOfToken(token)).toBe(credentialOf([`Bearer ${token}`])?.hash);
   });
 });
