@@ -15,7 +15,7 @@ export interface SubscriptionStore {
   any(): Promise<Subscription | null>;
   ownedBy(ownerId: string, id: string): Promise<Subscription | null>;
   /** Newest first, after `position`; all of them when `limit` is null. */
-  listOf(ownerId: string, page: ListPage): Promise<Subscription[]>;
+  listOf(ownerId: string, page: { readonly position: CreatedPosition | null; readonly limit: number | null }): Promise<Subscription[]>;
   /** Also the disabled ones. */
   ofOwners(ownerIds: readonly string[]): Promise<Subscription[]>;
   /** Atomic. `change` returns the fields that change, and runs again when another writer won. Null: the owner has no such subscription. */
@@ -28,11 +28,6 @@ export interface SubscriptionStore {
   succeeded(results: readonly EndedAttempt[]): Promise<void>;
   /** Counts a failure once per key; the twentieth in a row disables the subscription. True when this one did. */
   failed(result: EndedAttempt & { readonly key: string }): Promise<boolean>;
-}
-export interface ListPage {
-  /** The position of the last row of the page before. */
-  readonly position: CreatedPosition | null;
-  readonly limit: number | null;
 }
 export interface EndedAttempt {
   readonly subscriptionId: string;

@@ -5,14 +5,14 @@ import { openMongo } from '@bubbles/store/mongo.ts';
 import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterAll } from '@jest/globals';
-import { openStores, type Stores } from '../src/adapters/store/stores.ts';
+import { openStores } from '../src/adapters/store/stores.ts';
 import { describeDeliveryStore } from './delivery-store.contract.ts';
 import { describeEventStore } from './event-store.contract.ts';
 import { describeReplayStore } from './replay-store.contract.ts';
 import { describeSubscriptionStore } from './subscription-store.contract.ts';
 
 const describeStores = (engine: string, open: () => Database): void => {
-  const make = async (): Promise<Stores> => {
+  const make = async () => {
     const made = openStores(open());
     await made.ensureIndexes();
     return made;

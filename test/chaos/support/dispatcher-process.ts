@@ -14,7 +14,7 @@ import type { Database } from '@bubbles/store/collection.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
 import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
 import { openTestService } from '@bubbles/testing/service-under-test.ts';
-import { openStores, type Stores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
+import { openStores } from '@bubbles/webhooks-dispatcher/adapters/store/stores.ts';
 import { type Config, DEFAULT_QUOTA, PRODUCTION_LIMITS, PRODUCTION_TIMING } from '@bubbles/webhooks-dispatcher/config.ts';
 import type { Delivery } from '@bubbles/webhooks-dispatcher/domain/delivery.ts';
 import { webhooksDispatcherWith } from '@bubbles/webhooks-dispatcher/service.ts';
@@ -57,7 +57,7 @@ const machine = { clock: systemClock(), log };
 const world = dispatcherWorld(settings.world);
 const database: Database =
   'file' in store ? openEmbedded({ path: store.file, log }).database('bubbles_webhooks') : openMongo({ ...store, ...machine });
-const kept: Stores = openStores(database);
+const kept = openStores(database);
 const memory = createMemoryBus(machine);
 const bus: Bus = amqpUrl === null ? memory : createAmqpBus({ ...machine, url: amqpUrl, service: 'webhooks-dispatcher' });
 const { service, metrics } = openTestService(

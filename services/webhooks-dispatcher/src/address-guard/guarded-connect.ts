@@ -113,7 +113,7 @@ export async function* addressesOf(host: string, { policy, resolver, sleep }: Gu
   if (count === 0) throw faultOf([four, six]);
 }
 
-export interface GuardedConnectOptions {
+interface GuardedConnectOptions {
   readonly policy: DestinationPolicy;
   readonly resolver: Resolver;
   /** For look-up, connection and TLS handshake together, however many addresses there are. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { aDelivery, aReadyBubble, aSubscription } from '../../test/builders.ts';
-import { asOfNow, type LiveAccess, liveRefusal, subscriptionRefusal } from './eligibility.ts';
+import { asOfNow, liveRefusal, subscriptionRefusal } from './eligibility.ts';
 
-const pro: LiveAccess = { ownerActive: true, ownerPays: false, team: { plan: 'pro', archived: false } };
+const pro = { ownerActive: true, ownerPays: false, team: { plan: 'pro', archived: false } } as const;
 const BELONGING = { teamId: 'team', channelId: null, authorId: null };
 const taking = { bubble: BELONGING, participates: true };
 const aTest = aDelivery({ type: 'webhook.test', bubble: null });

@@ -3,7 +3,7 @@ import type { CancelReason, Delivery } from './delivery.ts';
 import { covers, type ReadyBubble, type Subscription } from './subscription.ts';
 
 /** What identity says of the owner and the bubble's team now. */
-export interface LiveAccess {
+interface LiveAccess {
   readonly ownerActive: boolean;
   /** Admin or member of an unarchived team on plan pro. */
   readonly ownerPays: boolean;

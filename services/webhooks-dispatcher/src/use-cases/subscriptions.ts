@@ -13,7 +13,7 @@ import {
   type Subscription,
   type SubscriptionQuota,
 } from '../domain/subscription.ts';
-import type { Access, ListPage, OwnerAccess, SubscriptionChange, SubscriptionStore } from '../ports.ts';
+import type { Access, OwnerAccess, SubscriptionChange, SubscriptionStore } from '../ports.ts';
 
 interface Ports {
   readonly subscriptions: SubscriptionStore;
@@ -124,7 +124,7 @@ export const createSubscription = (ports: Ports) => {
 
 export const listSubscriptions = (ports: Ports) => {
   const paid = requirePaidAccess(ports);
-  return async (owner: Owner, page: ListPage): Promise<Subscription[]> => {
+  return async (owner: Owner, page: Parameters<SubscriptionStore['listOf']>[1]): Promise<Subscription[]> => {
     await paid(owner);
     return ports.subscriptions.listOf(owner.userId, page);
   };

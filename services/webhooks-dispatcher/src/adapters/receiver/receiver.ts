@@ -1,6 +1,6 @@
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import { Agent, type Dispatcher } from 'undici';
-import { type GuardedConnectOptions, guardedConnect } from '../../address-guard/guarded-connect.ts';
+import { guardedConnect } from '../../address-guard/guarded-connect.ts';
 import type { AttemptOutcome } from '../../domain/delivery.ts';
 import type { Receiver } from '../../ports.ts';
 import { detailOfRedirect, isExhausted, isReset, outcomeOfFault } from './faults.ts';
@@ -12,7 +12,8 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_ANSWER_BYTES = 16 * 1024;
 const PREVIEW_CHARACTERS = 500;
 
-interface ReceiverOptions extends GuardedConnectOptions {
+type GuardOptions = Parameters<typeof guardedConnect>[0];
+interface ReceiverOptions extends GuardOptions {
   /** From the first look-up to the end of the body; a status line within it makes the outcome. */
   readonly deadlineMs: number;
   /** Monotonic milliseconds: sockets run in real time, whatever the clock of the process says. */

@@ -43,4 +43,3 @@ export const openStores = (database: Database) => {
     },
   };
 };
-export type Stores = ReturnType<typeof openStores>;
