@@ -37,6 +37,10 @@ describe('a cursor', () => {
     for (const rules of [[], [1, 2]]) expect(() => define(1, raw(3, rules)).decode(cursor, scope)).toThrow(REFUSED);
   });
 
+  it('is not needed for the first page', () => {
+    expect(list.decode(undefined, scope)).toBeNull();
+  });
+
   it('is refused when it holds no position', () => {
     expect(() => define(1, { ...raw(), read: () => null }).decode(cursor, scope)).toThrow(REFUSED);
   });

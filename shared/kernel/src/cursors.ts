@@ -22,8 +22,11 @@ export type CursorScope = readonly (string | null)[];
 /** Opaque, authenticated positions in one list. */
 export interface Cursor<P> {
   encode(position: P, scope: CursorScope): string;
-  /** Throws `DomainError('invalid')` for everything that was not encoded for this list and scope, under rules that are still read. */
-  decode(text: string, scope: CursorScope): P;
+  /**
+   * Null without a cursor: the list begins. Throws `DomainError('invalid')` for everything that was not encoded for this list and scope, under rules that
+   * are still read.
+   */
+  decode(text: string | undefined, scope: CursorScope): P | null;
 }
 
 /** `kind` tells the lists of one service apart: one byte. */
@@ -65,6 +68,7 @@ export function cursorsWith({ current, previous }: CursorKeys): DefineCursor {
       return Buffer.concat([body, macOf(current, body)]).toString('base64url');
     },
     decode(text, scope) {
+      if (text === undefined) return null;
       const bytes = bytesOf(text) ?? refuse();
       const [body, mac] = [bytes.subarray(0, -MAC_BYTES), bytes.subarray(-MAC_BYTES)];
       const isGenuine = accepted.some((key) => timingSafeEqual(macOf(key, body), mac));

@@ -54,7 +54,7 @@ const listBubbles = (app: App, { cursors, ...presenting }: Tools) =>
     async ({ caller: { userId }, query: { limit, cursor, ...rest } }) => {
       const filters = filtersOf(rest);
       const scope = [userId, JSON.stringify(filters)];
-      const last = cursor === undefined ? null : cursors.rows.decode(cursor, scope);
+      const last = cursors.rows.decode(cursor, scope);
       const found = await app.listBubbles({ userId, filters, before: last && sortKeyOf(last.createdMs, last.id), limit: limit + 1 });
       const { rows, next } = keysetPage({
         rows: found,
@@ -81,7 +81,7 @@ const searchBubbles = (app: App, { cursors, ...presenting }: Tools) =>
     async ({ caller: { userId }, query: { q, cursor, limit, ...rest } }) => {
       const [words, filters] = [parseQuery(q), filtersOf(rest)];
       const scope = [userId, words.canonical, JSON.stringify(filters)];
-      const after = cursor === undefined ? null : cursors.hits.decode(cursor, scope);
+      const after = cursors.hits.decode(cursor, scope);
       const found = await app.searchBubbles({ userId, words, filters, after, limit: limit + 1 });
       const { rows, next } = keysetPage({ rows: found, limit, encode: ({ position }) => cursors.hits.encode(position, scope) });
       return { data: rows.map(({ row }) => presentRow(row, presenting)), has_more: next !== null, next_cursor: next };
@@ -146,7 +146,7 @@ const listComments = (app: App, { cursors, ...presenting }: Tools) =>
       // Whatever is no id of a bubble has no cursor either.
       const bubbleId = bubbleIdOf(params.id) ?? '';
       const scope = [userId, bubbleId];
-      const after = cursor === undefined ? null : cursors.comments.decode(cursor, scope);
+      const after = cursors.comments.decode(cursor, scope);
       const { comments, directory } = await app.listComments(userId, params.id, { after, limit: limit + 1 });
       const { rows, next } = keysetPage({ rows: comments, limit, encode: (last) => cursors.comments.encode(last, scope) });
       return { data: rows.map((comment) => presentComment(comment, directory, presenting)), has_more: next !== null, next_cursor: next };

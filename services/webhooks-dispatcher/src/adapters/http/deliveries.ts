@@ -35,7 +35,7 @@ const listDeliveries = (app: App, cursors: Cursors) =>
     },
     async ({ caller, params, query: { limit, cursor, status = null } }) => {
       const scope = [caller.userId, params.id, status];
-      const position = cursor === undefined ? null : cursors.deliveries.decode(cursor, scope);
+      const position = cursors.deliveries.decode(cursor, scope);
       const found = await app.listDeliveries(caller, params.id, { status, position, limit: limit + 1 });
       const { rows, next } = keysetPage({ rows: found, limit, encode: (last) => cursors.deliveries.encode(last, scope) });
       return { data: rows.map(presentDelivery), has_more: next !== null, next_cursor: next };

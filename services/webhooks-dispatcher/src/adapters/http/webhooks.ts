@@ -77,7 +77,7 @@ const listWebhooks = (app: App, cursors: Cursors) =>
       }
       const { limit, cursor } = query;
       const scope = [caller.userId];
-      const position = cursor === undefined ? null : cursors.subscriptions.decode(cursor, scope);
+      const position = cursors.subscriptions.decode(cursor, scope);
       const found = await app.listSubscriptions(caller, { position, limit: limit + 1 });
       const { rows, next } = keysetPage({ rows: found, limit, encode: (last) => cursors.subscriptions.encode(last, scope) });
       return { data: rows.map(presentSubscription), has_more: next !== null, next_cursor: next };
