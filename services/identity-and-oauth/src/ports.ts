@@ -110,18 +110,12 @@ export interface Assertions {
   issue(credential: Credential, audience: string): Promise<string>;
 }
 
-/** The public half of an Ed25519 key as RFC 8037 writes it. */
-export interface PublicKey {
-  readonly kty: 'OKP';
-  readonly crv: 'Ed25519';
-  readonly x: string;
-}
-
 /** A signing key at rest. */
 export interface SealedKey extends KeyLifecycle {
   /** RFC 7638 thumbprint of the public key. */
   readonly kid: string;
-  readonly publicKey: PublicKey;
+  /** As RFC 8037 writes an Ed25519 key. */
+  readonly publicKey: { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly x: string };
   /** The private key, readable with the master key only. */
   readonly sealed: string;
 }
@@ -136,7 +130,7 @@ export interface AssertionKeyStore {
 
 export interface AssertionKeys {
   /** What verifiers need now and soon. */
-  published(): Promise<(PublicKey & Pick<SealedKey, 'kid'>)[]>;
+  published(): Promise<(SealedKey['publicKey'] & Pick<SealedKey, 'kid'>)[]>;
   /** Makes the successor when its time has come and deletes the keys whose time is over. */
   rotate(): Promise<void>;
 }

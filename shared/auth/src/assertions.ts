@@ -5,9 +5,9 @@ import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { singleFlight } from '@bubbles/kernel/concurrency.ts';
 import { DomainError, isDomainError, refusal } from '@bubbles/kernel/errors.ts';
+import { createExpiringMemo } from '@bubbles/kernel/two-generation-cache.ts';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import type { Authenticator } from './guards.ts';
-import { createVerifiedTokens, type VerifiedToken } from './verified-tokens.ts';
 
 const ISSUER = 'identity-and-oauth';
 const TYPE = 'assertion+jwt';
@@ -129,7 +129,7 @@ export const createAssertionAuthenticator = ({ audience, keys, clock }: Authenti
     if (key === null) throw refused();
     return key;
   };
-  const verify = async (assertion: string): Promise<VerifiedToken<Caller>> => {
+  const verify = async (assertion: string) => {
     const now = clock.now();
     const { payload } = await jwtVerify(assertion, keyOf, {
       audience,
@@ -143,9 +143,11 @@ export const createAssertionAuthenticator = ({ audience, keys, clock }: Authenti
     const { sub, cid, kind, scopes, life, iat, exp } = claims.data;
     const early = iat > now.getTime() / 1000 + SKEW_SECONDS;
     if (early || exp > iat + LIFETIME_SECONDS) throw refused();
-    return { value: { userId: sub, life, credentialId: cid, kind, scopes }, expiresAtMs: exp * 1000 };
+    const caller: Caller = { userId: sub, life, credentialId: cid, kind, scopes };
+    return { value: caller, expiresAtMs: exp * 1000 };
   };
-  const verified = createVerifiedTokens({ clock, size: MAX_VERIFIED, verify });
+  const now = () => clock.now().getTime();
+  const verified = createExpiringMemo({ make: verify, now, keepMs: LIFETIME_SECONDS * 1000, most: MAX_VERIFIED });
   return { callerOf: (assertion) => (assertion === null ? Promise.reject(refused()) : verified(assertion)) };
 };
 

@@ -3,9 +3,9 @@ import type { ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import { bearerToken } from '@bubbles/http/wire/framing.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
+import { createExpiringMemo } from '@bubbles/kernel/two-generation-cache.ts';
 import { decodeJwt, jwtVerify, SignJWT } from 'jose';
 import type { InternalAuth } from './guards.ts';
-import { createVerifiedTokens, type VerifiedToken } from './verified-tokens.ts';
 
 const TYPE = 'service+jwt';
 const ALGORITHM = 'EdDSA';
@@ -47,6 +47,12 @@ export const serviceTokens = ({ caller, key, clock }: ServiceTokensOptions): Ser
   };
 };
 
+interface VerifiedService {
+  /** The name of the calling service. */
+  readonly value: string;
+  readonly expiresAtMs: number;
+}
+
 interface ServiceAuthOptions {
   /** The service that is called. */
   readonly audience: string;
@@ -59,7 +65,7 @@ const refused = (cause?: unknown): DomainError => new DomainError('unauthorized'
 
 /** Takes the tokens of the configured callers and nobody else's. */
 export const serviceAuth = ({ audience, callers, clock }: ServiceAuthOptions): InternalAuth => {
-  const prove = async (token: string, key: KeyObject): Promise<VerifiedToken<string>> => {
+  const prove = async (token: string, key: KeyObject): Promise<VerifiedService> => {
     const { payload } = await jwtVerify(token, key, {
       audience,
       typ: TYPE,
@@ -73,7 +79,7 @@ export const serviceAuth = ({ audience, callers, clock }: ServiceAuthOptions): I
     if (exp > iat + LIFETIME_SECONDS) throw refused();
     return { value: iss, expiresAtMs: (exp + SKEW_SECONDS) * 1000 };
   };
-  const verify = async (token: string): Promise<VerifiedToken<string>> => {
+  const verify = async (token: string): Promise<VerifiedService> => {
     let failure: unknown;
     for (const key of callers.get(issuerOf(token)) ?? []) {
       try {
@@ -84,7 +90,8 @@ export const serviceAuth = ({ audience, callers, clock }: ServiceAuthOptions): I
     }
     throw refused(failure);
   };
-  const verified = createVerifiedTokens({ clock, size: MAX_VERIFIED, verify });
+  const now = () => clock.now().getTime();
+  const verified = createExpiringMemo({ make: verify, now, keepMs: LIFETIME_SECONDS * 1000, most: MAX_VERIFIED });
   return {
     verify: (authorization) => {
       const token = bearerToken(authorization);

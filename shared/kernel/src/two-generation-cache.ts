@@ -33,3 +33,24 @@ export const createTwoGenerationCache = <V>(keepMs: number, most = Number.POSITI
     },
   };
 };
+
+interface ExpiringMemoOptions<V> {
+  /** Rejects what must not be kept. */
+  readonly make: (key: string) => Promise<{ readonly value: V; readonly expiresAtMs: number }>;
+  readonly now: () => number;
+  readonly keepMs: number;
+  readonly most: number;
+}
+
+/** Makes the value of a key once and gives it again until it expires. A failure is not kept. */
+export const createExpiringMemo = <V>({ make, now, keepMs, most }: ExpiringMemoOptions<V>): ((key: string) => Promise<V>) => {
+  const made = createTwoGenerationCache<{ readonly value: V; readonly expiresAtMs: number }>(keepMs, most);
+  return async (key) => {
+    const nowMs = now();
+    const known = made.get(key, nowMs);
+    if (known !== null && known.expiresAtMs > nowMs) return known.value;
+    const fresh = await make(key);
+    made.set(key, fresh, nowMs);
+    return fresh.value;
+  };
+};

@@ -6,8 +6,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { aCredential, anAccount } from '../../../test/builders.ts';
 import { fakeAssertionKeyStore } from '../../../test/fakes.ts';
-import { createAssertionIssuer } from './assertion-issuer.ts';
-import { createKeyRing, type KeyRing } from './key-ring.ts';
+import { createAssertionIssuer, createKeyRing, type KeyRing } from './assertions.ts';
 
 describe('assertion issuer', () => {
   let clock: FakeClock;

@@ -5,7 +5,7 @@ import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { fakeAssertionKeyStore } from '../../../test/fakes.ts';
 import type { AssertionKeyStore, SealedKey } from '../../ports.ts';
-import { createKeyRing } from './key-ring.ts';
+import { createKeyRing } from './assertions.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;

@@ -1,11 +1,14 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { signAssertion } from '@bubbles/auth/assertions.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { singleFlight } from '@bubbles/kernel/concurrency.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
+import { createTwoGenerationCache } from '@bubbles/kernel/two-generation-cache.ts';
 import { calculateJwkThumbprint } from 'jose';
+import { callerOf } from '../../domain/credential.ts';
 import { isPublished, type KeyLifecycle, maySign, nextLifecycle, signingKeyOf } from '../../domain/key-lifecycle.ts';
-import type { AssertionKeyStore, AssertionKeys, PublicKey, SealedKey } from '../../ports.ts';
+import type { AssertionKeyStore, AssertionKeys, Assertions, SealedKey } from '../../ports.ts';
 
 const SEED_BYTES = 32;
 /** How long a key signs without a look at the store: one that was restored from a backup may not have it. */
@@ -78,7 +81,41 @@ const ed25519 = (seed: Buffer): KeyObject => createPrivateKey({ key: seed, forma
 
 const sealedKey = async (lifecycle: KeyLifecycle, seed: Buffer, seal: Seal): Promise<SealedKey> => {
   const { x = '' } = createPublicKey(ed25519(seed)).export({ format: 'jwk' });
-  const publicKey: PublicKey = { kty: 'OKP', crv: 'Ed25519', x };
+  const publicKey: SealedKey['publicKey'] = { kty: 'OKP', crv: 'Ed25519', x };
   const kid = await calculateJwkThumbprint(publicKey);
   return { ...lifecycle, kid, publicKey, sealed: seal.seal(seed, kid) };
+};
+
+/** A third of an assertion's lifetime: one that is handed out has two thirds before it. */
+const REUSE_MS = 20_000;
+
+interface Issued {
+  readonly accountVersion: number;
+  /** Of the key that signed it. */
+  readonly kid: string;
+  readonly reuseUntilMs: number;
+  readonly assertion: Promise<string>;
+}
+
+/** Signs once for a credential, service and version of the account, and hands the same assertion out for a while. */
+export const createAssertionIssuer = ({ ring, clock }: { ring: KeyRing; clock: Clock }): Assertions => {
+  const issued = createTwoGenerationCache<Issued>(REUSE_MS);
+
+  return {
+    issue: async (credential, audience) => {
+      // The ring checks regularly that the store still has its key: an assertion of another key is not reused.
+      const key = await ring.current();
+      const now = clock.monotonic();
+      const name = `${credential.id} ${audience}`;
+      const { accountVersion } = credential;
+      const known = issued.get(name, now);
+      if (known && known.accountVersion === accountVersion && known.kid === key.kid && now < known.reuseUntilMs) return known.assertion;
+      const assertion = signAssertion({ caller: callerOf(credential), audience, accountVersion }, key, clock.now());
+      const made: Issued = { accountVersion, kid: key.kid, reuseUntilMs: now + REUSE_MS, assertion };
+      issued.set(name, made, now);
+      // After a failure the next check signs again, so that one failure does not last for the whole reuse time.
+      assertion.catch(() => issued.set(name, { ...made, reuseUntilMs: now }, now));
+      return assertion;
+    },
+  };
 };
