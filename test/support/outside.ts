@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
 import { createAmqpBus } from '@bubbles/bus/amqp/amqp.ts';
-import { internalClient } from '@bubbles/http/client/internal-client.ts';
+import { createInternalClient } from '@bubbles/http/client/internal-client.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import type { Stored } from '@bubbles/store/aggregates.ts';
@@ -44,7 +44,7 @@ export interface Stated {
 export const openOutside = async ({ amqpUrl, identityUrls, operatorKeyFile, directory }: OutsideOptions): Promise<Outside> => {
   const [clock, ids, log] = [systemClock(), systemIds(), SILENT_LOG];
   const tokens = serviceTokens({ caller: 'operator', key: createPrivateKey(readFileSync(operatorKeyFile)), clock });
-  const operator = internalClient({ callee: 'identity-and-oauth', baseUrls: identityUrls, tokens });
+  const operator = createInternalClient({ callee: 'identity-and-oauth', baseUrls: identityUrls, tokens });
   const identity = identityAdmin(operator);
   const bus = createAmqpBus({ url: amqpUrl, service: 'recording-pipeline', clock, log });
   const store = openEmbedded({ path: ':memory:', log });

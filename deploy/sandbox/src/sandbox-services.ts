@@ -2,7 +2,7 @@ import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
 import { OPERATOR } from '@bubbles/contracts/services.ts';
 import type { Infra, ServiceDefinition, SettleScope } from '@bubbles/host/service.ts';
 import { type LocalMachine, localEnvironment, secretsOf } from '@bubbles/host/variables.ts';
-import { internalClient } from '@bubbles/http/client/internal-client.ts';
+import { createInternalClient } from '@bubbles/http/client/internal-client.ts';
 import type { Environment } from '@bubbles/kernel/config.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
@@ -105,7 +105,7 @@ const PIPELINE = 'recording-pipeline';
 async function open(options: SandboxServicesOptions, ports: Ports): Promise<Open> {
   const { bus, infra, keys, outboxes, store } = options;
   const slots = await openSlots(options, ports);
-  const operator = internalClient({
+  const operator = createInternalClient({
     callee: 'identity-and-oauth',
     baseUrls: [slots.get('identity-and-oauth')?.url ?? ''],
     tokens: serviceTokens({ caller: OPERATOR, key: keys.privateKey(OPERATOR), clock: infra.clock }),

@@ -4,7 +4,7 @@ import { GATEWAY } from '@bubbles/contracts/services.ts';
 import type { ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import { hostHttp } from '@bubbles/http/ops/http-host.ts';
 import { createMetrics, type Metrics } from '@bubbles/http/ops/metrics.ts';
-import { loadShedder, NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
+import { createLoadShedder, NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
@@ -120,7 +120,7 @@ const assemble = (config: GatewayConfig, infra: Infra) => {
   const checks = createIdentityChecks({ tokens, clock, deadlineMs: limits.checkTimeoutMs, perCall: own.checksPerCall });
   const readers = createSlowReaders({ unread: createMemoryShares(limits.unreadMemory), stallMs: limits.readerStallMs });
   const traffic = new Traffic();
-  const shedder = config.shedding ? loadShedder() : NO_SHEDDING;
+  const shedder = config.shedding ? createLoadShedder() : NO_SHEDDING;
   const handler = createRequestHandler({
     ...infra,
     registry,

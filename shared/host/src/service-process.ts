@@ -2,7 +2,7 @@ import { serviceAuth } from '@bubbles/auth/service-tokens.ts';
 import { createAmqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import { SERVICES, type ServiceTable } from '@bubbles/contracts/services.ts';
 import { runServer } from '@bubbles/http/ops/run-server.ts';
-import { loadShedder, NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
+import { createLoadShedder, NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
@@ -27,7 +27,7 @@ export const runService = (definition: ServiceDefinition): Promise<void> => {
         metrics,
         service: openService(definition, { ...infra, config, metrics }),
         internalAuth: serviceAuth({ audience: name, callers: config.callers, clock }),
-        shedder: config.shedding ? loadShedder() : NO_SHEDDING,
+        shedder: config.shedding ? createLoadShedder() : NO_SHEDDING,
       });
       return {
         url: host.url,

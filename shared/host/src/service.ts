@@ -4,7 +4,7 @@ import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
 import type { Bus, EventHandler } from '@bubbles/bus/bus.ts';
 import { CREDENTIAL_REFUSALS } from '@bubbles/contracts/access.ts';
 import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
-import { type InternalClient, internalClient } from '@bubbles/http/client/internal-client.ts';
+import { createInternalClient, type InternalClient } from '@bubbles/http/client/internal-client.ts';
 import type { WebhookSpec } from '@bubbles/http/document/webhook-spec.ts';
 import type { Metrics } from '@bubbles/http/ops/metrics.ts';
 import type { IdempotencyStore } from '@bubbles/http/routes/idempotency.ts';
@@ -202,7 +202,7 @@ const openClients = ({ name, asks }: ServiceDefinition, { config, clock, peers =
   const open = (callee: string): InternalClient => {
     const baseUrls = urls.get(callee);
     if (serviceKey === null || baseUrls === undefined) throw new TypeError(`${name} does not say that it asks ${callee}.`);
-    const client = internalClient({ callee, baseUrls, tokens: serviceTokens({ caller: name, key: serviceKey, clock }) });
+    const client = createInternalClient({ callee, baseUrls, tokens: serviceTokens({ caller: name, key: serviceKey, clock }) });
     opened.set(callee, client);
     return client;
   };

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
 import { type CheckResult, ChecksResponse } from '@bubbles/contracts/internal/identity.ts';
-import { internalClient } from '@bubbles/http/client/internal-client.ts';
+import { createInternalClient } from '@bubbles/http/client/internal-client.ts';
 import { hashToken } from '@bubbles/identity-and-oauth/domain/token.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 
@@ -37,7 +37,7 @@ export const assertionsOf = async (
   { gateway }: Keys,
   { identityUrl, tokens }: { readonly identityUrl: string; readonly tokens: readonly string[] },
 ): Promise<readonly string[]> => {
-  const client = internalClient({
+  const client = createInternalClient({
     callee: 'identity-and-oauth',
     baseUrls: [identityUrl],
     tokens: serviceTokens({ caller: 'gateway', key: gateway, clock: systemClock() }),

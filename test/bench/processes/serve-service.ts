@@ -3,7 +3,7 @@ import { createMemoryBus } from '@bubbles/bus/memory/memory.ts';
 import { type Infra, openService, type ServiceDefinition } from '@bubbles/host/service.ts';
 import { hostService, INSTANT_DRAIN } from '@bubbles/host/service-host.ts';
 import { createMetrics } from '@bubbles/http/ops/metrics.ts';
-import { loadShedder, NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
+import { createLoadShedder, NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import type { Environment } from '@bubbles/kernel/config.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
@@ -61,7 +61,7 @@ export const serveService = async <S>({ definition, environment, seed }: BenchSe
     publicBaseUrl: config.publicBaseUrl,
     internalAuth: serviceAuth({ audience: name, callers: config.callers, clock }),
     metrics,
-    shedder: shedding ? loadShedder() : NO_SHEDDING,
+    shedder: shedding ? createLoadShedder() : NO_SHEDDING,
     startJobs: () => ({ idle: () => Promise.resolve(), stop: () => Promise.resolve() }),
   });
   await host.started;

@@ -1,6 +1,6 @@
 import { createAssertionKeys } from '@bubbles/auth/assertions.ts';
 import { AssertionKeySet } from '@bubbles/contracts/internal/identity.ts';
-import { internalClient } from '@bubbles/http/client/internal-client.ts';
+import { createInternalClient } from '@bubbles/http/client/internal-client.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
 import { expecting } from '../expecting.ts';
@@ -22,7 +22,7 @@ describe('a service learns the keys that prove assertions', () => {
         response.jsonBody(body).matchingRules({ body: [...rules] });
       })
       .executeTest(async ({ url }) => {
-        const identity = internalClient({ callee: 'identity-and-oauth', baseUrls: [url], tokens: tokensOf(consumer) });
+        const identity = createInternalClient({ callee: 'identity-and-oauth', baseUrls: [url], tokens: tokensOf(consumer) });
         const fetchKeys = () => identity.get('/internal/v1/assertion-keys', { schema: AssertionKeySet });
         expect(await createAssertionKeys({ fetchKeys, clock: fakeClock() }).find(key.kid)).not.toBeNull();
       });

@@ -1,6 +1,6 @@
 import { createIdentity } from '@bubbles/bubbles-query/adapters/services/identity.ts';
 import { AccessResponse, AccountsSnapshot } from '@bubbles/contracts/internal/identity.ts';
-import { internalClient } from '@bubbles/http/client/internal-client.ts';
+import { createInternalClient } from '@bubbles/http/client/internal-client.ts';
 import { describe, expect, it } from '@jest/globals';
 import { Matchers } from '@pact-foundation/pact';
 import { CHANNEL_ID, TEAM_ID, USER_ID } from '../examples.ts';
@@ -31,7 +31,7 @@ describe('bubbles-query fills its people again', () => {
         response.jsonBody(body).matchingRules({ body: [...rules] });
       })
       .executeTest(async ({ url }) => {
-        const identity = internalClient({ callee: 'identity-and-oauth', baseUrls: [url], tokens: tokensOf('bubbles-query') });
+        const identity = createInternalClient({ callee: 'identity-and-oauth', baseUrls: [url], tokens: tokensOf('bubbles-query') });
         const page = await createIdentity(identity).accounts(AFTER);
         expect(page).toEqual({ people: [{ id: USER_ID, name: 'Ada', email: 'ada@acme.test', revision: 1 }], nextAfter: USER_ID });
       });
@@ -55,7 +55,7 @@ describe('bubbles-query asks who belongs where', () => {
         response.jsonBody(body).matchingRules({ body: [...rules] });
       })
       .executeTest(async ({ url }) => {
-        const identity = internalClient({ callee: 'identity-and-oauth', baseUrls: [url], tokens: tokensOf('bubbles-query') });
+        const identity = createInternalClient({ callee: 'identity-and-oauth', baseUrls: [url], tokens: tokensOf('bubbles-query') });
         expect(await createIdentity(identity).belongs(USER_ID, TEAM_ID)).toBe(true);
       });
   });

@@ -1,6 +1,6 @@
 import { ReadableResponse } from '@bubbles/contracts/internal/bubbles-query.ts';
 import { AccessResponse } from '@bubbles/contracts/internal/identity.ts';
-import { internalClient } from '@bubbles/http/client/internal-client.ts';
+import { createInternalClient } from '@bubbles/http/client/internal-client.ts';
 import { createAccess, createReadability } from '@bubbles/webhooks-dispatcher/adapters/services/peers.ts';
 import { describe, expect, it } from '@jest/globals';
 import { Matchers } from '@pact-foundation/pact';
@@ -10,7 +10,7 @@ import { calledBy, pactBetween, tokensOf } from '../pacts.ts';
 
 const CONSUMER = 'webhooks-dispatcher';
 
-const clientOf = (callee: string, url: string) => internalClient({ callee, baseUrls: [url], tokens: tokensOf(CONSUMER) });
+const clientOf = (callee: string, url: string) => createInternalClient({ callee, baseUrls: [url], tokens: tokensOf(CONSUMER) });
 
 describe('the dispatcher asks before each attempt', () => {
   it('[EVT-03] identity, whether the owner is active and who pays', async () => {

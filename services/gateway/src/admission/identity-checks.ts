@@ -1,6 +1,6 @@
 import { type Budget, budgetIn, RATE_WINDOW_SECONDS } from '@bubbles/contracts/access.ts';
 import { type CheckResult, ChecksResponse, type CountedElsewhere, type CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
-import { type InternalClient, internalClient, type ServiceTokens } from '@bubbles/http/client/internal-client.ts';
+import { createInternalClient, type InternalClient, type ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { GatewayReason } from '../exchange/exchange.ts';
@@ -117,7 +117,7 @@ const firstAnswer = (candidates: readonly Address[], ask: Ask): Promise<CheckRes
 };
 
 const lineTo = (address: Address, { tokens, deadlineMs, clock, perCall }: IdentityChecksOptions): Line => {
-  const client = internalClient({ callee: IDENTITY, baseUrls: [address.origin], tokens, deadlineMs });
+  const client = createInternalClient({ callee: IDENTITY, baseUrls: [address.origin], tokens, deadlineMs });
   const batcher = (bypasses: boolean) =>
     new CheckBatcher({
       send: (checks) => {

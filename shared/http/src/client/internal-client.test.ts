@@ -3,7 +3,7 @@ import { withLogFields } from '@bubbles/kernel/log.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { envelope } from '../routes/http-errors.ts';
-import { type InternalClient, internalClient } from './internal-client.ts';
+import { createInternalClient, type InternalClient } from './internal-client.ts';
 
 const tokens = { authorizationFor: (audience: string) => Promise.resolve(`Bearer for-${audience}`) };
 const schema = z.object({ answer: z.number() });
@@ -29,7 +29,7 @@ describe('calls between services', () => {
     return typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : NOBODY;
   };
   const clientWithin = (deadlineMs: number, ...baseUrls: readonly string[]): InternalClient => {
-    const made = internalClient({ callee: 'identity', baseUrls, tokens, deadlineMs });
+    const made = createInternalClient({ callee: 'identity', baseUrls, tokens, deadlineMs });
     open.push(made);
     return made;
   };

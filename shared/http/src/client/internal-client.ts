@@ -67,7 +67,7 @@ interface Outgoing {
   readonly body: string | null;
 }
 
-export const internalClient = ({ callee, baseUrls, tokens, deadlineMs = DEADLINE_MS }: InternalClientOptions): InternalClient => {
+export const createInternalClient = ({ callee, baseUrls, tokens, deadlineMs = DEADLINE_MS }: InternalClientOptions): InternalClient => {
   const dispatcher = new Agent({
     connections: CONNECTIONS,
     pipelining: 1,

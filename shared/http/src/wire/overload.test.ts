@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type LoadShedder, loadShedder } from './overload.ts';
+import { createLoadShedder, type LoadShedder } from './overload.ts';
 
 /** Holds the event loop, as too much work does. */
 const block = (ms: number): void => {
@@ -23,7 +23,7 @@ describe('shedding of load', () => {
   };
 
   it('[ERR-05] begins when the loop stays late under traffic, and ends when it is in time', async () => {
-    shedder = loadShedder();
+    shedder = createLoadShedder();
     expect(shedder.admit()).toBe(true);
     await burden(3, 20);
     expect(shedder.admit()).toBe(false);
@@ -33,13 +33,13 @@ describe('shedding of load', () => {
   });
 
   it('one late sample is no overload', async () => {
-    shedder = loadShedder();
+    shedder = createLoadShedder();
     await burden(1, 20);
     expect(shedder.admit()).toBe(true);
   });
 
   it('lag without traffic is no overload', async () => {
-    shedder = loadShedder();
+    shedder = createLoadShedder();
     await burden(4, 2);
     expect(shedder.admit()).toBe(true);
   });

@@ -15,7 +15,7 @@ const MIN_REQUESTS_PER_SAMPLE = 10;
 const LATE_SAMPLES = 2;
 
 /** Judges by the lag of the event loop, in real time whatever the product's clock says. */
-export const loadShedder = (): LoadShedder => {
+export const createLoadShedder = (): LoadShedder => {
   let due = performance.now() + SAMPLE_MS;
   let requests = 0;
   let late = 0;
