@@ -77,7 +77,7 @@ export const describeBrokerFaults = (url: string, control: string) =>
       expect(await readDead(EVENTS.restart)).toEqual([]);
     });
 
-    it('keeps messages back while the broker takes none, and consumes all the same', async () => {
+    it('keeps messages back while the broker accepts none, and goes on consuming', async () => {
       const event = EVENTS.blocked;
       const bus = engine.connect();
       const handled: number[] = [];
@@ -99,7 +99,7 @@ export const describeBrokerFaults = (url: string, control: string) =>
       expect(new Set(handled)).toEqual(new Set(Array.from({ length: 21 }, (_, n) => n)));
     });
 
-    it('refuses what a full queue does not take, and loses none that it took', async () => {
+    it('refuses what a full queue does not accept, and loses nothing that it accepted', async () => {
       const event = EVENTS.full;
       const bus = engine.connect();
       const pattern = `^${consumerOf(event)}\\.maker`;
@@ -132,8 +132,8 @@ export const describeBrokerFaults = (url: string, control: string) =>
       beforeAll(() => setTimes(1500, 200));
       afterAll(() => setTimes(1_800_000, 60_000));
 
-      /** A consumer that is away until it is told; the answer ends it. */
-      const goAway = async (event: (typeof EVENTS)['held'], clock: Clock) => {
+      /** A consumer whose handler is unavailable until `recover`. */
+      const unavailableConsumer = async (event: (typeof EVENTS)['held'], clock: Clock) => {
         const log = memoryLog();
         const bus = engine.connectWith({ log, clock, jitter: () => 0.02, confirmLimitMs: Number.MAX_SAFE_INTEGER });
         const handled: number[] = [];
@@ -152,34 +152,34 @@ export const describeBrokerFaults = (url: string, control: string) =>
         for (const n of numbers) await publishUntilTaken(engine.connect(), event, anEvent(event, { n }));
         const takenBack = () =>
           log.lines.filter(({ message }) => message === 'broker closed a channel' || message === 'consumer lost its queue').length;
-        const comeBack = async () => {
+        const recover = async () => {
           away = false;
           await expectEventually(() => new Set(handled).size === numbers.length);
           await bus.idle();
           expect(await readDead(event)).toEqual([]);
         };
-        return { takenBack, comeBack, tries: () => tries };
+        return { takenBack, recover, tries: () => tries };
       };
 
-      it('[F13] comes back by itself, however often the broker has taken back what was held', async () => {
-        const consumer = await goAway(EVENTS.takenBack, systemClock());
+      it('[F13] recovers by itself, however often the broker took its unacknowledged messages back', async () => {
+        const consumer = await unavailableConsumer(EVENTS.takenBack, systemClock());
         await expectEventually(() => consumer.takenBack() >= 2);
-        await consumer.comeBack();
+        await consumer.recover();
       });
 
-      it('[F13] is not taken for one that fails, however long its trouble lasts', async () => {
-        // Ten minutes of holding pass in half a second.
+      it('[F13] is not counted as a fault, however long it is unavailable', async () => {
+        // The ten minutes for which a message is kept pass in half a second.
         const fast = { ...systemClock(), monotonic: () => performance.now() * 1200 };
-        const consumer = await goAway(EVENTS.held, fast);
+        const consumer = await unavailableConsumer(EVENTS.held, fast);
         const since = performance.now();
         await expectEventually(() => performance.now() - since > 6000);
         expect(consumer.takenBack()).toBe(0);
         expect(consumer.tries()).toBeGreaterThan(100);
-        await consumer.comeBack();
+        await consumer.recover();
       });
     });
 
-    /** After a crash the operator's connection is gone with the broker. */
+    /** On a connection of its own: that of the operator does not survive a crash of the broker. */
     const readDead = async (event: EventDefinition) => {
       const fresh = await startAmqpEngine(url, [event]);
       const letters = await fresh.deadLetters(consumerOf(event));

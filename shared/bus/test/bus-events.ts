@@ -27,7 +27,7 @@ export const anEvent = (definition: EventDefinition, data: unknown, id = systemI
   data,
 });
 
-/** As an outbox does: again and again until the bus has taken it. */
+/** Publishes until the bus accepts, as an outbox does. */
 export const publishUntilTaken = async (bus: Bus, definition: EventDefinition, event: CloudEvent): Promise<void> => {
   for (;;) {
     try {

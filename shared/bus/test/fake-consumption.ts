@@ -12,13 +12,13 @@ type Answer = () => void;
 
 const tagOf = ({ fields }: ConsumeMessage) => fields.deliveryTag;
 
-/** The part of a channel that consumption uses, with its calls written down, and the broker behind it. */
+/** The part of a channel that a consumer uses, which records its calls, and the broker behind it. */
 const fakeChannel = () => {
   const calls: string[] = [];
   const consumers = new Map<string, Receive>();
   const state = { closing: false, failsCancel: false, frozenAt: '', frozen: null as Answer | null };
   let tags = 0;
-  /** As the client does from when it asks the broker to close the channel. */
+  /** The client throws like this once it has asked the broker to close the channel. */
   const send = (call: string) => {
     if (state.closing) throw new Error('Channel closing');
     calls.push(call);
@@ -62,7 +62,7 @@ const fakeChannel = () => {
   });
   /** To the newest consumer, as the broker does for a queue that is consumed once. */
   const deliver = (message: ConsumeMessage | null) => [...consumers.values()].at(-1)?.(message);
-  /** The answer comes with these in one packet: they are delivered before anybody who waits for the answer goes on. */
+  /** The answer comes in one packet with these messages: they are delivered before the code that waits for the answer goes on. */
   const thaw = async (...messages: readonly ConsumeMessage[]) => {
     for (const message of messages) deliver(message);
     state.frozen?.();

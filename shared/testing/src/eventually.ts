@@ -9,7 +9,7 @@ export const expectEventually = async (holds: () => boolean | Promise<boolean>):
     if (performance.now() > deadline) throw new Error(`still does not hold: ${String(holds)}`);
 };
 
-/** Collects what a handler saw; `count` resolves when it has seen so many. */
+/** Collects what a handler saw; `count` resolves when it has seen that many. */
 export const sightings = () => {
   const seen: number[] = [];
   let changed = Promise.withResolvers<void>();

@@ -1,7 +1,7 @@
 import { type Bus, BusUnavailable, type CloudEvent } from '@bubbles/bus/bus.ts';
 
 export interface RecordingBus extends Bus {
-  /** What was handed over, in order, repetitions included. */
+  /** Every published event in order, repetitions included. */
   readonly published: readonly CloudEvent[];
   /** While it answers false for an event, publishing it fails. */
   admit(test: (event: CloudEvent) => boolean): void;
