@@ -2,7 +2,7 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { memo } from '@bubbles/kernel/concurrency.ts';
 import { isUnavailable } from '@bubbles/kernel/errors.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
-import { type AttemptOutcome, type CancelReason, type Delivery, leaseLasts, originOf, wasLostTooOften } from '../domain/delivery.ts';
+import { type AttemptOutcome, type Delivery, leaseLasts, originOf, wasLostTooOften } from '../domain/delivery.ts';
 import { subscriptionRefusal } from '../domain/eligibility.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type {
@@ -11,7 +11,6 @@ import type {
   DeliveryStore,
   DispatchMetrics,
   EventStore,
-  PostponeReason,
   PrepareAttempts,
   Readability,
   SubscriptionStore,
@@ -39,7 +38,6 @@ const LOST: AttemptOutcome = {
   preview: null,
   detail: 'The attempt was lost with the process of ours that made it.',
 };
-const NOT_SENT = { outcome: null, isFinished: false } as const;
 
 /** Read last before the POSTs, so that none starts after the DELETE of its subscription has returned. Null when they could not be read. */
 const readSubscriptions = ({ subscriptions, log }: Pick<Ports, 'subscriptions' | 'log'>, eligible: readonly Delivery[]) =>
@@ -48,35 +46,16 @@ const readSubscriptions = ({ subscriptions, log }: Pick<Ports, 'subscriptions' |
     return null;
   });
 
-/** The ways in which a claimed delivery ends, each recorded and reported. */
-const reporting = (ports: Ports) => {
-  const record = recordOutcomes(ports);
-  return {
-    async postponed(delivery: Delivery, reason: PostponeReason): Promise<AttemptReport> {
-      await record.postponed(delivery, reason);
-      return NOT_SENT;
-    },
-    async cancelled(delivery: Delivery, reason: CancelReason): Promise<AttemptReport> {
-      await record.cancelled(delivery, reason);
-      return { outcome: null, isFinished: true };
-    },
-    attempted: async (delivery: Delivery, outcome: AttemptOutcome, startedAt: Date): Promise<AttemptReport> => ({
-      outcome,
-      isFinished: await record.attempted(delivery, outcome, startedAt),
-    }),
-  };
-};
-
 export const prepareAttempts = (ports: Ports): PrepareAttempts => {
   const { deliveries, timing, clock, log } = ports;
-  const report = reporting(ports);
+  const record = recordOutcomes(ports);
 
   /** A fault of ours never ends a delivery: it is postponed, or its lease runs out. */
   const postponedByFault = (delivery: Delivery, error: unknown): Promise<AttemptReport> => {
     log[isUnavailable(error) ? 'warn' : 'error']('attempt failed on our side', { deliveryId: delivery.id, error });
-    return report.postponed(delivery, isUnavailable(error) ? 'service_away' : 'our_fault').catch((cause: unknown) => {
+    return record.postponed(delivery, isUnavailable(error) ? 'service_away' : 'our_fault').catch((cause: unknown) => {
       log.warn('delivery waits for the end of its lease', { deliveryId: delivery.id, error: cause });
-      return NOT_SENT;
+      return { outcome: null, isFinished: false };
     });
   };
 
@@ -94,28 +73,28 @@ export const prepareAttempts = (ports: Ports): PrepareAttempts => {
 
     const attemptAt = async (delivery: Delivery, subscription: Subscription, eligible: Eligible) => {
       const startedAt = clock.now();
-      if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return report.postponed(delivery, 'lease_too_short');
+      if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return record.postponed(delivery, 'lease_too_short');
       const reason = subscriptionRefusal(delivery, subscription, eligible);
-      if (reason !== null) return report.cancelled(delivery, reason);
+      if (reason !== null) return record.cancelled(delivery, reason);
       if (originOf(subscription) !== delivery.origin) {
         // It has no slot at its new origin: it is due again at once, and takes its turn there.
         await redirect.get(subscription);
-        return report.postponed(delivery, 'moved');
+        return record.postponed(delivery, 'moved');
       }
       const outcome = await send(delivery, subscription, { body: eligible.body, at: startedAt }).catch((error: unknown) => {
         if (isUnavailable(error)) onAway();
         throw error;
       });
-      return report.attempted(delivery, outcome, startedAt);
+      return record.attempted(delivery, outcome, startedAt);
     };
     const attempt = (delivery: Delivery): Promise<AttemptReport> => {
       const eligibility = eligibilities.get(delivery.id);
-      if (wasLostTooOften(delivery)) return report.attempted(delivery, LOST, clock.now());
-      if (eligibility === undefined || found === null) return report.postponed(delivery, 'service_away');
-      if (eligibility.refusal !== null) return report.cancelled(delivery, eligibility.refusal);
+      if (wasLostTooOften(delivery)) return record.attempted(delivery, LOST, clock.now());
+      if (eligibility === undefined || found === null) return record.postponed(delivery, 'service_away');
+      if (eligibility.refusal !== null) return record.cancelled(delivery, eligibility.refusal);
       const subscription = found.get(delivery.subscriptionId);
       return subscription === undefined
-        ? report.cancelled(delivery, 'subscription_deleted')
+        ? record.cancelled(delivery, 'subscription_deleted')
         : attemptAt(delivery, subscription, eligibility);
     };
     return (delivery) => attempt(delivery).catch((error: unknown) => postponedByFault(delivery, error));

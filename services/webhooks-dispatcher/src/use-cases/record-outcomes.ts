@@ -3,7 +3,7 @@ import { batchWhileBusy, keyedMutex } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { type AttemptOutcome, afterAttempt, type CancelReason, type Delivery, lateness, POSTPONE_MS } from '../domain/delivery.ts';
 import { DISABLED_BY_FAILURES, failureKey } from '../domain/subscription.ts';
-import type { DeliveryStore, DispatchMetrics, LeaseRelease, PostponeReason, SubscriptionStore } from '../ports.ts';
+import type { AttemptReport, DeliveryStore, DispatchMetrics, LeaseRelease, PostponeReason, SubscriptionStore } from '../ports.ts';
 
 interface Ports {
   readonly deliveries: Pick<DeliveryStore, 'release'>;
@@ -91,17 +91,20 @@ export function recordOutcomes({ deliveries, subscriptions, metrics, clock, log 
   };
 
   return {
-    async postponed(delivery: Delivery, reason: PostponeReason): Promise<void> {
+    async postponed(delivery: Delivery, reason: PostponeReason): Promise<AttemptReport> {
       metrics.postponed(reason);
       const forMs = reason === 'moved' ? 0 : POSTPONE_MS;
       await release(delivery, { kind: 'postponed', until: new Date(clock.now().getTime() + forMs) });
+      return { outcome: null, isFinished: false };
     },
 
-    cancelled: (delivery: Delivery, reason: CancelReason): Promise<void> =>
-      whileLeased(delivery, () => release(delivery, { kind: 'cancelled', reason, at: clock.now() })),
+    async cancelled(delivery: Delivery, reason: CancelReason): Promise<AttemptReport> {
+      await whileLeased(delivery, () => release(delivery, { kind: 'cancelled', reason, at: clock.now() }));
+      return { outcome: null, isFinished: true };
+    },
 
-    /** Whether the delivery is finished. Counts first: after a crash between the two writes the attempt is made again, and its key counts once. */
-    async attempted(delivery: Delivery, outcome: AttemptOutcome, startedAt: Date): Promise<boolean> {
+    /** Counts first: after a crash between the two writes the attempt is made again, and its key counts once. */
+    async attempted(delivery: Delivery, outcome: AttemptOutcome, startedAt: Date): Promise<AttemptReport> {
       const endedAt = clock.now();
       const after = afterAttempt(delivery, outcome, { startedAt, endedAt });
       metrics.attempted({
@@ -113,7 +116,7 @@ export function recordOutcomes({ deliveries, subscriptions, metrics, clock, log 
       // A receiver cannot be blamed for an attempt that was lost with its worker.
       if (outcome.outcome !== 'worker_lost') await countOutcome(delivery, outcome, endedAt);
       await whileLeased(delivery, () => release(delivery, { kind: 'attempted', delivery: after }));
-      return after.status !== 'pending';
+      return { outcome, isFinished: after.status !== 'pending' };
     },
   };
 }
