@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { DomainError, errorCode, isDomainError } from '@bubbles/kernel/errors.ts';
 import { withLogFields } from '@bubbles/kernel/log.ts';
-import Koa, { type Context, type Middleware, type Next } from 'koa';
+import Koa, { type Context, type Middleware } from 'koa';
 import { framingFault } from '../wire/framing.ts';
 import { BodyTooLarge, isCutOff, linger } from '../wire/read-body.ts';
 import { PAGE_HEADERS } from './content.ts';
@@ -59,10 +59,12 @@ const edge =
       ctx.set({ 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
       let fault: DomainError | null = null;
       try {
-        await checkedNext(ctx, next, options);
+        const misframed = framingFault(ctx.req);
+        if (misframed !== null) throw malformed(ctx, misframed);
+        if (!options.shedder.admit()) throw new Overloaded(ctx, options);
+        await next();
       } catch (error) {
-        // What is thrown that is no refusal is a fault of ours.
-        const refusal = isDomainError(error) ? error : new DomainError('internal', INTERNAL_ERROR_MESSAGE, { cause: error });
+        const refusal = asRefusal(error);
         if (!isCutOff(ctx.req)) fault = refusal;
         await answerError(ctx, refusal, options);
       }
@@ -70,25 +72,22 @@ const edge =
     });
   };
 
-class Overloaded extends DomainError {
-  constructor(retryAfterSeconds: number) {
-    super('unavailable', 'Overloaded.', { retryAfterSeconds });
-  }
-}
+/** What is thrown that is no refusal is a fault of ours. */
+const asRefusal = (error: unknown): DomainError =>
+  isDomainError(error) ? error : new DomainError('internal', INTERNAL_ERROR_MESSAGE, { cause: error });
 
-const checkedNext = (ctx: Context, next: Next, options: EdgeOptions): Promise<void> => {
-  const fault = framingFault(ctx.req);
-  if (fault !== null) {
-    ctx.set('Connection', 'close');
-    throw new DomainError('invalid', `request: ${fault}`);
-  }
-  if (!options.shedder.admit()) {
+const malformed = (ctx: Context, fault: string): DomainError => {
+  ctx.set('Connection', 'close');
+  return new DomainError('invalid', `request: ${fault}`);
+};
+
+class Overloaded extends DomainError {
+  constructor(ctx: Context, { ids }: EdgeOptions) {
     ctx.set('X-Gateway-Reason', 'overload');
     // Spread over three seconds, so that those who were refused do not all come back at once.
-    throw new Overloaded(1 + ((options.ids.bytes(1)[0] ?? 0) % 3));
+    super('unavailable', 'Overloaded.', { retryAfterSeconds: 1 + ((ids.bytes(1)[0] ?? 0) % 3) });
   }
-  return next();
-};
+}
 
 /** The route that has taken the request. */
 type Served = Pick<RouteSpec<object, never>, 'path' | 'errorFormat'>;

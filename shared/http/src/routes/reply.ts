@@ -44,8 +44,6 @@ export const seeOther = <const H extends string = never, const C extends string 
   extras: ReplyExtras<H, C> = {},
 ): Reply<303, string, NoInfer<H | C>> => reply(303, url, extras);
 
-const isReply = (result: unknown): result is Reply => typeof result === 'object' && result !== null && REPLY in result;
-
 interface Cookie<N extends string = string> {
   readonly name: N;
   /** Of the header `Set-Cookie`. */
@@ -103,12 +101,14 @@ export const answerWriter = ({
     for (const { name } of cookies) if (details.cookies?.[name] === undefined) throw undeclared(`cookie ${name}`);
   };
   return (result) => {
-    const status = isReply(result) ? result.status : single;
+    // Nothing else has the mark.
+    const said = typeof result === 'object' && result !== null && REPLY in result ? (result as Reply) : null;
+    const status = said?.status ?? single;
     const kind = status === undefined ? undefined : answers[status];
     if (status === undefined || kind === undefined) throw undeclared(`answer ${status ?? 'without a status'}`);
-    if (!isReply(result)) return written(kind, { status, body: result, headers: [], cookies: [] });
-    checkExtras(result, kind);
-    return written(kind, result);
+    if (said === null) return written(kind, { status, body: result, headers: [], cookies: [] });
+    checkExtras(said, kind);
+    return written(kind, said);
   };
 };
 

@@ -14,7 +14,7 @@ import type {
 } from '@bubbles/contracts/internal/identity.ts';
 import type { z } from 'zod';
 import { type Account, lifeOf } from '../../domain/account.ts';
-import type { CheckResult, RateDecision } from '../../domain/credential.ts';
+import type { CheckResult } from '../../domain/credential.ts';
 import type { Channel, Team } from '../../domain/team.ts';
 import type { IssuedKey, IssuedSession } from '../../domain/token.ts';
 import type { AccountAccess, TeamAccess } from '../../use-cases/access.ts';
@@ -57,17 +57,12 @@ export const presentListedKey = (key: ListedKey): ApiKeySummary => ({
   last_used_at: key.lastUsedAt?.toISOString() ?? null,
 });
 
-const presentBudget = ({ remaining, resetSeconds }: RateDecision) => ({ limit: RATE_LIMIT, remaining, reset_seconds: resetSeconds });
-
 export const presentCheck = (h: string, result: CheckResult<{ readonly assertion: string }>): CheckResultAnswer => {
-  switch (result.outcome) {
-    case 'allowed':
-      return { h, outcome: 'allowed', assertion: result.assertion, ...presentBudget(result.budget) };
-    case 'limited':
-      return { h, outcome: 'limited', retry_after_seconds: result.budget.resetSeconds, ...presentBudget(result.budget) };
-    case 'refused':
-      return { h, outcome: 'refused', type: result.refusal };
-  }
+  if (result.outcome === 'refused') return { h, outcome: 'refused', type: result.refusal };
+  const { remaining, resetSeconds } = result.budget;
+  const budget = { limit: RATE_LIMIT, remaining, reset_seconds: resetSeconds };
+  if (result.outcome === 'limited') return { h, outcome: 'limited', retry_after_seconds: resetSeconds, ...budget };
+  return { h, outcome: 'allowed', assertion: result.assertion, ...budget };
 };
 
 export const presentAccountAccess = ({ id, account, paidFeatures, memberships }: AccountAccess): UserAccess => ({
