@@ -1,8 +1,7 @@
 import { IDEMPOTENCY_INDEXES } from '@bubbles/host/idempotency-store.ts';
-import type { Database, Doc } from '@bubbles/store/collection.ts';
+import type { Database, Doc, IndexSpec } from '@bubbles/store/collection.ts';
 import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { describe, expect, it } from '@jest/globals';
-import { INDEXES } from '../src/adapters/store/stores.ts';
 import { aBubble } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';
 import { openScene } from './scene.ts';
@@ -50,9 +49,10 @@ const pathsOf = (value: unknown): string[] =>
 const filtersOf = (updates: unknown): unknown[][] =>
   Array.isArray(updates) ? updates.map((update: { readonly filter: unknown }) => [update.filter]) : [];
 
-/** The database, and the shapes of the queries that were made of it. */
+/** The database, the shapes of the queries that were made of it, and its indexes by collection. */
 const overheard = () => {
   const shapes = new Set<string>();
+  const indexes = new Map<string, readonly IndexSpec[]>([['idempotency_keys', IDEMPOTENCY_INDEXES]]);
   const database = memoryDatabase();
   const hear = (name: string, [filter, ...options]: readonly unknown[]) => {
     const sort = options.flatMap((one) => (typeof one === 'object' && one !== null && 'sort' in one ? pathsOf(one.sort) : []));
@@ -65,7 +65,12 @@ const overheard = () => {
       new Proxy(database.collection<T>(name), {
         get(target, method) {
           const member: unknown = Reflect.get(target, method);
-          if (typeof member !== 'function' || method === 'insert' || method === 'insertEach' || method === 'ensureIndexes') return member;
+          if (typeof member !== 'function' || method === 'insert' || method === 'insertEach') return member;
+          if (method === 'ensureIndexes')
+            return (wanted: readonly IndexSpec[], dropped: readonly string[]) => {
+              indexes.set(name, wanted);
+              return target.ensureIndexes(wanted, dropped);
+            };
           return (...args: unknown[]) => {
             for (const one of method === 'updateEach' ? filtersOf(args[0]) : [args]) hear(name, one);
             return member.apply(target, args);
@@ -73,13 +78,13 @@ const overheard = () => {
         },
       }),
   };
-  return { database: listening, shapes };
+  return { database: listening, shapes, indexes };
 };
 
 describe('the queries of the stores', () => {
   // The store in memory refuses what no index serves.
   it('are known, and each has an index that serves it', async () => {
-    const { database, shapes } = overheard();
+    const { database, shapes, indexes } = overheard();
     const limits = { ...CONFIG.limits, perSubscription: 1, perOrigin: 2, perProcess: 6, reservedForFirst: 3 };
     const scene = await openScene({ database, config: { limits } });
     await scene.dispatcher.service.releaseLeases();
@@ -121,7 +126,7 @@ describe('the queries of the stores', () => {
     expect([...shapes].toSorted()).toEqual(Object.keys(SERVED).toSorted());
     for (const [shape, name] of Object.entries(SERVED)) {
       const [collection = '', asked = ''] = shape.split(': ');
-      const known = Object.entries({ ...INDEXES, idempotency_keys: IDEMPOTENCY_INDEXES }).find(([one]) => one === collection)?.[1] ?? [];
+      const known = indexes.get(collection) ?? [];
       const [leading = ''] = Object.keys([BY_ID, ...known].find((index) => index.name === name)?.keys ?? {});
       expect([shape, asked.split(/, | by /)]).toEqual([shape, expect.arrayContaining([leading])]);
     }

@@ -1,5 +1,6 @@
 import type { CreatedPosition } from '@bubbles/kernel/cursors.ts';
-import { type Collection, type Filter, sweepSlices } from '@bubbles/store/collection.ts';
+import { type Collection, type Filter, type IndexSpec, sweepSlices } from '@bubbles/store/collection.ts';
+import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
 import { createWorkQueue, type LeaseEnd } from '@bubbles/store/work/work-queue.ts';
 import type { AttemptRecord, Delivery } from '../../domain/delivery.ts';
 import type { DeliveryStore, DueDelivery, LeaseRelease } from '../../ports.ts';
@@ -55,10 +56,20 @@ const toDelivery = ({ _id, putOff, attempt, base, budget, claims, log, ...same }
   ...same,
 });
 
-export const createDeliveryStore = (collection: Collection<DeliveryDoc>): DeliveryStore => ({
-  ...queueOf(collection),
-  ...logOf(collection),
-});
+const INDEXES: readonly IndexSpec[] = [
+  { name: 'once', keys: { subscriptionId: 1, eventId: 1 }, unique: true },
+  { name: 'due_v2', keys: { status: 1, claimableAt: 1, subscriptionId: 1, attempt: 1 } },
+  { name: 'due_of', keys: { subscriptionId: 1, status: 1, claimableAt: 1, attempt: 1 } },
+  { name: 'log', keys: { subscriptionId: 1, createdAt: -1, _id: -1 } },
+  { name: 'log_by_status', keys: { subscriptionId: 1, status: 1, createdAt: -1, _id: -1 } },
+  { name: 'made', keys: { createdAt: 1 } },
+];
+const DROPPED_INDEXES = ['due', 'first_due'];
+
+export const openDeliveries = (open: OpenCollection): DeliveryStore => {
+  const collection = open<DeliveryDoc>('deliveries', INDEXES, DROPPED_INDEXES);
+  return { ...queueOf(collection), ...logOf(collection) };
+};
 
 const leaseEnd = ({ id, leaseToken: token, as }: LeaseRelease): LeaseEnd<DeliveryDoc> => {
   if (as.kind === 'postponed') return { id, token, claimableAt: as.until, update: { $set: { putOff: true }, $inc: { claims: -1 } } };

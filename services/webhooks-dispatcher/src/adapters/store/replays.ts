@@ -1,4 +1,4 @@
-import type { Collection } from '@bubbles/store/collection.ts';
+import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
 import { createWorkQueue } from '@bubbles/store/work/work-queue.ts';
 import type { Replay } from '../../domain/replay.ts';
 import type { ReplayStore } from '../../ports.ts';
@@ -11,7 +11,8 @@ export interface ReplayDoc extends Omit<Replay, 'id' | 'subscriptionId'> {
 
 const toReplay = ({ _id, replayId, ...rest }: ReplayDoc): Replay => ({ id: replayId, subscriptionId: _id, ...rest });
 
-export const createReplayStore = (collection: Collection<ReplayDoc>): ReplayStore => {
+export const openReplays = (open: OpenCollection): ReplayStore => {
+  const collection = open<ReplayDoc>('replays', [{ name: 'due_at', keys: { dueAt: 1 } }]);
   const queue = createWorkQueue({ collection, fields: { claimableAt: 'dueAt', leaseToken: 'leaseToken' } });
   const found = (doc: ReplayDoc | null) => doc && toReplay(doc);
   return {

@@ -1,4 +1,5 @@
-import type { Collection, UpdateOne } from '@bubbles/store/collection.ts';
+import type { Collection, IndexSpec, UpdateOne } from '@bubbles/store/collection.ts';
+import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
 import {
   DISABLED_BY_FAILURES,
   FIRST_LIFE,
@@ -100,7 +101,14 @@ function insertWithin(collection: Collection<SubscriptionDoc>): SubscriptionStor
   };
 }
 
-export function createSubscriptionStore(collection: Collection<SubscriptionDoc>): SubscriptionStore {
+const INDEXES: readonly IndexSpec[] = [
+  { name: 'owner', keys: { ownerId: 1, createdAt: -1, _id: -1 } },
+  { name: 'team', keys: { teamId: 1 } },
+  { name: 'places', keys: { places: 1 }, unique: true, sparse: true },
+];
+
+export function openSubscriptions(open: OpenCollection): SubscriptionStore {
+  const collection = open<SubscriptionDoc>('subscriptions', INDEXES);
   const found = (doc: SubscriptionDoc | null) => doc && toSubscription(doc);
   return {
     insert: insertWithin(collection),
