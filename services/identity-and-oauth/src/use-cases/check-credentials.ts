@@ -14,8 +14,8 @@ interface CheckPorts {
 export const checkCredentials =
   (ports: CheckPorts) =>
   async (checks: readonly CredentialCheck[]): Promise<CheckResult[]> => {
-    const found = await findCredentials(ports, checks);
-    return checks.map((check) => decide(ports, check, found.get(check.hash) ?? null));
+    const decide = decider(ports, await findCredentials(ports, checks));
+    return checks.map(decide);
   };
 
 interface ServiceCheck extends CredentialCheck {
@@ -27,29 +27,33 @@ interface ServiceCheck extends CredentialCheck {
 export const checkForServices =
   ({ assertions, ...ports }: CheckPorts & { readonly assertions: Assertions }) =>
   async (checks: readonly ServiceCheck[]): Promise<CheckResult<{ readonly assertion: string }>[]> => {
-    const found = await findCredentials(ports, checks);
+    const decide = decider(ports, await findCredentials(ports, checks));
     return Promise.all(
       checks.map(async (check) => {
-        const result = decide(ports, check, found.get(check.hash) ?? null);
+        const result = decide(check);
         return result.outcome === 'allowed' ? { ...result, assertion: await assertions.issue(result.credential, check.audience) } : result;
       }),
     );
   };
 
-/** The one rule of who may call. */
-const decide = ({ rateWindows, keyUses, clock }: CheckPorts, check: CredentialCheck, credential: Credential | null): CheckResult => {
-  const refusal = refusalOf(credential, check.accepts);
-  if (!credential || refusal) return { outcome: 'refused', refusal: refusal ?? 'unauthorized' };
+/** The one rule of who may call, as of now. */
+const decider = ({ rateWindows, keyUses, clock }: CheckPorts, found: ReadonlyMap<string, Credential>) => {
   const nowMs = clock.monotonic();
-  const window = rateWindows.of(credential.id, nowMs);
-  if (check.countedElsewhere) {
-    const { requests, firstMsAgo, lastMsAgo } = check.countedElsewhere;
-    window.raise({ requests, firstMs: nowMs - firstMsAgo, lastMs: nowMs - lastMsAgo }, nowMs);
-  }
-  const budget = check.counted ? window.take(nowMs) : window.peek(nowMs);
-  if (!budget.allowed) return { outcome: 'limited', budget };
-  if (credential.kind === 'pat') keyUses.note(credential.id, clock.now());
-  return { outcome: 'allowed', credential, budget };
+  const now = clock.now();
+  return (check: CredentialCheck): CheckResult => {
+    const credential = found.get(check.hash) ?? null;
+    const refusal = refusalOf(credential, check.accepts);
+    if (!credential || refusal) return { outcome: 'refused', refusal: refusal ?? 'unauthorized' };
+    const window = rateWindows.of(credential.id, nowMs);
+    if (check.countedElsewhere) {
+      const { requests, firstMsAgo, lastMsAgo } = check.countedElsewhere;
+      window.raise({ requests, firstMs: nowMs - firstMsAgo, lastMs: nowMs - lastMsAgo }, nowMs);
+    }
+    const budget = check.counted ? window.take(nowMs) : window.peek(nowMs);
+    if (!budget.allowed) return { outcome: 'limited', budget };
+    if (credential.kind === 'pat') keyUses.note(credential.id, now);
+    return { outcome: 'allowed', credential, budget };
+  };
 };
 
 /** By the hash of the token: opaque ones in one read, those that prove themselves beside it. */
