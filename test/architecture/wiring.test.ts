@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { EVENTS } from '@bubbles/contracts/events/catalog.ts';
 import { GATEWAY, SERVICES, type ServiceTable } from '@bubbles/contracts/services.ts';
 import { describe, expect, it } from '@jest/globals';
+import { PRODUCT } from '../../deploy/services/src/product.ts';
 import { everyService } from '../support/services.ts';
 import { packageOf, productSources, ROOT } from './sources.ts';
 import { importsOf, keysReturnedBy } from './syntax.ts';
 
 const services = everyService();
+const table: ServiceTable = SERVICES;
 const product = productSources();
 const eventFiles = readdirSync(join(ROOT, 'contracts/src/events')).filter((name) => name.endsWith('-events.ts'));
 const eventModules = await Promise.all(eventFiles.map((name) => import(join(ROOT, 'contracts/src/events', name))));
@@ -61,9 +63,20 @@ describe('routes', () => {
   });
 
   it.each(services)('of $name admit the callers that contracts name, and nobody else', ({ name, routes }) => {
-    const table: ServiceTable = SERVICES;
-    const admitted = routes.flatMap(({ spec: { guard } }) => guard.callers ?? []);
+    const guards = routes.flatMap(({ spec: { guard } }) => (guard.callers === null ? [] : [guard.callers]));
     // The gateway fetches the document of each service.
-    expect([...new Set([GATEWAY, ...admitted])].toSorted()).toEqual([...(table[name]?.callers ?? [])].toSorted());
+    const admitted = [...new Set([GATEWAY, ...guards.flat()])].toSorted();
+    const named = [...(table[name]?.callers ?? [])].toSorted();
+    // One that admits whoever is named says no names.
+    expect(guards.some((callers) => callers.length === 0) ? named : admitted).toEqual(named);
+    expect(named).toEqual(expect.arrayContaining(admitted));
+  });
+});
+
+describe('services', () => {
+  it.each(PRODUCT.definitions)('$name is asked by those that contracts name as its callers', ({ name }) => {
+    const asking = PRODUCT.definitions.filter(({ asks }) => asks.some((callee) => callee === name)).map((definition) => definition.name);
+    const running = PRODUCT.definitions.map((definition) => definition.name);
+    expect(asking.toSorted()).toEqual((table[name]?.callers ?? []).filter((caller) => running.includes(caller)).toSorted());
   });
 });

@@ -1,4 +1,5 @@
 import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
+import type { EventDefinition } from '@bubbles/bus/bus.ts';
 import { OPERATOR } from '@bubbles/contracts/services.ts';
 import type { Infra, ServiceDefinition, SettleScope } from '@bubbles/host/service.ts';
 import { type LocalMachine, localEnvironment, secretsOf } from '@bubbles/host/variables.ts';
@@ -23,6 +24,7 @@ export type LogOf = (name: string) => Log;
 
 export interface SandboxServicesOptions {
   readonly definitions: readonly ServiceDefinition[];
+  readonly events: readonly EventDefinition[];
   readonly keys: CallerKeys;
   /** Values of the services' own variables. */
   readonly environment: Environment;
@@ -81,7 +83,7 @@ async function openMachine({ definitions, keys, publicBaseUrl, settings }: Sandb
 }
 
 async function openSlots(options: SandboxServicesOptions, ports: Ports): Promise<ReadonlyMap<string, ServiceSlot>> {
-  const { definitions, bus, infra, logOf, outboxes, store, environment } = options;
+  const { definitions, events, bus, infra, logOf, outboxes, store, environment } = options;
   const slots = new Map<string, ServiceSlot>();
   const machine = { ...(await openMachine(options)), urls: (name: string) => slots.get(name)?.url ?? '' };
   for (const definition of definitions) {
@@ -89,6 +91,7 @@ async function openSlots(options: SandboxServicesOptions, ports: Ports): Promise
     const slot = serviceSlot({
       definition,
       environment: localEnvironment(definition, machine, environment),
+      events,
       port: ports.get(name) ?? 0,
       bus,
       infra: { ...infra, log: logOf(name), database: outboxes.watched(name, store.database(name)) },

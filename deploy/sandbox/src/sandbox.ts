@@ -165,6 +165,7 @@ async function startOn({ store, place, logOf, product }: StartContext, config: S
   const infra = { clock, ids, log };
   const services = sandboxServices({
     definitions: definitionsOf(product, config.strictReceivers, () => new Set([place.port, ...services.ports()])),
+    events: product.events,
     environment: config.settings,
     store,
     bus,

@@ -34,6 +34,7 @@ it('a service can be taken off the wire, put back on the same port, and slowed d
       PUBLIC_BASE_URL: 'https://api.test',
       CALLER_KEYS: `gateway=${publicKey.export({ format: 'der', type: 'spki' }).toString('base64')}`,
     },
+    events: [],
     port: 0,
     bus: createMemoryBus({ clock, log: SILENT_LOG }),
     infra: { clock, ids: systemIds(), log: SILENT_LOG, database: openEmbedded({ path: ':memory:', log: SILENT_LOG }).database('sample') },

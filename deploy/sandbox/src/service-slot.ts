@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { serviceAuth } from '@bubbles/auth/service-tokens.ts';
-import type { Bus } from '@bubbles/bus/bus.ts';
+import type { Bus, EventDefinition } from '@bubbles/bus/bus.ts';
 import type { MemoryBus } from '@bubbles/bus/memory/memory.ts';
 import { type Infra, openService, type ServiceDefinition, type SettleScope } from '@bubbles/host/service.ts';
 import { type Host, type HostOptions, hostService } from '@bubbles/host/service-host.ts';
@@ -15,6 +15,8 @@ import type { ServiceState } from './control/routes.ts';
 export interface ServiceSlotOptions {
   readonly definition: ServiceDefinition;
   readonly environment: Environment;
+  /** Every event of the product. */
+  readonly events: readonly EventDefinition[];
   /** 0 for any that is free. */
   readonly port: number;
   readonly bus: MemoryBus;
@@ -42,12 +44,13 @@ export const SANDBOX_DRAIN: Drain = { noticeMs: 0, deadlineMs: 1500 };
 interface HostHereOptions extends Required<Pick<HostOptions, 'infra' | 'wrapHandler'>> {
   readonly definition: ServiceDefinition;
   readonly config: ServiceConfig;
+  readonly events: readonly EventDefinition[];
   readonly port: number;
 }
 
-const hostHere = async ({ definition, config, infra, port, wrapHandler }: HostHereOptions): Promise<Host> => {
+const hostHere = async ({ definition, config, events, infra, port, wrapHandler }: HostHereOptions): Promise<Host> => {
   const metrics = unshownMetrics();
-  const service = openService(definition, { ...infra, config, metrics });
+  const service = openService(definition, { ...infra, config, events, metrics });
   const host = await hostService({
     infra,
     metrics,
@@ -72,7 +75,7 @@ const hostHere = async ({ definition, config, infra, port, wrapHandler }: HostHe
   return host;
 };
 
-export function serviceSlot({ definition, environment, ...options }: ServiceSlotOptions): ServiceSlot {
+export function serviceSlot({ definition, environment, events, ...options }: ServiceSlotOptions): ServiceSlot {
   const { name } = definition;
   const config = readServiceConfig(definition, environment);
   let running: { readonly host: Host; readonly bus: Bus } | null = null;
@@ -90,7 +93,7 @@ export function serviceSlot({ definition, environment, ...options }: ServiceSlot
     if (running !== null) return;
     const bus = options.bus.connect();
     const infra = { ...options.infra, bus };
-    const host = await hostHere({ definition, config, infra, port, wrapHandler: delayed });
+    const host = await hostHere({ definition, config, events, infra, port, wrapHandler: delayed });
     port = Number(new URL(host.url).port);
     running = { host, bus };
   };

@@ -1,4 +1,6 @@
 import { bubblesQuery } from '@bubbles/bubbles-query/service.ts';
+import type { EventDefinition } from '@bubbles/bus/bus.ts';
+import { EVENTS } from '@bubbles/contracts/events/catalog.ts';
 import { SERVICES, type ServiceTable } from '@bubbles/contracts/services.ts';
 import type { ServiceDefinition } from '@bubbles/host/service.ts';
 import { identityAndOauth } from '@bubbles/identity-and-oauth/service.ts';
@@ -9,6 +11,7 @@ export interface Product {
   /** In the order of their start: who is asked before who asks. */
   readonly definitions: readonly ServiceDefinition[];
   readonly services: ServiceTable;
+  readonly events: readonly EventDefinition[];
 }
 
-export const PRODUCT: Product = { definitions: [identityAndOauth, bubblesQuery, webhooksDispatcher], services: SERVICES };
+export const PRODUCT: Product = { definitions: [identityAndOauth, bubblesQuery, webhooksDispatcher], services: SERVICES, events: EVENTS };

@@ -39,17 +39,17 @@ export const anyone: Guard<object> = {
   admit: () => Promise.resolve({}),
 };
 
-/** The named services, each with its service token. */
-export const internal = (callers: readonly string[]): Guard<{ readonly service: string }, Pick<AuthPorts, 'internalAuth'>> => ({
+/** The named services, each with its service token; `any` for all whose keys the called one holds. */
+export const internal = (callers: readonly string[] | 'any'): Guard<{ readonly service: string }, Pick<AuthPorts, 'internalAuth'>> => ({
   security: [{ [SECURITY_SCHEMES.internal]: [] }],
   gatewayMark: 'internal',
-  callers,
+  callers: callers === 'any' ? [] : callers,
   isCounted: false,
   refusals: ['unauthorized'],
   reads: 'Authorization',
   admit: async (request, { internalAuth }) => {
     const service = await internalAuth.verify(request.header('authorization'));
-    if (!callers.includes(service)) throw new DomainError('unauthorized', 'This service may not call this endpoint.');
+    if (callers !== 'any' && !callers.includes(service)) throw new DomainError('unauthorized', 'This service may not call this endpoint.');
     return { service };
   },
 });

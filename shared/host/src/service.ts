@@ -1,9 +1,9 @@
 import { assertedCallers } from '@bubbles/auth/assertions.ts';
 import type { Authenticator, AuthPorts } from '@bubbles/auth/guards.ts';
 import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
-import type { Bus, EventHandler } from '@bubbles/bus/bus.ts';
+import type { Bus, EventDefinition, EventHandler } from '@bubbles/bus/bus.ts';
 import { CREDENTIAL_REFUSALS } from '@bubbles/contracts/access.ts';
-import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
+import { EVENTS } from '@bubbles/contracts/events/catalog.ts';
 import { createInternalClient, type InternalClient } from '@bubbles/http/client/internal-client.ts';
 import type { WebhookSpec } from '@bubbles/http/document/webhook-spec.ts';
 import type { Metrics } from '@bubbles/http/ops/metrics.ts';
@@ -35,8 +35,16 @@ export interface Infra {
 /** `facts`: what was said in here has arrived everywhere in here. `all`: what is due to others, such as deliveries, has been attempted too. */
 export type SettleScope = 'facts' | 'all';
 
+/** What the stores of a service are opened with. */
+export interface StoreContext extends Pick<Infra, 'database' | 'clock' | 'ids'> {
+  /** The name under which events are published. */
+  readonly source: string;
+  /** There may be events to relay. */
+  readonly onCommit: () => void;
+}
+
 /** What a service is made of. */
-export interface ServiceContext<V extends Needs['variables']> extends Infra {
+export interface ServiceContext<V extends Needs['variables']> extends Infra, StoreContext {
   /** The values of its variables, by their names. */
   readonly config: { readonly [N in keyof V]: z.output<V[N]> };
   readonly publicBaseUrl: string;
@@ -44,10 +52,6 @@ export interface ServiceContext<V extends Needs['variables']> extends Infra {
   readonly metrics: Metrics;
   /** How it asks another service, one of `asks`. */
   client(callee: string): InternalClient;
-  /** The name under which its events are published. */
-  readonly source: string;
-  /** There may be events to relay. */
-  readonly onCommit: () => void;
 }
 
 /** What the host runs for a service. */
@@ -142,6 +146,8 @@ const IDENTITY = 'identity-and-oauth';
 export interface OpenServiceOptions extends Infra {
   readonly config: ServiceConfig;
   readonly metrics: Metrics;
+  /** In place of the events of contracts: the product has more of them, in a test. */
+  readonly events?: readonly EventDefinition[];
   /** Stand-ins for those that it asks. */
   readonly peers?: Readonly<Record<string, InternalClient>>;
   /** Stands in for the assertions of identity. */
@@ -164,7 +170,8 @@ export const openService = (definition: ServiceDefinition, options: OpenServiceO
     onCommit: () => relay.poke(),
   });
   const { outboxes = [], jobs = [], seal } = composed;
-  const relay = createLoop(() => createOutboxRelay({ ...infra, collections: outboxes, definitions: publishedBy(name) }));
+  const published = (options.events ?? EVENTS).filter(({ publisher }) => publisher === name);
+  const relay = createLoop(() => createOutboxRelay({ ...infra, collections: outboxes, definitions: published }));
   const loops = [...(outboxes.length === 0 ? [] : [relay]), ...(composed.loops ?? [])];
   const idempotency = seal === undefined ? undefined : idempotencyStore({ ...infra, seal });
   return {

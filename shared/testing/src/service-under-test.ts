@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Authenticator } from '@bubbles/auth/guards.ts';
-import type { Bus } from '@bubbles/bus/bus.ts';
+import type { Bus, EventDefinition } from '@bubbles/bus/bus.ts';
 import type { Caller } from '@bubbles/contracts/access.ts';
 import { type Infra, openService, type Service, type ServiceDefinition } from '@bubbles/host/service.ts';
 import { hostService, INSTANT_DRAIN } from '@bubbles/host/service-host.ts';
@@ -48,6 +48,7 @@ export interface TestServiceOptions {
   readonly log?: Log;
   /** Stand-ins for those that it asks; the others are away. */
   readonly peers?: Readonly<Record<string, InternalClient>>;
+  readonly events?: readonly EventDefinition[];
   /** Variables that are not to have the value of a test. */
   readonly environment?: Environment;
 }
@@ -55,7 +56,7 @@ export interface TestServiceOptions {
 /** A service as its definition composes it, not started: what it serves and consumes can be read off. */
 export const openTestService = (
   definition: ServiceDefinition,
-  { peers = {}, environment, clock = fakeClock(), ...given }: Omit<TestServiceOptions, 'clock'> & { readonly clock?: Clock } = {},
+  { peers = {}, environment, events, clock = fakeClock(), ...given }: Omit<TestServiceOptions, 'clock'> & { readonly clock?: Clock } = {},
   authenticator?: Authenticator,
 ) => {
   const infra: Infra = {
@@ -73,6 +74,7 @@ export const openTestService = (
     metrics,
     config: testConfig(definition, environment),
     peers: { ...absent, ...peers },
+    ...(events && { events }),
     ...(authenticator && { authenticator }),
   });
   return { infra, metrics, service };

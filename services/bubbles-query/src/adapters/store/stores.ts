@@ -1,4 +1,4 @@
-import type { Infra } from '@bubbles/host/service.ts';
+import type { StoreContext } from '@bubbles/host/service.ts';
 import { indexedCollections } from '@bubbles/store/indexed-collections.ts';
 import { openBubbles } from './bubbles.ts';
 import { openCards } from './cards.ts';
@@ -6,15 +6,8 @@ import { openComments } from './comments.ts';
 import { openPeople } from './people.ts';
 import { openTranscripts } from './transcripts.ts';
 
-interface StoreOptions extends Pick<Infra, 'database' | 'clock' | 'ids'> {
-  /** The name under which events are published. */
-  readonly source: string;
-  /** There may be events to relay. */
-  readonly onCommit: () => void;
-}
-
 /** Everything that bubbles-query keeps. */
-export const openStores = ({ database, ...options }: StoreOptions) => {
+export const openStores = ({ database, ...options }: StoreContext) => {
   const { open, ensureIndexes } = indexedCollections(database);
   const bubbles = openBubbles(open, options);
   return {

@@ -1,0 +1,4 @@
+import { runService } from '@bubbles/host/service-process.ts';
+import { notes } from './service.ts';
+
+await runService(notes);
