@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { detailOfFault, detailOfRedirect } from './faults.ts';
+import { detailOfRedirect, outcomeOfFault } from './faults.ts';
 
 const FROM = new URL('https://user:pw@hooks.example.com/in?token=s3cret');
 
@@ -18,13 +18,13 @@ describe('what the log says of an attempt without success', () => {
     ['protocol', 'HPE_INVALID_CONSTANT', 'What came is no HTTP answer. (HPE_INVALID_CONSTANT)'],
     ['protocol', 'what 10.0.0.1 said', 'What came is no HTTP answer.'],
   ] as const)('[HOOK-09] %s %s', (outcome, code, detail) => {
-    expect(detailOfFault({ outcome, code, isSent: false })).toBe(detail);
+    expect(outcomeOfFault({ code }, true)).toEqual({ outcome, detail });
   });
 
   it('a timeout says whether there was a connection', () => {
-    const timeout = { outcome: 'timeout', code: 'ABORT_ERR' } as const;
-    expect(detailOfFault({ ...timeout, isSent: true })).toBe('No answer came in time.');
-    expect(detailOfFault({ ...timeout, isSent: false })).toBe('No connection was made in time.');
+    const aborted = { code: 'ABORT_ERR' };
+    expect(outcomeOfFault(aborted, true)).toEqual({ outcome: 'timeout', detail: 'No answer came in time.' });
+    expect(outcomeOfFault(aborted, false)).toEqual({ outcome: 'timeout', detail: 'No connection was made in time.' });
   });
 
   it.each([

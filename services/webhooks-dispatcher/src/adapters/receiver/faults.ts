@@ -100,7 +100,7 @@ interface Fault {
 }
 
 /** Why there was no answer, in our own words and codes: never an address, never text from the other side. */
-export const detailOfFault = ({ outcome, code, isSent }: Fault): string | null => {
+const detailOfFault = ({ outcome, code, isSent }: Fault): string | null => {
   if (outcome === 'timeout') return isSent ? 'No answer came in time.' : 'No connection was made in time.';
   const words = BY_CODE[code] ?? BY_OUTCOME[outcome] ?? null;
   return words !== null && CODED.has(outcome) && CODE.test(code) ? `${words} (${code})` : words;
