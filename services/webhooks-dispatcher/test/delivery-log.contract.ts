@@ -29,7 +29,7 @@ export const describeLog = (make: Make) =>
       expect(await logOf(store, { status: 'pending', position: { createdAt: later(2), id: 'dlv_3' } })).toEqual(['dlv_1']);
     });
 
-    it('queues a finished delivery anew, with a schedule of its own', async () => {
+    it('queues a finished delivery again, with a schedule of its own', async () => {
       const { log } = recorded(numbered(1));
       const finished = numbered(1, { status: 'exhausted', attemptCount: 5, claimCount: 7, finishedAt: later(9), log, reason: null });
       const store = await filled(make, finished);

@@ -44,7 +44,7 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
     blockLast: () => finder.block(last),
     /** How often one subscription was looked at by itself. */
     reads: () => read,
-    /** Takes what is found, as the dispatcher does; answers of whom it was. */
+    /** Claims what is found, as the loop does; returns the subscriptions. */
     async take(everything = true): Promise<readonly string[]> {
       const found = await finder.find(everything);
       const now = clock.now();

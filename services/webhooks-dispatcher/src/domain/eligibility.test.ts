@@ -31,7 +31,7 @@ describe('section 6, what an attempt asks first', () => {
 
   it.each([
     ['as it was', aSubscription(), null],
-    ['enabled anew', aSubscription({ epoch: 2 }), 'subscription_changed'],
+    ['enabled again', aSubscription({ epoch: 2 }), 'subscription_changed'],
     ['disabled', aSubscription({ status: 'disabled' }), 'subscription_disabled'],
     ['without the event', aSubscription({ events: ['screen_recording.ready'] }), 'event_not_selected'],
     ['of another team', aSubscription({ teamId: 'other' }), 'no_longer_matches'],

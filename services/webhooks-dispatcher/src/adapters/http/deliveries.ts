@@ -68,7 +68,7 @@ const redeliverWebhook = (app: App) =>
       operationId: 'redeliverWebhook',
       summary: 'Send a delivery again',
       description:
-        'Under the same delivery id, with a schedule of its own, and the same body as before: what `GET /v1/bubbles/{id}` showed when the bubble became ready. Nothing is sent when its recording was removed or may no longer be read; the delivery is then `cancelled`. One that is still pending is left as it is, unless the subscription has been enabled anew since it was queued. 409 `invalid_request` under a disabled subscription, where only a test is sent again.',
+        'Under the same delivery id, with a schedule of its own, and the same body as before: what `GET /v1/bubbles/{id}` showed when the bubble became ready. Nothing is sent when its recording was removed or may no longer be read; the delivery is then `cancelled`. One that is still pending is left as it is, unless the subscription has been enabled again since it was queued. 409 `invalid_request` under a disabled subscription, where only a test is sent again.',
       params: ByDelivery,
       answers: { 202: json(WebhookRedeliveryQueued) },
       errors: ['forbidden', 'not_found', 'out_of_order'],
