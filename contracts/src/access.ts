@@ -105,12 +105,6 @@ export const PLAN_REFUSALS = {
   },
 } as const satisfies Record<string, Refusal>;
 
-/** The errors of the API, for its document. */
-export const API_ERRORS = {
-  envelope: ErrorEnvelope,
-  refusals: [...Object.values(CREDENTIAL_REFUSALS), ...Object.values(PLAN_REFUSALS)],
-} as const;
-
 /** Requests of one credential in one window. */
 export const RATE_LIMIT = 120;
 export const RATE_WINDOW_SECONDS = 60;
@@ -142,3 +136,14 @@ export const budgetIn = (headers: Readonly<Record<string, unknown>>): Budget | n
 };
 
 export const tooManyRequests = (limit: number): string => `More than ${limit} requests in ${RATE_WINDOW_SECONDS} seconds.`;
+
+/** The errors of the API, for its document. */
+export const API_ERRORS = {
+  envelope: ErrorEnvelope,
+  refusals: [...Object.values(CREDENTIAL_REFUSALS), ...Object.values(PLAN_REFUSALS)],
+  examples: {
+    invalid: 'limit: must be a whole number from 1 to 100',
+    limit_reached: 'There are 10 active keys already. Revoke one first.',
+    rate_limited: tooManyRequests(RATE_LIMIT),
+  },
+} as const;

@@ -12,6 +12,7 @@ const ErrorType = z
 export const SAMPLE_ERRORS: ErrorCatalog = {
   envelope: z.object({ error: z.object({ type: ErrorType, message: z.string() }) }).meta({ id: 'ErrorEnvelope' }),
   refusals: [{ kind: 'forbidden', type: 'closed_today', message: 'Things are closed today.' }],
+  examples: { invalid: 'name: is required', limit_reached: 'The drawer is full.', rate_limited: 'Too many things at once.' },
 };
 
 const Thing = z.object({ id: z.string(), name: z.string().nullable(), owner: z.string() }).meta({ id: 'Thing' });

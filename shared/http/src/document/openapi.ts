@@ -241,7 +241,7 @@ const errorResponses = (errors: ErrorCatalog) => {
   return {
     InvalidRequest: refusal('`invalid_request`: the body or a parameter is malformed or breaks a rule.', {
       type: 'invalid_request',
-      message: 'limit: must be a whole number from 1 to 100',
+      message: errors.examples.invalid,
     }),
     Unauthorized: refusal(`${unauthorized.types}: the credential is not accepted.`, unauthorized.example, CHALLENGE),
     Forbidden: refusal(`${forbidden.types}: the caller may not do this.`, forbidden.example, CHALLENGE),
@@ -251,11 +251,11 @@ const errorResponses = (errors: ErrorCatalog) => {
     }),
     Conflict: refusal('`invalid_request`: a limit is reached, or the step is out of order.', {
       type: 'invalid_request',
-      message: 'There are 10 active keys already. Revoke one first.',
+      message: errors.examples.limit_reached,
     }),
     RateLimited: refusal(
       '`rate_limited`: too many requests.',
-      { type: 'rate_limited', message: 'More than 120 requests in 60 seconds.' },
+      { type: 'rate_limited', message: errors.examples.rate_limited },
       { ...RETRY_AFTER, ...BUDGET },
     ),
     InternalError: refusal(

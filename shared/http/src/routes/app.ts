@@ -72,7 +72,7 @@ const edge =
     });
   };
 
-/** What is thrown that is no refusal is a fault of ours. */
+/** Anything that is thrown and is not a refusal is a fault of ours. */
 const asRefusal = (error: unknown): DomainError =>
   isDomainError(error) ? error : new DomainError('internal', INTERNAL_ERROR_MESSAGE, { cause: error });
 

@@ -3,12 +3,12 @@ import { type ZodType, z } from 'zod';
 /** One of the answers of a route. `T` is what its handler returns for it, `N` names the headers and cookies that it may set. */
 export interface AnswerKind<T = unknown, N extends string = string> {
   readonly kind: 'json' | 'text' | 'bytes' | 'events' | 'redirect' | 'empty';
-  /** As it is sent. Null: there is no body. */
+  /** The header as it is sent; null without a body. */
   readonly contentType: string | null;
-  /** Of the body; of the data of each event. */
+  /** Describes the body, or the data of each event. */
   readonly schema: ZodType | null;
   readonly details: AnswerDetails<N>;
-  /** For the type alone; never there. */
+  /** Never set: it only carries the type `T`. */
   readonly handled?: T;
 }
 
@@ -20,7 +20,7 @@ interface AnswerDetails<N extends string> {
   readonly cookies?: Readonly<Partial<Record<N, string>>>;
 }
 
-/** By status. */
+/** The answers of a route by their status. */
 export type Answers = Readonly<Record<number, AnswerKind>>;
 
 interface JsonKind<T> extends AnswerKind<T, never> {
@@ -28,7 +28,7 @@ interface JsonKind<T> extends AnswerKind<T, never> {
   readonly schema: ZodType<T>;
 }
 
-/** JSON by its schema, which drops every other field. Of a body it is the long form of the schema. */
+/** JSON by its schema, which drops every other field. As a body it says the same as the schema alone. */
 export const json = <T>(schema: ZodType<T>): JsonKind<T> => ({
   kind: 'json',
   contentType: 'application/json; charset=utf-8',
@@ -41,7 +41,7 @@ export const text = ofText('text/plain; charset=utf-8');
 /** A page. It loads nothing and runs no script unless its route sets another `Content-Security-Policy`. */
 export const html = ofText('text/html; charset=utf-8');
 
-/** Beside every page, unless its reply sets others. */
+/** Sent beside every page, unless its reply sets others. */
 export const PAGE_HEADERS = {
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
   'X-Frame-Options': 'DENY',
@@ -87,7 +87,7 @@ export type BodyKind<B = unknown> =
   | { readonly kind: 'json' | 'form'; readonly schema: ZodType<B> }
   | { readonly kind: 'raw'; readonly mediaTypes: readonly string[]; readonly limitBytes: number; readonly read?: B };
 
-/** `application/x-www-form-urlencoded`. A field is text; one that the schema has as an array is all of its values. */
+/** `application/x-www-form-urlencoded`. A field is text, or all of its values where the schema has an array. */
 export const form = <B>(schema: ZodType<B>): BodyKind<B> => ({ kind: 'form', schema });
 
 /** Bytes as they were sent, such as a signature covers. A media type may end in a star: `image/*`. */
@@ -96,7 +96,7 @@ export const raw = (of: { readonly mediaTypes: readonly string[]; readonly limit
   ...of,
 });
 
-/** Null: the route reads none. */
+/** Null when the route reads no body. */
 export const bodyOf = (body: ZodType | BodyKind | undefined): BodyKind | null => {
   if (body === undefined) return null;
   return 'kind' in body ? body : json(body);

@@ -12,7 +12,7 @@ interface Streaming {
   readonly gone: Promise<never>;
 }
 
-/** Until the handler has no more, or nobody listens. A fault in between breaks the connection off, so that it is not taken for the end. */
+/** Goes on until the handler has no more or the client has left. A fault breaks the connection off, so that it is not taken for the end. */
 export const streamEvents = async ({ req, res }: Context, events: EventStream, { schema, gone }: Streaming): Promise<void> => {
   res.flushHeaders();
   if (req.method === 'HEAD') {
@@ -32,7 +32,7 @@ export const streamEvents = async ({ req, res }: Context, events: EventStream, {
     res.end();
   } finally {
     clearInterval(heartbeat);
-    // A handler that waits for something else than its signal would be waited for.
+    // Not awaited: a handler may wait for something else than its signal.
     iterator.return?.().catch(() => null);
   }
 };

@@ -6,7 +6,7 @@ export interface GuardRequest {
   header(name: string): readonly string[];
   /** The body by the route's own schema, for a credential that stands in it; read once. */
   body(): Promise<unknown>;
-  /** On the answer, also when it is a refusal. */
+  /** Sets a header of the answer, also when it is a refusal. */
   answerWith(name: string, value: string): void;
   /** Origin under which clients reach the product, without a trailing slash. */
   readonly publicBaseUrl: string;
@@ -18,11 +18,11 @@ export interface Guard<Input extends object, Ports = unknown> {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   /** Tells the gateway which credentials to check before it forwards: `x-gw-auth`. */
   readonly gatewayMark: string;
-  /** The services that alone may call: the gateway never routes to it. Null: it is called from outside. */
+  /** The services that alone may call: the gateway never routes to it. Null when it is called from outside. */
   readonly callers: readonly string[] | null;
   /** Requests use up a budget, which every answer shows (`RateLimit`). */
   readonly isCounted: boolean;
-  /** What it refuses beside that. */
+  /** What it refuses, beside `rate_limited` where it counts. */
   readonly refusals: readonly ErrorKind[];
   /** The header with the credential, on which answers depend; null when it reads none. */
   readonly reads: 'Authorization' | 'Cookie' | null;

@@ -9,6 +9,8 @@ export const ErrorBody = z.object({ error: z.object({ type: z.string(), message:
 export interface ErrorCatalog {
   readonly envelope: z.ZodType;
   readonly refusals: readonly Refusal[];
+  /** What such a refusal says, for example. */
+  readonly examples: Readonly<Record<'invalid' | 'limit_reached' | 'rate_limited', string>>;
 }
 
 /** The one table that turns refusals into HTTP. `type` is what the body says of a refusal that has none of its own. */

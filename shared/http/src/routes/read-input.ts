@@ -67,7 +67,7 @@ const fieldsIn = (schema: ZodType): readonly Field[] =>
 const isList = (schema: unknown): boolean =>
   schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? isList(schema.unwrap()) : schema instanceof z.ZodArray;
 
-/** The known ones; each that is no list may be given once. */
+/** The known ones; each may be given once, unless it is a list. */
 const pick = (all: ReadonlyMap<string, readonly string[]>, known: readonly Field[], mayBeEmpty = true): object => {
   const picked: Record<string, unknown> = Object.create(null);
   for (const { name, isList } of known) {

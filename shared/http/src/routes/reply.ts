@@ -19,7 +19,7 @@ interface ReplyExtras<H extends string, C extends string> {
 }
 
 interface MakeReply {
-  /** An empty one. */
+  /** With an empty body. */
   <const S extends number>(status: S): Reply<S, void, never>;
   <const S extends number, T, const H extends string = never, const C extends string = never>(
     status: S,
@@ -46,12 +46,12 @@ export const seeOther = <const H extends string = never, const C extends string 
 
 interface Cookie<N extends string = string> {
   readonly name: N;
-  /** Of the header `Set-Cookie`. */
+  /** The value of `Set-Cookie`. */
   readonly line: string;
 }
 
 interface CookieOptions {
-  /** Absent: until the browser is closed. */
+  /** Without it the browser keeps the cookie until it is closed. */
   readonly maxAgeSeconds?: number;
   readonly path?: string;
   /** False where the product itself is reached over plain http. */
@@ -82,7 +82,7 @@ export interface Answer extends Pick<Reply, 'status' | 'headers' | 'cookies'> {
   readonly body: string | Buffer | EventStream | null;
 }
 
-/** Of ours: the caller learns nothing of it, the log does. */
+/** A fault of ours: the log says what it is, the caller does not learn it. */
 export const fault = (what: string): DomainError => new DomainError('internal', 'Unexpected response.', { cause: new Error(what) });
 
 /** Strips what a handler returned to the schema of its answer; what its route does not declare is a fault of ours and does not leave. */
@@ -101,7 +101,7 @@ export const answerWriter = ({
     for (const { name } of cookies) if (details.cookies?.[name] === undefined) throw undeclared(`cookie ${name}`);
   };
   return (result) => {
-    // Nothing else has the mark.
+    // Only `reply` makes objects with this symbol.
     const said = typeof result === 'object' && result !== null && REPLY in result ? (result as Reply) : null;
     const status = said?.status ?? single;
     const kind = status === undefined ? undefined : answers[status];
@@ -121,7 +121,7 @@ const written = ({ kind, schema }: AnswerKind, { status, body, headers, cookies 
     case 'bytes':
       return { status, body: bufferOf(proved(schema, body)), headers, cookies };
     case 'events':
-      // Its type is the handler's; each event is proved as it is sent.
+      // The handler's type says so; each event is proved when it is sent.
       return { status, body: body as EventStream, headers, cookies };
     case 'redirect':
       return { status, body: null, headers: [...headers, ['Location', String(body)]], cookies };

@@ -46,7 +46,7 @@ export interface RouteSpec<I extends object, Ports, P = unknown, Q = unknown, H 
   readonly publicMaxAgeSeconds?: number;
   /** Not part of the interface's own list of endpoints; marked so in the document. */
   readonly extension?: boolean;
-  /** False: the gateway routes to it, and the public document does not have it. */
+  /** False for what the gateway routes to and the public document does not show. */
   readonly documented?: boolean;
 }
 
@@ -60,7 +60,7 @@ export interface HandlerInput<P, Q, H, B> {
   readonly ids: Ids;
   /** Aborts when the caller went away or the time limit has passed. */
   readonly signal: AbortSignal;
-  /** As the gateway saw it; of a request that came without one its peer. */
+  /** The client's address as the gateway forwarded it, else that of the peer. */
   readonly clientAddress: () => string;
 }
 
@@ -115,7 +115,7 @@ export const checkRoutes = (routes: readonly Route<never>[]): void => {
 };
 
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
-/** What the registry writes itself. */
+/** Headers that the registry writes itself. */
 const RESERVED = /^(?:content-(?:type|length)|set-cookie|location|connection|transfer-encoding)$/i;
 
 const faultsOf = (spec: RouteSpec<object, never>): readonly string[] => {
@@ -149,7 +149,7 @@ const answerFaults = (spec: RouteSpec<object, never>): readonly string[] => {
   return spec.idempotent ? [...faults, ...idempotencyFaults(spec)] : faults;
 };
 
-/** What is kept under a key is a status and a text. */
+/** Under a key a status and a text are kept, no headers. */
 const idempotencyFaults = (spec: RouteSpec<object, never>): readonly string[] => {
   const isPlain = Object.values(spec.answers).every(
     ({ kind, details: { headers, cookies } }) => (kind === 'json' || kind === 'empty') && headers === undefined && cookies === undefined,

@@ -143,7 +143,7 @@ const listComments = (app: App, { cursors, ...presenting }: Tools) =>
     },
     async ({ caller, params, query: { limit, cursor } }) => {
       const { userId } = caller;
-      // Whatever is no id of a bubble has no cursor either.
+      // What cannot be a bubble's id has no cursor.
       const bubbleId = bubbleIdOf(params.id) ?? '';
       const scope = [userId, bubbleId];
       const after = cursors.comments.decode(cursor, scope);
