@@ -28,6 +28,9 @@ export const ACCEPTED_KINDS = {
   'pat+session': ['pat', 'oauth', 'session'],
 } as const satisfies Record<string, readonly CredentialKind[]>;
 
+/** The form of a JWT, with its payload as the group. Such a token proves itself by its signature; any other is looked up, and crosses the wire as its hash. */
+export const JWT_FORM = /^eyJ[\w-]*\.([\w-]+)\.[\w-]+$/;
+
 /** Names of the security schemes, which the API's document defines; `internal` is the token of a service. */
 export const SECURITY_SCHEMES = { pat: 'personalAccessToken', oauth: 'oauth2', session: 'appSession', internal: 'serviceToken' } as const;
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { isIP, isIPv4 } from 'node:net';
+import { JWT_FORM } from '@bubbles/contracts/access.ts';
 import { bearerToken, parseAuthority } from '@bubbles/http/wire/framing.ts';
 import { isObject, parsedJson } from './json.ts';
 
@@ -230,7 +231,6 @@ export const requestOrigin = (head: RequestHead, trusted: boolean, { publicBaseU
   return port === null || port === DEFAULT_PORTS[scheme] ? `${scheme}://${host}` : `${scheme}://${host}:${port}`;
 };
 
-const JWT = /^eyJ[\w-]*\.([\w-]+)\.[\w-]+$/;
 const MAX_TOKEN_LENGTH = 8192;
 
 /** A bearer token as presented, before identity has judged it. */
@@ -245,14 +245,14 @@ export interface BearerToken {
 export const credentialOf = (authorization: readonly string[]): BearerToken | null => {
   const token = bearerToken(authorization);
   if (token === null || token.length > MAX_TOKEN_LENGTH) return null;
-  return { hash: hash('sha256', token, 'hex'), jwt: JWT.test(token) ? token : null };
+  return { hash: hash('sha256', token, 'hex'), jwt: JWT_FORM.test(token) ? token : null };
 };
 
 /** Decides which replica of identity counts a credential: the grant of an OAuth token (unverified, a wrong one moves only its own budget), else the token. */
 export const affinityOf = ({ hash, jwt }: BearerToken): string => (jwt === null ? hash : (grantOf(jwt) ?? hash));
 
 const grantOf = (jwt: string): string | null => {
-  const payload = JWT.exec(jwt)?.[1];
+  const payload = JWT_FORM.exec(jwt)?.[1];
   if (payload === undefined) return null;
   const claims = parsedJson(Buffer.from(payload, 'base64url').toString());
   return isObject(claims) && typeof claims['gid'] === 'string' ? claims['gid'] : null;
