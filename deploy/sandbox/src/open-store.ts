@@ -7,7 +7,7 @@ import { DataFileRefused } from '@bubbles/store-embedded/data-file-faults.ts';
 import { type EmbeddedStore, openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
 import { MEMORY, type SandboxConfig } from './config.ts';
 
-export interface OpenedStore {
+interface OpenedStore {
   readonly store: EmbeddedStore;
   /** The folder that holds the data of before; null when nothing was set aside. */
   readonly setAside: string | null;

@@ -22,7 +22,7 @@ import { seedWorld, type World } from './world.ts';
 /** The log of a service, under its own name. */
 export type LogOf = (name: string) => Log;
 
-export interface SandboxServicesOptions {
+interface SandboxServicesOptions {
   readonly definitions: readonly ServiceDefinition[];
   readonly events: readonly EventDefinition[];
   readonly keys: CallerKeys;

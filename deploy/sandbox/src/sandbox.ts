@@ -97,18 +97,18 @@ const gatewayConfig = ({ host, port }: ListenAddress, { services, keys, product 
 
 interface ControlParts {
   readonly store: EmbeddedStore;
-  readonly place: ListenAddress;
+  readonly address: ListenAddress;
   readonly clock: SteppingClock;
   readonly settle: Settle;
   readonly services: SandboxServices;
   readonly gateway: () => Gateway;
 }
 
-const controlOf = ({ store, place, clock, settle, services, gateway }: ControlParts): SandboxControl => ({
+const controlOf = ({ store, address, clock, settle, services, gateway }: ControlParts): SandboxControl => ({
   lock: keyedMutex(),
   actions: () => services.actions(),
   world: () => services.world(),
-  baseUrl: () => place.url,
+  baseUrl: () => address.url,
   now: () => clock.now(),
   settle,
   async advance(ms) {
@@ -141,12 +141,12 @@ const definitionsOf = (product: Product, strictReceivers: boolean, ownPorts: () 
 
 interface StartContext {
   readonly store: EmbeddedStore;
-  readonly place: ListenAddress;
+  readonly address: ListenAddress;
   readonly logOf: LogOf;
   readonly product: Product;
 }
 
-async function startOn({ store, place, logOf, product }: StartContext, config: SandboxConfig): Promise<Omit<Sandbox, 'setAside'>> {
+async function startOn({ store, address, logOf, product }: StartContext, config: SandboxConfig): Promise<Omit<Sandbox, 'setAside'>> {
   const log = logOf('sandbox');
   const ids = systemIds();
   const kept = settings(store.database('sandbox').collection<SettingDoc>('settings'), ids);
@@ -164,7 +164,7 @@ async function startOn({ store, place, logOf, product }: StartContext, config: S
   const keys = createCallerKeys(product.services);
   const infra = { clock, ids, log };
   const services = sandboxServices({
-    definitions: definitionsOf(product, config.strictReceivers, () => new Set([place.port, ...services.ports()])),
+    definitions: definitionsOf(product, config.strictReceivers, () => new Set([address.port, ...services.ports()])),
     events: product.events,
     environment: config.settings,
     store,
@@ -175,20 +175,20 @@ async function startOn({ store, place, logOf, product }: StartContext, config: S
     settle,
     outboxes,
     logOf,
-    publicBaseUrl: place.url,
+    publicBaseUrl: address.url,
   });
   await services.start();
-  const control = controlOf({ store, place, clock, settle, services, gateway: () => gateway });
-  const gateway = await startGateway(gatewayConfig(place, { services, keys, product }), {
+  const control = controlOf({ store, address, clock, settle, services, gateway: () => gateway });
+  const gateway = await startGateway(gatewayConfig(address, { services, keys, product }), {
     ...infra,
     log: logOf('gateway'),
     wrapHandler: controlApp(control, { ...infra, callers: config.callers }),
   }).catch(async (error: unknown) => {
     await services.stop();
-    throw refusedAddress(error, place);
+    throw refusedAddress(error, address);
   });
   return {
-    url: place.url,
+    url: address.url,
     world: () => services.world(),
     async stop() {
       const drained = await gateway.stop();
@@ -226,10 +226,10 @@ const fileFault = (error: unknown): string | null => {
 
 /** Every service and the gateway in one process, on one embedded store, with a control plane beside the public API. */
 export async function startSandbox(config: SandboxConfig, logOf: LogOf, product: Product = PRODUCT): Promise<Sandbox> {
-  const place = await listenAddress(config);
+  const address = await listenAddress(config);
   try {
-    return await startAt(config, { place, logOf, product });
+    return await startAt(config, { address, logOf, product });
   } finally {
-    place.release();
+    address.release();
   }
 }

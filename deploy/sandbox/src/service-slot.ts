@@ -12,7 +12,7 @@ import type { Environment } from '@bubbles/kernel/config.ts';
 import { releaseJobs } from '@bubbles/store/work/run-jobs.ts';
 import type { ServiceState } from './control/routes.ts';
 
-export interface ServiceSlotOptions {
+interface ServiceSlotOptions {
   readonly definition: ServiceDefinition;
   readonly environment: Environment;
   /** Every event of the product. */

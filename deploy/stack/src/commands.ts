@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { settingsIn } from '@bubbles/host/variables.ts';
 import type { Environment } from '@bubbles/kernel/config.ts';
 import { StartupError } from '@bubbles/kernel/run-process.ts';
 import { PRODUCT } from '@bubbles/services/product.ts';
 import type { StackConfig } from './config.ts';
 import { enginesDown, enginesRun, enginesUp } from './engines.ts';
-import { withLock } from './lock.ts';
+import { forgetState, keepState, readState, type StackState, withLock } from './home.ts';
 import { usualReplicas } from './plan.ts';
 import { isReady } from './readiness.ts';
 import { openStack, type Stack } from './stack.ts';
-import { forgetState, keepState, readState, type StackState } from './state.ts';
-import { welcome } from './welcome.ts';
 
 interface CommandOptions extends StackConfig {
   /** For the engines: theirs are the paths of this machine, and the URLs of what is there already. */
@@ -89,3 +88,26 @@ const status: Command = async (options) => {
 };
 
 const COMMANDS: Readonly<Record<string, Command>> = { up, down, status };
+
+/** What an operator sees when everything answers. */
+const welcome = (home: string, { layout }: StackState, stack: Stack): string => {
+  const [gateway = '', ...others] = stack.plansOf('gateway').map(({ url }) => url);
+  const [identity = ''] = stack.plansOf('identity-and-oauth').map(({ url }) => url);
+  return `
+${stack.plans.length} processes run and are ready; their logs are in ${join(home, 'logs')}.
+
+Listening on ${[gateway, ...others].join(' and ')}
+
+  API reference   ${gateway}/docs
+
+  For the operator's commands and the tests
+    export STACK_URL=${gateway} IDENTITY_URL=${identity} OPERATOR_KEY_FILE=${stack.keys.privateKeyFile('operator')}
+    export AMQP_URL='${layout.amqpUrl}' MONGODB_URL='${layout.mongoUrl}'
+
+  A first account, and what it sees
+    TOKEN=$(npm run -s admin -- accounts create --name Ada --key-name first | grep -o 'svc_pat_[A-Za-z0-9_-]\\{43,\\}')
+    curl -s ${gateway}/v1/me -H "Authorization: Bearer $TOKEN"
+
+Stop it with \`npm run stack -- down\`.
+`;
+};

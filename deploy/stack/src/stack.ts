@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { Environment } from '@bubbles/kernel/config.ts';
+import { runScript } from './engines.ts';
 import { openKeys, type StackKeys } from './keys.ts';
 import { type ProcessPlan, planProcesses, type StackLayout } from './plan.ts';
 import { openProcesses, type Processes } from './processes.ts';
 import { awaitReady, checkPorts } from './readiness.ts';
-import { runScript } from './run-script.ts';
 
-export interface StackOptions {
+interface StackOptions {
   /** Folder of keys, logs and pid files. */
   readonly home: string;
   readonly layout: StackLayout;

@@ -5,7 +5,7 @@ import type { Seal } from '@bubbles/kernel/seal.ts';
 import { type Database, type Doc, type IndexSpec, sweepSlices } from '@bubbles/store/collection.ts';
 
 /** A request under an idempotency key. `_id` is the hash of account with its life, route and key. */
-export interface IdempotencyDoc extends Doc {
+interface IdempotencyDoc extends Doc {
   readonly fingerprint: string;
   /** Sealed: secrets that the request creates follow from it. */
   readonly seedSealed: string;
@@ -20,7 +20,7 @@ export interface IdempotencyDoc extends Doc {
 
 export const IDEMPOTENCY_INDEXES: readonly IndexSpec[] = [{ name: 'created_at', keys: { createdAt: 1 } }];
 
-export interface IdempotencyStoreOptions {
+interface IdempotencyStoreOptions {
   readonly database: Database;
   readonly seal: Seal;
   readonly clock: Clock;

@@ -89,7 +89,7 @@ export const defineService = <V extends Needs['variables']>(definition: ServiceD
   definition;
 
 /** How a loop differs from one whose work ends with its run. */
-export interface LoopHooks {
+interface LoopHooks {
   /** `all` for work whose effect is outside of the product; `facts` when absent. */
   readonly scope?: SettleScope;
   /** What a settling begins with; pokes the loop when absent. */
@@ -103,7 +103,7 @@ export interface LoopHooks {
 }
 
 /** A background worker of a service; the host starts, settles and stops it. */
-export interface ServiceLoop extends LoopHooks, Loop {
+interface ServiceLoop extends LoopHooks, Loop {
   start(): void;
 }
 
@@ -143,7 +143,7 @@ export interface Service {
 
 const IDENTITY = 'identity-and-oauth';
 
-export interface OpenServiceOptions extends Infra {
+interface OpenServiceOptions extends Infra {
   readonly config: ServiceConfig;
   readonly metrics: Metrics;
   /** In place of the events of contracts: the product has more of them, in a test. */

@@ -39,7 +39,7 @@ export interface ServiceConfig {
 }
 
 /** What its process is told as well. */
-export interface ProcessConfig extends ServiceConfig {
+interface ProcessConfig extends ServiceConfig {
   readonly listen: Address;
   readonly ops: Address;
   readonly drain: Drain;

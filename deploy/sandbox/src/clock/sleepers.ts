@@ -7,7 +7,7 @@ interface Sleeper {
 }
 
 /** Who sleeps until when, milliseconds of the sandbox's clock. */
-export interface Sleepers {
+interface Sleepers {
   sleep(at: number, kind: SleepKind, signal?: AbortSignal): Promise<void>;
   /** The earliest time that somebody of these kinds waits for; infinity when nobody does. */
   earliest(kinds: readonly SleepKind[]): number;

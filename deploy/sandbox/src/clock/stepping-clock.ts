@@ -11,7 +11,7 @@ export interface SteppingClock extends Clock {
   reset(): Promise<void>;
 }
 
-export interface SteppingClockOptions {
+interface SteppingClockOptions {
   /** How far this clock is ahead of real time at the start, milliseconds. */
   readonly aheadMs: number;
   /** Keeps the figure for the next start; called before the work of a step runs. */

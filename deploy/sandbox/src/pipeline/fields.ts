@@ -5,7 +5,7 @@ import { z } from 'zod';
 const Uuid = z.uuid().toLowerCase();
 const Text = z.string().max(200_000);
 
-export const STAGES = ['created', 'processed', 'transcribed', 'ready'] as const;
+const STAGES = ['created', 'processed', 'transcribed', 'ready'] as const;
 export type Stage = (typeof STAGES)[number];
 
 const Segment = z

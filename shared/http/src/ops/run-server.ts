@@ -4,7 +4,7 @@ import { logOutput } from '@bubbles/kernel/log-output.ts';
 import { type Running, runProcess } from '@bubbles/kernel/run-process.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
-export interface ServerProcess<C extends { readonly logLevel: LogLevel }> {
+interface ServerProcess<C extends { readonly logLevel: LogLevel }> {
   readonly name: string;
   readonly readConfig: (env: Environment) => C;
   readonly start: (config: C, given: { readonly log: Log; readonly metrics: Metrics }) => Promise<Running & { readonly url: string }>;

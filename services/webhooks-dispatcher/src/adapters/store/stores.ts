@@ -16,4 +16,3 @@ export const openStores = (database: Database) => {
     ensureIndexes,
   };
 };
-export type Stores = ReturnType<typeof openStores>;
