@@ -1,7 +1,7 @@
 import { withTimeout } from '@bubbles/kernel/concurrency.ts';
 import { DomainError, errorCode } from '@bubbles/kernel/errors.ts';
 import { currentRequestId } from '@bubbles/kernel/log.ts';
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Agent, Dispatcher, request } from 'undici';
 import type { ZodType } from 'zod';
 import { ErrorBody } from '../routes/http-errors.ts';
 
@@ -67,8 +67,15 @@ interface Outgoing {
   readonly body: string | null;
 }
 
-export const createInternalClient = ({ callee, baseUrls, tokens, deadlineMs = DEADLINE_MS }: InternalClientOptions): InternalClient => {
-  const dispatcher = new Agent({
+interface Http {
+  readonly request: typeof request;
+  readonly dispatcher: Agent;
+}
+
+/** Loads undici now and not at import: a service that asks nobody keeps its 6 MB. */
+const loadHttp = async (deadlineMs: number): Promise<Http> => {
+  const undici = await import('undici');
+  const dispatcher = new undici.Agent({
     connections: CONNECTIONS,
     pipelining: 1,
     connect: { timeout: CONNECT_MS },
@@ -79,10 +86,16 @@ export const createInternalClient = ({ callee, baseUrls, tokens, deadlineMs = DE
     maxResponseSize: MAX_RESPONSE_BYTES,
     allowH2: false,
   });
+  return { request: undici.request, dispatcher };
+};
+
+export const createInternalClient = ({ callee, baseUrls, tokens, deadlineMs = DEADLINE_MS }: InternalClientOptions): InternalClient => {
+  const loading = loadHttp(deadlineMs);
   let turn = 0;
 
   /** Addresses take turns; the next one is tried when one cannot be connected to. */
   const send = async ({ method, path, body }: Outgoing, signal: AbortSignal): Promise<unknown> => {
+    const { request, dispatcher } = await loading;
     const requestId = currentRequestId();
     const headers = {
       authorization: await tokens.authorizationFor(callee),
@@ -117,7 +130,7 @@ export const createInternalClient = ({ callee, baseUrls, tokens, deadlineMs = DE
     get: (path, wanted) => call({ method: 'GET', path, body: null }, wanted),
     post: (path, { body, ...wanted }) => call({ method: 'POST', path, body: JSON.stringify(body) }, wanted),
     send: (method, path, { body, ...wanted }) => call({ method, path, body: body === undefined ? null : JSON.stringify(body) }, wanted),
-    close: () => dispatcher.close(),
+    close: async () => (await loading).dispatcher.close(),
   };
 };
 
