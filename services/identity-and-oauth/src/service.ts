@@ -8,6 +8,7 @@ import { accountChanged } from './adapters/bus/events.ts';
 import { accountRoutes } from './adapters/http/account.ts';
 import { adminAccountRoutes } from './adapters/http/admin-accounts.ts';
 import { adminTeamRoutes } from './adapters/http/admin-teams.ts';
+import { apiKeyRoutes } from './adapters/http/api-keys.ts';
 import { discoveryRoutes } from './adapters/http/discovery.ts';
 import { ownGuards } from './adapters/http/guards.ts';
 import { internalRoutes } from './adapters/http/internal.ts';
@@ -41,10 +42,12 @@ export const identityAndOauth = defineService({
     });
     const flush = () => stores.keyUses.flush();
     const flusher = () => startLoop({ name: 'key-uses', clock, log, pollMs: FLUSH_MS, run: () => flush().then(() => null) });
+    const guards = ownGuards(app);
     return {
       seal,
       routes: [
-        ...accountRoutes(app, ownGuards(app)),
+        ...accountRoutes(app, guards),
+        ...apiKeyRoutes(app, guards),
         ...discoveryRoutes(publicBaseUrl),
         ...internalRoutes(app),
         ...adminAccountRoutes(app),

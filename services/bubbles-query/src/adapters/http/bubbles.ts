@@ -13,10 +13,9 @@ import type { App } from '../../app.ts';
 import { createdMsOf, sortKeyOf } from '../../domain/bubble.ts';
 import { parseQuery } from '../../domain/search-query.ts';
 import { bubbleIdOf } from '../../domain/short-id.ts';
-import { asText } from '../../domain/transcript.ts';
 import type { ListFilters } from '../../ports.ts';
 import type { Cursors } from './cursors.ts';
-import { type Presenting, presentBubble, presentComment, presentRow, presentSegment } from './present.ts';
+import { type Presenting, presentBubble, presentComment, presentRow, presentTranscript } from './present.ts';
 
 const common = { tag: 'Bubbles', guard: pat('bubbles:read') } as const;
 const ById = z.object({ id: CallerId.meta({ description: 'The uuid, or the short id of app URLs', examples: [EXAMPLE_IDS.bubble] }) });
@@ -119,12 +118,7 @@ const getTranscript = (app: App) =>
       answers: { 200: json(Transcript) },
       errors: ['not_found'],
     },
-    async ({ caller, params, query: { format } }) => {
-      const { bubbleId: bubble_id, segments } = await app.getTranscript(caller.userId, params.id);
-      return format === 'json'
-        ? { bubble_id, format, segments: segments.map(presentSegment) }
-        : { bubble_id, format, text: asText(segments) };
-    },
+    async ({ caller, params, query }) => presentTranscript(await app.getTranscript(caller.userId, params.id), query.format),
   );
 
 const listComments = (app: App, { cursors, ...presenting }: Tools) =>

@@ -1,12 +1,13 @@
 import { createHmac } from 'node:crypto';
 import type { Bubble as BubbleBody, BubblePerson, BubbleSummary } from '@bubbles/contracts/api/bubble.ts';
 import type { Comment as CommentBody } from '@bubbles/contracts/api/comment.ts';
-import type { TranscriptSegment } from '@bubbles/contracts/api/transcript.ts';
+import type { Transcript as TranscriptBody, TranscriptSegment } from '@bubbles/contracts/api/transcript.ts';
+import type { App } from '../../app.ts';
 import type { Bubble } from '../../domain/bubble.ts';
 import type { ShownComment } from '../../domain/comment.ts';
 import { addressKey, current, type Directory, externalDomains, type Person } from '../../domain/person.ts';
 import { shortIdOf } from '../../domain/short-id.ts';
-import type { Segment } from '../../domain/transcript.ts';
+import { asText, type Segment } from '../../domain/transcript.ts';
 import type { ListRow } from '../../ports.ts';
 
 const ID_CHARACTERS = 24;
@@ -84,12 +85,20 @@ export const presentRow = ({ id, creatorId, summary, ...row }: ListRow, presenti
   summary,
 });
 
-export const presentSegment = ({ speaker, text, startTimeSeconds, endTimeSeconds }: Segment): TranscriptSegment => ({
+const presentSegment = ({ speaker, text, startTimeSeconds, endTimeSeconds }: Segment): TranscriptSegment => ({
   speaker: speaker && { id: speaker.id, name: speaker.name },
   text,
   start_time_seconds: startTimeSeconds,
   end_time_seconds: endTimeSeconds,
 });
+
+export const presentTranscript = (
+  { bubbleId, segments }: Awaited<ReturnType<App['getTranscript']>>,
+  format: TranscriptBody['format'],
+): TranscriptBody =>
+  format === 'json'
+    ? { bubble_id: bubbleId, format, segments: segments.map(presentSegment) }
+    : { bubble_id: bubbleId, format, text: asText(segments) };
 
 export const presentComment = (comment: ShownComment, directory: Directory, presenting: Presenting): CommentBody => ({
   id: comment.id,
