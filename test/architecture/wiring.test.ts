@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { SCOPES } from '@bubbles/contracts/access.ts';
 import { EVENTS } from '@bubbles/contracts/events/catalog.ts';
 import { GATEWAY, SERVICES, type ServiceTable } from '@bubbles/contracts/services.ts';
 import { describe, expect, it } from '@jest/globals';
@@ -51,6 +52,12 @@ describe('use cases', () => {
 
 describe('routes', () => {
   const specs = services.flatMap(({ routes }) => routes.map(({ spec }) => spec));
+
+  it('need scopes that contracts list', () => {
+    const scopes = specs.flatMap(({ guard }) => guard.security.flatMap((scheme) => Object.values(scheme).flat()));
+    expect(scopes).toContain('bubbles:read');
+    expect(scopes.filter((scope) => !(String(scope) in SCOPES))).toEqual([]);
+  });
 
   it('have each an operation id of their own', () => {
     const ids = specs.map(({ operationId }) => operationId);
