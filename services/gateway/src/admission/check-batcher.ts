@@ -10,7 +10,7 @@ const KEPT_FOR_UNKNOWN = 64;
 /** A check that has waited longer when a call ends is not sent any more. */
 const MAX_WAIT_MS = 2000;
 /** A call that is unanswered for so long is asked of another replica too, if this one answers nobody. */
-const PATIENCE_MS = 300;
+const HEDGE_AFTER_MS = 300;
 
 /** How a check waits among others. */
 interface CheckTurn {
@@ -105,15 +105,15 @@ export class CheckBatcher {
   }
 
   async #carry(batch: readonly Waiting[]): Promise<void> {
-    let patience: NodeJS.Timeout | undefined;
+    let hedge: NodeJS.Timeout | undefined;
     try {
       const { answers, isSilent } = this.#options.send(batch.map(({ check }) => check));
-      patience = setTimeout(() => this.#lookForSilence(batch, isSilent), PATIENCE_MS);
+      hedge = setTimeout(() => this.#lookForSilence(batch, isSilent), HEDGE_AFTER_MS);
       deliver(batch, await answers);
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {
-      clearTimeout(patience);
+      clearTimeout(hedge);
       this.#calls -= 1;
       this.#flushSoon();
     }

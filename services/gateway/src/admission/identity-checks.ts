@@ -37,8 +37,8 @@ interface IdentityChecksOptions {
   readonly perCall: { observe(size: number): void };
 }
 
-/** The way to one address. */
-interface Line {
+/** The calls of one address. */
+interface AddressChecks {
   readonly client: InternalClient;
   readonly batcher: CheckBatcher;
   /** For checks that bypass an open breaker. */
@@ -47,15 +47,15 @@ interface Line {
 
 export const createIdentityChecks = (options: IdentityChecksOptions): IdentityChecks => {
   const { clock } = options;
-  const lines = new Map<Address, Line>();
+  const byAddress = new Map<Address, AddressChecks>();
   const known = new KnownCredentials(clock);
-  const openLine = (address: Address): Line => {
-    const line = lineTo(address, options);
-    lines.set(address, line);
+  const openChecks = (address: Address): AddressChecks => {
+    const opened = checksOf(address, options);
+    byAddress.set(address, opened);
     address.whenClosed(() => {
-      if (lines.delete(address)) void line.client.close();
+      if (byAddress.delete(address)) void opened.client.close();
     });
-    return line;
+    return opened;
   };
   return {
     known,
@@ -64,7 +64,7 @@ export const createIdentityChecks = (options: IdentityChecksOptions): IdentityCh
     check: (check, caller, candidates) => {
       const turn = { caller, known: known.has(check.h) };
       return firstAnswer(candidates, async (address, failedElsewhere, onSilence) => {
-        const { batcher, bypassing } = lines.get(address) ?? openLine(address);
+        const { batcher, bypassing } = byAddress.get(address) ?? openChecks(address);
         const bypasses = !address.isReady() && (failedElsewhere || bypassesBreaker(candidates, address));
         const elsewhere = known.countedElsewhere(check.h, address.origin);
         const asked = elsewhere === null ? check : { ...check, counted_elsewhere: elsewhere };
@@ -78,8 +78,8 @@ export const createIdentityChecks = (options: IdentityChecksOptions): IdentityCh
       });
     },
     close: async () => {
-      const open = [...lines.values()];
-      lines.clear();
+      const open = [...byAddress.values()];
+      byAddress.clear();
       await Promise.all(open.map(({ client }) => client.close()));
     },
   };
@@ -116,7 +116,7 @@ const firstAnswer = (candidates: readonly Address[], ask: Ask): Promise<CheckRes
   return promise;
 };
 
-const lineTo = (address: Address, { tokens, deadlineMs, clock, perCall }: IdentityChecksOptions): Line => {
+const checksOf = (address: Address, { tokens, deadlineMs, clock, perCall }: IdentityChecksOptions): AddressChecks => {
   const client = createInternalClient({ callee: IDENTITY, baseUrls: [address.origin], tokens, deadlineMs });
   const batcher = (bypasses: boolean) =>
     new CheckBatcher({

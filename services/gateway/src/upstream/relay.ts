@@ -40,7 +40,7 @@ export interface AnswerHead {
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /** A replica that has answered nobody for so long is left for another one. */
-const PATIENCE_MS = 1000;
+const SILENCE_LIMIT_MS = 1000;
 
 /** Nothing has reached the client. `silent`: nor has anybody else had an answer of the replica meanwhile. */
 interface Failure {
@@ -98,8 +98,8 @@ const ask = async (
   const call = await address.enter({ caller: exchange.caller, leaving: exchange.res, bypassesBreaker: bypasses });
   if (typeof call === 'string') return call;
   const { promise, resolve } = Promise.withResolvers<UpstreamResult>();
-  const isPatient = !others || !IDEMPOTENT.has(exchange.method) || timeoutMs <= PATIENCE_MS;
-  address.pool.dispatch(request, new UpstreamRequest(exchange, { plan, call, origin: address.origin, isPatient, resolve }));
+  const waitsInFull = !others || !IDEMPOTENT.has(exchange.method) || timeoutMs <= SILENCE_LIMIT_MS;
+  address.pool.dispatch(request, new UpstreamRequest(exchange, { plan, call, origin: address.origin, waitsInFull, resolve }));
   return promise;
 };
 
@@ -126,7 +126,7 @@ interface UpstreamRequestOptions {
   /** Of the replica. */
   readonly origin: string;
   /** It waits for its whole time limit, even when the replica answers nobody. */
-  readonly isPatient: boolean;
+  readonly waitsInFull: boolean;
   readonly resolve: (end: UpstreamResult) => void;
 }
 
@@ -151,8 +151,10 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
   constructor(exchange: Exchange, options: UpstreamRequestOptions) {
     this.#exchange = exchange;
     this.#options = options;
-    const { plan, isPatient } = options;
-    this.#timer = isPatient ? setTimeout(() => this.#expire(), plan.timeoutMs) : setTimeout(() => this.#lookForSilence(), PATIENCE_MS);
+    const { plan, waitsInFull } = options;
+    this.#timer = waitsInFull
+      ? setTimeout(() => this.#expire(), plan.timeoutMs)
+      : setTimeout(() => this.#lookForSilence(), SILENCE_LIMIT_MS);
     exchange.res.on('close', this.#onClose);
   }
 
@@ -248,7 +250,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
 
   /** Answers that lie in the socket already are read first. */
   #lookForSilence(): void {
-    this.#timer = setTimeout(() => this.#expire(), this.#options.plan.timeoutMs - PATIENCE_MS);
+    this.#timer = setTimeout(() => this.#expire(), this.#options.plan.timeoutMs - SILENCE_LIMIT_MS);
     setImmediate(() => {
       if (!this.#settled && !this.#answering && this.#options.call.isSilent()) this.#giveUp('silent');
     });

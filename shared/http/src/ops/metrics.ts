@@ -27,18 +27,23 @@ export const createMetrics = (output: Pick<LogOutput, 'dropped'> | null = null):
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   if (output !== null) countDroppedLines(registry, output);
-  const http = new Histogram({
+  return { registry, http: requestDurations(registry) };
+};
+
+/** For a process that shows none: whoever counts something has a registry to do it with. */
+export const unshownMetrics = (): Metrics => {
+  const registry = new Registry();
+  return { registry, http: requestDurations(registry) };
+};
+
+const requestDurations = (registry: Registry): HttpMetrics =>
+  new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time to answer a request, by route template and status.',
     labelNames: ['service', 'method', 'route', 'status'],
     buckets: DURATION_BUCKETS_SECONDS,
     registers: [registry],
   });
-  return { registry, http };
-};
-
-/** For a process that shows none: whoever counts something has a registry to do it with. */
-export const unshownMetrics = (): Metrics => ({ registry: new Registry(), http: { observe: () => undefined } });
 
 const countDroppedLines = (registry: Registry, { dropped }: Pick<LogOutput, 'dropped'>) =>
   new Counter({
