@@ -12,11 +12,10 @@ import type { CallerKeys } from './caller-keys.ts';
 import { type Actions, actions } from './control/actions.ts';
 import { identityAdmin } from './control/identity-http.ts';
 import type { ServiceState } from './control/routes.ts';
-import type { Outboxes } from './outboxes.ts';
 import { type Pipeline, startPipeline } from './pipeline/pipeline.ts';
 import { type ServiceSlot, serviceSlot } from './service-slot.ts';
 import type { Settings } from './settings.ts';
-import type { CountedBus, Settle } from './settle.ts';
+import type { CountedBus, Outboxes, Settle } from './settle.ts';
 import { seedWorld, type World } from './world.ts';
 
 /** The log of a service, under its own name. */

@@ -18,11 +18,10 @@ import type { SandboxConfig } from './config.ts';
 import { controlApp } from './control/control-app.ts';
 import type { SandboxControl } from './control/routes.ts';
 import { openStore } from './open-store.ts';
-import { outboxes as openOutboxes } from './outboxes.ts';
 import { type LogOf, type SandboxServices, sandboxServices } from './sandbox-services.ts';
 import { SANDBOX_DRAIN } from './service-slot.ts';
 import { type SettingDoc, settings } from './settings.ts';
-import { countedBus, type Settle, settling } from './settle.ts';
+import { countedBus, createOutboxWatch, type Settle, settling } from './settle.ts';
 import type { World } from './world.ts';
 
 export interface Sandbox {
@@ -150,7 +149,7 @@ async function startOn({ store, address, logOf, product }: StartContext, config:
   const log = logOf('sandbox');
   const ids = systemIds();
   const kept = settings(store.database('sandbox').collection<SettingDoc>('settings'), ids);
-  const outboxes = openOutboxes();
+  const outboxes = createOutboxWatch();
   // Each attempt at a receiver has its own deadline; how many fall due in a step is the caller's affair.
   const settleStep = () => settle('all', STEP_LIMIT_MS);
   const clock = steppingClock({ aheadMs: await kept.ahead(), keep: kept.keepAhead, settle: settleStep });

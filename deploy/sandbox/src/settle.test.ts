@@ -9,8 +9,7 @@ import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { outboxes } from './outboxes.ts';
-import { countedBus, settling } from './settle.ts';
+import { countedBus, createOutboxWatch, settling } from './settle.ts';
 
 interface Thing {
   readonly id: string;
@@ -33,7 +32,7 @@ const setUp = async ({ relays = true, partial = false } = {}) => {
   const [clock, log, ids] = [fakeClock(new Date('2026-03-01T12:00:00.000Z')), memoryLog(), systemIds()];
   const bus = countedBus(createMemoryBus({ clock, log }));
   const store = openEmbedded({ path: ':memory:', log });
-  const seen = outboxes();
+  const seen = createOutboxWatch();
   const things = seen.watched('maker', store.database('maker')).collection<Stored<Thing>>('things');
   await things.ensureIndexes([OUTBOX_INDEX]);
   const consumed: string[] = [];

@@ -3,6 +3,45 @@ import type { MemoryBus } from '@bubbles/bus/memory/memory.ts';
 import type { SettleScope } from '@bubbles/host/service.ts';
 import { withTimeout } from '@bubbles/kernel/concurrency.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
+import { OUTBOX_INDEX, type OutboxDoc, UNCLAIMED } from '@bubbles/store/aggregates.ts';
+import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
+
+/** The outboxes of all services, seen from outside: whatever relays there are, or are not. */
+export interface Outboxes {
+  /** The same database, whose collections of aggregates are watched from the moment that they declare the index of outboxes. */
+  watched(name: string, database: Database): Database;
+  /** Events that wait, by their ids: where each lies, and its type. */
+  waiting(): Promise<ReadonlyMap<string, string>>;
+}
+
+/** Aggregates looked at in one collection; one is enough to know that something waits. */
+const AGGREGATES_LOOKED_AT = 100;
+
+export const createOutboxWatch = (): Outboxes => {
+  const collections = new Map<string, Collection<OutboxDoc>>();
+  const watch = <T extends Doc>(place: string, collection: Collection<T>): Collection<T> => ({
+    ...collection,
+    ensureIndexes: (indexes, dropped) => {
+      // Who declares the index of outboxes keeps documents that have one.
+      if (indexes.some(({ name }) => name === OUTBOX_INDEX.name)) collections.set(place, collection as unknown as Collection<OutboxDoc>);
+      return collection.ensureIndexes(indexes, dropped);
+    },
+  });
+  return {
+    watched: (name, database) => ({
+      ...database,
+      collection: <T extends Doc>(collection: string) => watch(`${name}/${collection}`, database.collection<T>(collection)),
+    }),
+    async waiting() {
+      const found = new Map<string, string>();
+      for (const [place, collection] of collections) {
+        const documents = await collection.find({ outboxAt: { $gt: UNCLAIMED.relayUntil } }, { limit: AGGREGATES_LOOKED_AT });
+        for (const { id, type } of documents.flatMap(({ outbox }) => outbox)) found.set(id, `${type} in ${place}`);
+      }
+      return found;
+    },
+  };
+};
 
 /** The same bus, with a count of what was handed to it and not given back: work that made other work. What a consumer that is down refuses makes none. */
 export interface CountedBus extends MemoryBus {

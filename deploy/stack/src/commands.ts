@@ -19,7 +19,7 @@ interface CommandOptions extends StackConfig {
 /** Answers what to print. */
 type Command = (options: CommandOptions) => Promise<string>;
 
-/** Null for a word that is no command. */
+/** Null when there is no such command. */
 export const stackCommand = (word: string): Command | null => {
   const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined;
   return command ?? null;

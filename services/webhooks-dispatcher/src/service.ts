@@ -117,7 +117,7 @@ const compose = (config: Config, context: ServiceContext<typeof VARIABLES>): Com
   };
 };
 
-/** With what is no variable, such as limits, as `change` makes it of what production has. */
+/** `change` sets what has no variable, such as limits, or the receivers that the sandbox admits. */
 export const webhooksDispatcherWith = (change: (config: Config) => Config) =>
   defineService({
     name: 'webhooks-dispatcher',

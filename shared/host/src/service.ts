@@ -43,7 +43,7 @@ export interface StoreContext extends Pick<Infra, 'database' | 'clock' | 'ids'> 
   readonly onCommit: () => void;
 }
 
-/** What a service is made of. */
+/** What a service is composed from. */
 export interface ServiceContext<V extends Needs['variables']> extends Infra, StoreContext {
   /** The values of its variables, by their names. */
   readonly config: { readonly [N in keyof V]: z.output<V[N]> };
@@ -66,7 +66,7 @@ export interface Composition {
   readonly loops?: readonly ServiceLoop[];
   /** Collections whose documents carry events; the host relays them. */
   readonly outboxes?: readonly Collection<OutboxDoc>[];
-  /** Gives up what a process that is gone had leased of its own work: the sandbox calls it, where no other replica can be at work. */
+  /** Frees the leases of its own work queues. The sandbox calls it before the start, since no other process is at work on its store. */
   releaseLeases?(): Promise<void>;
   ensureIndexes(): Promise<void>;
   /** Proves what must hold before the first request, such as that its keys open what is stored. */
@@ -127,11 +127,11 @@ export interface Service {
   readonly routes: readonly Route<AuthPorts>[];
   readonly webhooks: readonly WebhookSpec[];
   readonly authenticator: Authenticator;
-  /** Where no route needs it there is none. */
+  /** Undefined where no route needs it. */
   readonly idempotency: IdempotencyStore | undefined;
   readonly eventHandlers: readonly EventHandler[];
   readonly jobs: readonly Job[];
-  /** Before the start: takes over at once what a process that is gone had leased. Only where no other replica can be at work. */
+  /** Before the start: frees every lease. Only where no other process can be at work. */
   releaseLeases(): Promise<void>;
   /** Indexes, checks, loops. Before the first request is admitted; again when it failed. */
   start(): Promise<void>;
@@ -146,7 +146,7 @@ const IDENTITY = 'identity-and-oauth';
 interface OpenServiceOptions extends Infra {
   readonly config: ServiceConfig;
   readonly metrics: Metrics;
-  /** In place of the events of contracts: the product has more of them, in a test. */
+  /** In place of the events of contracts, when a test adds to them. */
   readonly events?: readonly EventDefinition[];
   /** Stand-ins for those that it asks. */
   readonly peers?: Readonly<Record<string, InternalClient>>;

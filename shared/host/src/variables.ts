@@ -18,7 +18,7 @@ import {
 import type { LogLevel } from '@bubbles/kernel/log.ts';
 import { z } from 'zod';
 
-/** What a service has to be told: its own variables, and who is asked by it. */
+/** What a service has to be told: its own variables, and where those are that it asks. */
 export interface Needs {
   readonly variables: Readonly<Record<string, z.ZodType>>;
   readonly asks: readonly (keyof typeof SERVICES)[];
@@ -34,7 +34,7 @@ export interface ServiceConfig {
   readonly callers: ReadonlyMap<string, readonly KeyObject[]>;
   /** Signs the tokens that others know it by; null when it asks nobody. */
   readonly serviceKey: KeyObject | null;
-  /** Where those are that it asks, by their names. */
+  /** The addresses of those that it asks, by their names. */
   readonly urls: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -116,7 +116,7 @@ export interface LocalMachine {
   readonly publicBaseUrl: string;
   /** Names the master keys that it makes. */
   readonly keyId: string;
-  /** So many random bytes; the same ones for the same name. */
+  /** Random bytes; the same ones for the same name. */
   secret(name: string, bytes: number): Buffer;
   /** `CALLER_KEYS` of a service. */
   callerKeys(service: string): string;
