@@ -120,6 +120,8 @@ interface SupervisedChannelOptions<C extends Channel> {
   readonly create: (model: ChannelModel) => Promise<C>;
   /** Sets up what uses the channel; when it fails, another channel is tried. */
   readonly prepare: (channel: C, model: ChannelModel) => Promise<void>;
+  /** Ends what uses a channel that was opened while `stopReopening` was called, before that channel is closed. */
+  readonly finish?: () => Promise<void>;
 }
 
 /** A channel that is opened again whenever it is lost, alone or with its connection. */
@@ -137,7 +139,7 @@ interface SupervisedChannel<C extends Channel> {
 const STABLE_MS = 5000;
 
 export const superviseChannel = <C extends Channel>(options: SupervisedChannelOptions<C>): SupervisedChannel<C> => {
-  const { name, connection, clock, log, jitter, create, prepare } = options;
+  const { name, connection, clock, log, jitter, create, prepare, finish = () => Promise.resolve() } = options;
   const closing = new AbortController();
   const state = createChannelState<C>();
   connection.onDown(state.lost);
@@ -153,7 +155,10 @@ export const superviseChannel = <C extends Channel>(options: SupervisedChannelOp
     });
     const since = clock.monotonic();
     state.found(channel);
-    if (closing.signal.aborted) closeQuietly(channel, log);
+    if (closing.signal.aborted) {
+      await finish();
+      closeQuietly(channel, log);
+    }
     await closed;
     state.left(channel);
     return clock.monotonic() - since;

@@ -23,6 +23,8 @@ const brokerState = () => ({
   declares: true,
   mostChannels: 2,
   beforeConsuming: () => Promise.resolve(),
+  /** Called while the broker's answer to `consume` is on its way. */
+  onConsume: (_receive: Receive) => undefined as unknown,
   declarations: 0,
   consumptions: 0,
   answers: 0,
@@ -34,6 +36,7 @@ const brokerState = () => ({
 /** The part of a channel that a consumer uses. */
 const fakeChannel = (state: ReturnType<typeof brokerState>) => {
   const receives = new Set<Receive>();
+  let closing = false;
   const end = () => {
     state.open.delete(end);
     for (const receive of receives) state.consuming.delete(receive);
@@ -51,6 +54,7 @@ const fakeChannel = (state: ReturnType<typeof brokerState>) => {
       state.consumptions += 1;
       receives.add(receive);
       state.consuming.add(receive);
+      state.onConsume(receive);
       return Promise.resolve({ consumerTag: 'tag' });
     },
     cancel: () => Promise.resolve(),
@@ -64,10 +68,12 @@ const fakeChannel = (state: ReturnType<typeof brokerState>) => {
       return Promise.resolve();
     },
     ack() {
+      if (closing) throw new Error('Channel closing');
       state.answers += 1;
     },
     async close() {
       if (!state.open.has(end)) throw new Error('Channel closed');
+      closing = true;
       await setImmediate();
       end();
     },
@@ -206,6 +212,20 @@ describe('a consumer that is stopped', () => {
     const { state, consumer, connect, standing } = setUp();
     state.beforeConsuming = () => consumer.stop(AbortSignal.abort());
     await connect();
+    expect(standing()).toEqual(IS_GONE);
+  });
+
+  it('[DLV-05] acknowledges a message that came while it was about to consume, and closes the channel after that', async () => {
+    const { state, consumer, connect, standing, endDeadLettering } = setUp();
+    state.onConsume = (receive) => {
+      receive(UNREADABLE);
+      void consumer.stop(new AbortController().signal);
+    };
+    await connect();
+    endDeadLettering();
+    await setImmediate();
+    await setImmediate();
+    expect(state.answers).toBe(1);
     expect(standing()).toEqual(IS_GONE);
   });
 

@@ -60,6 +60,10 @@ export const createConsumer = ({ consumer, eventHandler, connection, publisher, 
     connection,
     create: (model) => model.createChannel(),
     prepare: consume,
+    finish: async () => {
+      await consumption?.stop();
+      await running.idle();
+    },
   });
 
   return {
