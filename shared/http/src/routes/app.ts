@@ -117,14 +117,12 @@ const answerError = async (ctx: Context, error: DomainError, options: EdgeOption
   await linger(ctx.req, ctx.res, body);
 };
 
-interface Outcome {
-  readonly ms: number;
-  /** Why it was refused; null when it was answered, or nobody was left to answer. */
-  readonly fault: DomainError | null;
-}
-
-/** One line. The template, never the path: ids, queries and tokens stay out of logs and metrics. */
-const logRequest = (ctx: Context, { ms, fault }: Outcome, { name, log, metrics }: EdgeOptions): void => {
+/** One line. The template, never the path: ids, queries and tokens stay out of logs and metrics. No `fault`: it was answered, or nobody was left to answer. */
+const logRequest = (
+  ctx: Context,
+  { ms, fault }: { readonly ms: number; readonly fault: DomainError | null },
+  { name, log, metrics }: EdgeOptions,
+): void => {
   const route: Served | undefined = ctx.state['route'];
   const served = { method: ctx.method, route: route?.path ?? 'unmatched', status: ctx.status };
   metrics.observe({ service: name, ...served }, ms / 1000);

@@ -7,13 +7,12 @@ import { fault, proved } from './reply.ts';
 /** Shorter than the time after which a connection is idle; also finds out that a client has left without a word. */
 const HEARTBEAT_MS = 20_000;
 
-interface Streaming {
-  readonly schema: ZodType | null;
-  readonly gone: Promise<never>;
-}
-
 /** Goes on until the handler has no more or the client has left. A fault breaks the connection off, so that it is not taken for the end. */
-export const streamEvents = async ({ req, res }: Context, events: EventStream, { schema, gone }: Streaming): Promise<void> => {
+export const streamEvents = async (
+  { req, res }: Context,
+  events: EventStream,
+  { schema, gone }: { readonly schema: ZodType | null; readonly gone: Promise<never> },
+): Promise<void> => {
   res.flushHeaders();
   if (req.method === 'HEAD') {
     res.end();

@@ -67,15 +67,9 @@ export const answerOf = (
   return { status, type, contentType, headers: headersOf(error, status, publicBaseUrl), body: write({ status, type, message }) };
 };
 
-interface ErrorText {
-  readonly status: number;
-  readonly type: string;
-  readonly message: string;
-}
-
 interface WrittenFormat {
   readonly contentType: string;
-  readonly write: (error: ErrorText) => string;
+  readonly write: (error: { readonly status: number; readonly type: string; readonly message: string }) => string;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';

@@ -128,13 +128,12 @@ const onceUnderKey = <Ports>({ spec, handle }: Route<Ports>, { idempotency, name
 /** Routes with other answers are refused at the start. */
 const keepable = ({ status, body }: Answer): KeptAnswer => ({ status, body: typeof body === 'string' ? body : null });
 
-interface Sending {
-  readonly spec: RouteSpec<object, never>;
-  /** Rejects when the client has left. */
-  readonly gone: Promise<never>;
-}
-
-const send = (ctx: Context, { status, body, headers, cookies }: Answer, { spec, gone }: Sending): Promise<void> | void => {
+/** `gone` rejects when the client has left. */
+const send = (
+  ctx: Context,
+  { status, body, headers, cookies }: Answer,
+  { spec, gone }: { readonly spec: RouteSpec<object, never>; readonly gone: Promise<never> },
+): Promise<void> | void => {
   const { contentType = null, schema = null } = spec.answers[status] ?? {};
   if (spec.secret) ctx.set('Pragma', 'no-cache');
   if (spec.publicMaxAgeSeconds !== undefined) ctx.set('Cache-Control', `public, max-age=${spec.publicMaxAgeSeconds}`);
