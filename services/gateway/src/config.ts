@@ -15,8 +15,7 @@ import {
 } from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
 import type { MemoryLimits } from './balancing/memory-shares.ts';
-import type { OwnedPrefixes } from './documents/ownership.ts';
-import { OWNED_PREFIXES } from './documents/ownership.ts';
+import { OWNED_PREFIXES, type OwnedPrefixes } from './documents/ownership.ts';
 import type { UpstreamUrls } from './upstream/upstreams.ts';
 
 export interface GatewayConfig {
@@ -24,7 +23,7 @@ export interface GatewayConfig {
   /** Where probes, metrics and the fragments are shown; null for nowhere. */
   readonly ops: Address | null;
   readonly drain: Drain;
-  /** Origin under which clients reach the product; null: as each request says. */
+  /** Origin under which clients reach the product; null takes it from each request. */
   readonly publicBaseUrl: string | null;
   /** Empty for any. */
   readonly allowedHosts: readonly string[];
@@ -50,13 +49,13 @@ export interface GatewayLimits {
   readonly connectionsPerAddress: number;
   /** How long a request of a burst may wait for a service. */
   readonly placeWaitMs: number;
-  /** For a body from when it is asked for. */
+  /** The time that a body may take to arrive once it is asked for. */
   readonly bodyTimeoutMs: number;
-  /** So long a client may take for 64 KiB of an answer. */
+  /** The time that a client may take to read 64 KiB of an answer. */
   readonly readerStallMs: number;
-  /** Of answers that have not been read. */
+  /** For answers that clients have not read. */
   readonly unreadMemory: MemoryLimits;
-  /** Of bodies that have not come whole. */
+  /** For bodies that have not arrived whole. */
   readonly bodyMemory: MemoryLimits;
   readonly maxInFlight: number;
 }
@@ -118,7 +117,7 @@ const Variables = z.object({
 /** The committed fragments lie beside the code, in the repository and in the image. */
 export const COMMITTED_FRAGMENTS = new URL('../../../contracts/openapi/', import.meta.url).pathname;
 
-/** A service without an address owns nothing: what would be its paths does not exist. */
+/** A service without an address owns nothing: its paths are not found. */
 export const prefixesOf = (urls: UpstreamUrls, all: OwnedPrefixes = OWNED_PREFIXES): OwnedPrefixes =>
   Object.fromEntries(Object.entries(all).filter(([service]) => service === 'gateway' || Object.hasOwn(urls, service)));
 

@@ -1,6 +1,6 @@
-/** Memory that callers hold while they send or read slowly: in all, and of one peer. */
+/** The memory that clients hold while they send or read slowly, bounded in all and for each peer. */
 export interface MemoryShares {
-  /** `evict` is called when its holder must let go; what it held is accounted for as given back by then. */
+  /** `evict` is called when its holder must let go; what it held counts as given back by then. */
   hold(peer: string, evict: () => void): MemoryHold;
 }
 

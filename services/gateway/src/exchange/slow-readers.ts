@@ -3,9 +3,9 @@ import type { MemoryHold, MemoryShares } from '../balancing/memory-shares.ts';
 import type { Exchange } from './exchange.ts';
 
 interface SlowReadersOptions {
-  /** Of what clients have not read. */
+  /** Holds what clients have not read. */
   readonly unread: MemoryShares;
-  /** So long a client may take for 64 KiB. */
+  /** The time that a client may take to read 64 KiB. */
   readonly stallMs: number;
 }
 
@@ -19,9 +19,9 @@ export interface SlowAnswer {
   isFull(): boolean;
 }
 
-/** Cuts clients that do not read, and those whose peer holds more unread memory than its share: nobody holds the connection of a service for long. */
+/** Cuts clients that do not read, and those whose network holds more unread memory than its share, so that the connection of a service comes free soon. */
 export interface SlowReaders {
-  /** From when a write to the client found no room; all that follows goes through it. */
+  /** Once a write to the client found no room, all that follows goes through it. */
   queue(exchange: Client, onRoom: () => void): SlowAnswer;
   /** For an answer that is written whole while its client has not taken all of it. */
   watch(exchange: Client): void;
@@ -52,7 +52,7 @@ interface QueueOptions {
   readonly onRoom: () => void;
 }
 
-/** Hands the client one part after the other, so that it shows by each that it reads. */
+/** Hands the client one part after the other: each that it takes proves that it still reads. */
 class SlowQueue implements SlowAnswer {
   readonly #res: ServerResponse;
   readonly #options: QueueOptions;
