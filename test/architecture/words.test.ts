@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { places, productSources, type Source } from './sources.ts';
+import { allSources, places, productSources, type Source } from './sources.ts';
 
 const REFUSED =
   /\bfor now\b|\bplaceholder\b|in a real implementation|not implemented|\bstub(s|bed)?\b|\bmock(s|ed|ing)?\b|\bTODO\b|\bFIXME\b|\bXXX\b|\bHACK\b|simplified version/i;
@@ -45,5 +45,21 @@ describe('product code', () => {
 
   it('lets no fault be: no empty catch', () => {
     expect(places(product, /catch\s*(\([^)]*\))?\s*\{\s*\}|\.catch\(\(\)\s*=>\s*\{\s*\}\)/)).toEqual([]);
+  });
+});
+
+/** Words that a reader has to decode, and constants such as `CARDS_A_RUN`, which are `CARDS_PER_RUN`. */
+const RIDDLES = /\bwhom\b|\banew\b|\bso many\b|\bcannot be had\b|\b[A-Z]+(?:_[A-Z]+)*S_AN?_[A-Z]+\b/i;
+
+describe('what people write', () => {
+  it('is plain', () => {
+    const planted = { path: 'a.ts', text: '/** Of whom. */\n// So many times.\nconst CARDS_A_RUN = 1;\nconst AT_A_GLANCE = 1;' };
+    expect(places([planted], RIDDLES)).toHaveLength(3);
+    expect(
+      places(
+        allSources().filter(({ path }) => !path.endsWith('words.test.ts')),
+        RIDDLES,
+      ),
+    ).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import { ask, percentile, type Served, underHttpLoad } from './support/http-load
 import { makePeople } from './support/people.ts';
 import { report, scaled } from './support/scale.ts';
 
-/** So many that none comes near its 120 requests a minute. */
+/** Enough accounts that none comes near its 120 requests a minute. */
 const PEOPLE = scaled({ short: 160, long: 240 });
 const PER_SECOND = scaled({ short: 100, long: 200 });
 const PATHS = ['/v1/me', '/v1/bubbles?limit=5', '/v1/teams', '/v1/bubbles/search?q=recording'];
@@ -118,7 +118,7 @@ describe('identity', () => {
     expect(failed(served).slice(0, 5)).toEqual([]);
   });
 
-  it('[AUTH-01] its store is as it was before its keys were made: whom it knows is let in all the time', async () => {
+  it('[AUTH-01] its store is as it was before its keys were made: a key that it knows is accepted all the time', async () => {
     const database = openMongo({ url: engines.mongoUrl, name: 'bubbles_identity', log: SILENT_LOG, clock: systemClock() });
     const keys = database.collection('assertion_keys');
     const before = await keys.count({});

@@ -44,7 +44,7 @@ if (mongoUrl !== undefined) stores.push({ kind: 'MongoDB', store: mongo, process
 const settings = stores.flatMap(({ kind, store, processes }) => processes.map((count) => ({ kind, store, processes: count })));
 /** The embedded store is one process's. */
 const sharing = settings.filter(({ processes }) => processes > 1);
-/** Of each store, or in the short form of the last, so many as share the work. */
+/** How many dispatchers share the work, on each store or, in the short form, on the last one. */
 const shared = stores
   .slice(scaled({ short: -1, long: 0 }))
   .map(({ processes, ...of }) => ({ ...of, processes: Math.min(2, processes.length) }));
@@ -108,7 +108,7 @@ describe('kill -9 of a dispatcher whose receiver fails for a while', () => {
   const BUBBLES_OF_EACH = 15;
   const MANY = scaled({ short: 30, long: 90 });
   const FIRST_RETRY_MS = 60_000;
-  /** Not so many that a delivery is given up for lost. */
+  /** Few enough that no delivery is given up. */
   const FEW = 3;
 
   it.each(shared)('[DLV-05] [HOOK-08] $processes on $kind: as many attempts are recorded as were made', async ({ store, processes }) => {

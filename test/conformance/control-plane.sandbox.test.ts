@@ -198,7 +198,7 @@ describe('bubbles', () => {
   });
 });
 
-describe('beginning anew', () => {
+describe('a reset', () => {
   it('a reset brings the seeded world, real time and every service back, whatever was done', async () => {
     const before = await titlesOf(seeded.users.ada);
     await call('POST /users');

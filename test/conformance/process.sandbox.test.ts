@@ -170,7 +170,7 @@ describe('what is kept', () => {
     });
   });
 
-  it('--fresh begins anew; in memory nothing is kept and nothing written', async () => {
+  it('--fresh starts fresh; in memory nothing is kept and nothing written', async () => {
     const first = await start();
     const before = await world(first);
     await control(first.url, 'POST /clock', { advance_seconds: 10 * DAY });

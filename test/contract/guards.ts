@@ -10,7 +10,7 @@ interface Claims {
   readonly expectedConsumers: readonly string[];
   readonly states: readonly string[];
   readonly messages: readonly string[];
-  /** Of the provider's events, by whom. */
+  /** Of the provider's events, by consumer. */
   readonly consumed: readonly ConsumedEvent[];
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ROOT } from '../architecture/sources.ts';
 import { clearWritten, keepWritten } from './pact-files.ts';
 
-/** Consumers write the pacts anew, then every provider is held to them. With `--check` the pacts must be those that are committed. */
+/** Consumers write the pacts afresh, then every provider is held to them. With `--check` the pacts must be those that are committed. */
 const jest = (pattern: string): void => {
   const { status } = spawnSync(
     process.execPath,

@@ -1,4 +1,4 @@
-/** Who relies on whom: [consumer, provider]. A pact that is not there, or one too many, fails the run. */
+/** Which service relies on which: [consumer, provider]. A pact that is not there, or one too many, fails the run. */
 export const PAIRS: readonly (readonly [string, string])[] = [
   ['gateway', 'identity-and-oauth'],
   ['gateway', 'bubbles-query'],

@@ -22,7 +22,7 @@ const LIMIT_MS = 300_000 + RUNS * 60;
 const DOCUMENT = '/v1/openapi.json';
 const PEOPLE = 4;
 /** Before the clock moves on, so that the budget of nobody ends the run. */
-const REQUESTS_A_MINUTE = 200;
+const REQUESTS_PER_MINUTE = 200;
 const STATUS_OF: Readonly<Record<string, readonly number[]>> = {
   invalid_request: [400, 409],
   unauthorized: [401],
@@ -128,7 +128,7 @@ describe('requests made of the served document', () => {
       let sent = 0;
       const ask = async (what: FuzzRequest) => {
         sent += 1;
-        if (sent % REQUESTS_A_MINUTE === 0) await control(sandbox.url, 'POST /clock', { advance_seconds: 60 });
+        if (sent % REQUESTS_PER_MINUTE === 0) await control(sandbox.url, 'POST /clock', { advance_seconds: 60 });
         // Where the machine is busy with others, the second for the check of a credential may pass; asked again, the answer must come.
         const first = await exchange(what);
         const answer = first.headers['x-gateway-reason'] === 'upstream-timeout' ? await exchange(what) : first;

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '@bubbles/kernel/clock.ts';
 
-/** The machine's, put forward by so many milliseconds. Who sleeps in it is not woken when that changes. */
+/** The machine's clock, put forward by a number of milliseconds. A sleep is not woken when that changes. */
 export const movedClock = (aheadMs: () => number): Clock => {
   const machine = systemClock();
   const shifted = (at: Date, ms: number) => new Date(at.getTime() + ms);

@@ -45,7 +45,7 @@ export const WebhookDeliveryRecord = z
       .nullable()
       .meta({
         description:
-          'Why it is not sent: of the subscription `subscription_deleted`, `subscription_disabled`, `subscription_changed` (it was enabled anew since), `event_not_selected`, `no_longer_matches`; of its owner `account_closed`, `plan_required`, `team_archived`; of the bubble `bubble_not_readable`, `not_participating`, `event_expired`',
+          'Why it is not sent: of the subscription `subscription_deleted`, `subscription_disabled`, `subscription_changed` (it has been enabled again since), `event_not_selected`, `no_longer_matches`; of its owner `account_closed`, `plan_required`, `team_archived`; of the bubble `bubble_not_readable`, `not_participating`, `event_expired`',
         examples: ['not_participating'],
       }),
     created_at: Timestamp,

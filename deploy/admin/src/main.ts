@@ -11,7 +11,7 @@ const BubblesAccess = z.object({ BUBBLES_QUERY_URL: baseUrl(), OPERATOR_KEY: sig
 const RebuiltPage = z.object({ accounts: z.number(), next_after: z.string().nullable() });
 const BrokerAccess = z.object({ AMQP_URL: connectionUrl('amqp', 'amqps') });
 const DEADLINE_MS = 10_000;
-/** So many fit a terminal; more only when asked for. */
+/** How many fit a terminal; more are shown only when asked for. */
 const LISTED = 20;
 
 const show = (answer: unknown) => process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);

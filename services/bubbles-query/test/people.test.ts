@@ -8,7 +8,7 @@ import { account, aPerson, BUBBLE, created } from './builders.ts';
 
 const PATH = `/v1/bubbles/${BUBBLE}`;
 const REBUILD = '/internal/v1/admin/rebuild-people';
-const ACCOUNTS_A_PAGE = 2;
+const ACCOUNTS_PER_PAGE = 2;
 
 const known = (user_id: string, fields: Partial<AccountFacts> = {}): AccountFacts => ({
   user_id,
@@ -41,8 +41,8 @@ const identityOf = (accounts: readonly AccountFacts[]): FakeIdentity => {
       const url = new URL(path, 'http://identity');
       const after = url.searchParams.get('after');
       asked.push(after);
-      const page = accounts.filter(({ user_id }) => after === null || user_id > after).slice(0, ACCOUNTS_A_PAGE);
-      const next = page.length < ACCOUNTS_A_PAGE ? null : (page.at(-1)?.user_id ?? null);
+      const page = accounts.filter(({ user_id }) => after === null || user_id > after).slice(0, ACCOUNTS_PER_PAGE);
+      const next = page.length < ACCOUNTS_PER_PAGE ? null : (page.at(-1)?.user_id ?? null);
       return Promise.resolve(schema.parse({ version: 1, accounts: page, next_after: next }));
     },
   };

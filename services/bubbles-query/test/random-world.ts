@@ -6,7 +6,7 @@ const WORDS = ['sprint', 'sprnt', 'sprinting', 'demo', 'retro', 'plan', 'alpha',
 const FLAGS = ['archived', 'draft', 'template'] as const;
 export const USERS: readonly string[] = ['ann', 'bob'];
 const AUTHORS = ['dana', 'eli', 'fay'];
-/** So many of both users: a whole list fits a page. */
+/** How many bubbles both users have: a whole list fits a page. */
 const MOST_BUBBLES = 60;
 
 interface Known {
@@ -117,7 +117,7 @@ export const randomWorld = ({ tell }: Pick<TestBubbles, 'tell'>, seed: number) =
       const known = bubbles.get(id);
       return known !== undefined && known.flag === null && known.readers.includes(userId);
     },
-    /** A mark in time: `touchedSince` tells whom anything happened to after it. */
+    /** A mark in time: `touchedSince` tells which bubbles changed after it. */
     now: () => touched.length,
     touchedSince: (mark: number): ReadonlySet<string> => new Set(touched.slice(mark)),
   };

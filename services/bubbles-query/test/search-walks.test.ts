@@ -4,9 +4,9 @@ import { type RandomWorld, randomWorld } from './random-world.ts';
 import { idsIn, searchAs } from './search-scene.ts';
 
 const ROUNDS = 40;
-const WALKS_A_ROUND = 25;
+const WALKS_PER_ROUND = 25;
 /** Of all walks of a round. */
-const CHANGES_A_TURN = 1;
+const CHANGES_PER_TURN = 1;
 const ALL = 100;
 /** What was written longer ago is not read again with every search. */
 const BEYOND_THE_OVERLAP_MS = 70_000;
@@ -51,21 +51,21 @@ let bubbles: TestBubbles;
 afterEach(() => bubbles.stop());
 
 describe('walks through searches', () => {
-  it(`[SRCH-06] [SRCH-04] [LIST-07] ${ROUNDS * WALKS_A_ROUND} among inserts, removals, edits, renames and lost access: each untouched row once, no unreadable one`, async () => {
+  it(`[SRCH-06] [SRCH-04] [LIST-07] ${ROUNDS * WALKS_PER_ROUND} among inserts, removals, edits, renames and lost access: each untouched row once, no unreadable one`, async () => {
     bubbles = await startBubbles();
     const world = randomWorld(bubbles, 1);
     for (let n = 0; n < 40; n++) await world.insert();
     let rows = 0;
     for (let round = 0; round < ROUNDS; round++) {
       const walks: Walk[] = [];
-      for (let n = 0; n < WALKS_A_ROUND; n++) walks.push(await begin(bubbles, world));
+      for (let n = 0; n < WALKS_PER_ROUND; n++) walks.push(await begin(bubbles, world));
       for (let open: readonly Walk[] = walks; open.length > 0; open = open.filter(({ ended }) => !ended)) {
         for (const walk of open) await turnPage(bubbles, world, walk);
-        for (let n = 0; n < CHANGES_A_TURN; n++) await world.disturb();
+        for (let n = 0; n < CHANGES_PER_TURN; n++) await world.disturb();
       }
       for (const walk of walks) rows += judge(world, walk);
       await bubbles.clock.advance(BEYOND_THE_OVERLAP_MS);
     }
-    expect(rows).toBeGreaterThan(ROUNDS * WALKS_A_ROUND);
+    expect(rows).toBeGreaterThan(ROUNDS * WALKS_PER_ROUND);
   });
 });

@@ -2,7 +2,7 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
 
 export interface CrashingDatabase extends Database {
-  /** So many further steps of the store are done, then the process is dead to it. */
+  /** How many more steps of the store are done before the process is dead to it. */
   dieAfter(steps: number): void;
   readonly isDead: boolean;
 }

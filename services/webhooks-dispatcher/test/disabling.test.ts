@@ -10,7 +10,7 @@ beforeEach(async () => {
 afterEach(() => scene.stop());
 
 let bubbles = 0;
-/** So many bubbles get ready, one after the other. */
+/** Makes this number of bubbles ready, one after the other. */
 const bubblesReady = async (count: number) => {
   for (let n = 0; n < count; n += 1) {
     bubbles += 1;

@@ -31,7 +31,7 @@ const scene = async (limits: Partial<typeof LIMITS> = {}) => {
     clock,
     slots,
     finder,
-    /** Due so many seconds before now. */
+    /** How many seconds before now it was due. */
     async queue(subscriptionId: string, { ago = 0, times = 1, ...fields }: { ago?: number; times?: number } & Partial<Delivery> = {}) {
       for (let n = 0; n < times; n += 1) {
         count += 1;

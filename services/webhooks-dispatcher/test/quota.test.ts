@@ -32,7 +32,7 @@ describe('what one user may have of webhooks', () => {
     expect((await post('ada')).status).toBe(201);
   });
 
-  it('[GEN-14] [HOOK-07] tests of a subscription are so many a minute, however many are asked for at once', async () => {
+  it('[GEN-14] [HOOK-07] a subscription has its number of tests a minute, however many are asked for at once', async () => {
     const { id } = await dispatcher.subscribe(NEW);
     const test = () => dispatcher.call('POST', `/${id}/test`);
     const answers = await Promise.all(Array.from({ length: 6 }, test));

@@ -21,7 +21,7 @@ export interface TestReceiver {
   ids(): string[];
   /** From now on. */
   answer(behaviour: Behaviour): void;
-  /** Resolves when so many have come. */
+  /** Resolves when this number has come. */
   reached(count: number): Promise<void>;
   close(): Promise<void>;
 }

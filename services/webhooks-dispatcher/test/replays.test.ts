@@ -125,7 +125,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     expect(subscriber.receiver.received).toHaveLength(24);
   });
 
-  /** So many deliveries that failed for good, of a subscription of now. */
+  /** Makes this number of deliveries that failed for good, of a current subscription. */
   const failedBefore = async ({ id: subscriptionId }: Subscriber, count: number) => {
     const database = scene.dispatcher.database;
     const { bubble: _, body, id: __, ...event } = anEvent();

@@ -71,7 +71,7 @@ export const connectionUrl = (...schemes: readonly string[]) =>
     schemes.some((scheme) => text.startsWith(`${scheme}://`) && text.length > scheme.length + 3) ? text : null,
   );
 
-/** Exactly so many bytes, in base64 or base64url. */
+/** Exactly this number of bytes, in base64 or base64url. */
 export const base64Key = (bytes: number) =>
   parsedText(`must be ${bytes} bytes in base64`, (text) => {
     const key = Buffer.from(text, 'base64');

@@ -73,7 +73,7 @@ const bytesIn = (path: string): number => statSync(path, { throwIfNoEntry: false
 const SMALLEST_PAGE = 512;
 const WRITE_VERSION = 18;
 const READ_VERSION = 19;
-const OF_A_LOG = 2;
+const WAL = 2;
 
 /** SQLite itself would open such a file without its log, or read-only. */
 const checkHeader = (path: string): void => {
@@ -81,7 +81,7 @@ const checkHeader = (path: string): void => {
   const file = openSync(path, 'r');
   const length = readSync(file, header);
   closeSync(file);
-  if (length < SMALLEST_PAGE || header[WRITE_VERSION] !== OF_A_LOG || header[READ_VERSION] !== OF_A_LOG)
+  if (length < SMALLEST_PAGE || header[WRITE_VERSION] !== WAL || header[READ_VERSION] !== WAL)
     throw damaged(path, 'its first page is not what was written');
 };
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-const TICKS_A_SECOND = 100;
+const TICKS_PER_SECOND = 100;
 const PAGE_KB = 1024;
 /** Positions in `/proc/<pid>/stat` behind the name of the process, which may hold blanks. */
 const USER_TICKS = 11;
@@ -10,7 +10,7 @@ const SYSTEM_TICKS = 12;
 export const cpuMsOf = (pid: number): number => {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return ((Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * 1000) / TICKS_A_SECOND;
+  return ((Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * 1000) / TICKS_PER_SECOND;
 };
 
 export interface Memory {

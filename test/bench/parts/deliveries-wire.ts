@@ -47,7 +47,7 @@ interface Figures {
   readonly cpuMs: number;
 }
 
-/** What so many deliveries cost, counted from `begin` to the last POST. */
+/** What this number of deliveries cost, counted from `begin` to the last POST. */
 const measured = async ({ store, receiver, dispatcher }: Line, count: number, begin: () => Promise<unknown>): Promise<Figures> => {
   await received(receiver);
   await store.ask('counts');

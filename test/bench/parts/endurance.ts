@@ -11,7 +11,7 @@ import type { DocumentFigures } from '../processes/document.ts';
 const PATH = '/.well-known/oauth-protected-resource';
 const DOCUMENT = '/v1/openapi.json';
 const BODY = JSON.stringify({ id: 'user-1', name: 'Ada', email: null, picture_url: null });
-const KB_A_MB = 1024;
+const KB_PER_MB = 1024;
 /** Until closed sockets are gone from the process. */
 const SETTLE_MS = 2500;
 
@@ -76,7 +76,7 @@ const idle = async (scene: Scene, connections: number): Promise<Finding> => {
   await pause(SETTLE_MS);
   const after = gateway.memory().rssMb;
   const slower = (await livePace(scene)) / paceBefore;
-  const each = ((after - before) * KB_A_MB) / connections;
+  const each = ((after - before) * KB_PER_MB) / connections;
   return {
     rows: [
       ['idle connections', connections, null],

@@ -7,7 +7,7 @@ const SEED = { bubbles: 4_000, users: ACCOUNTS, readersEach: 6, cards: false };
 const PATH = '/v1/bubbles?limit=25';
 /** Enough that no request waits for a connection of ours before the service would refuse it. */
 const CONNECTIONS = 512;
-const PROBES_A_SECOND = 50;
+const PROBES_PER_SECOND = 50;
 const RECOVERED_WITHIN_MS = 2000;
 const PROBE_EVERY_MS = 25;
 /** Consecutive answers that are as quick as at half load. */
@@ -60,14 +60,14 @@ export const openLoop: Part = async ({ quick }) => {
     return { ok: answer.ok, ms: performance.now() - began };
   };
   const recoveredMs = await recovery(ask, Math.max(half.p99, 20));
-  const after = await run(PROBES_A_SECOND);
+  const after = await run(PROBES_PER_SECOND);
   await Promise.all([load.stop(), world.stop()]);
   const refusedAtHalf = sum(half.others) / (half.answered + sum(half.others));
   const rows = [
     ['closed, c=32', null, capacity, 0, null, null, null],
     rowOf('half of it', Math.round(capacity / 2), half),
     rowOf('twice', Math.round(capacity * 2), twice),
-    rowOf('afterwards', PROBES_A_SECOND, after),
+    rowOf('afterwards', PROBES_PER_SECOND, after),
   ];
   const columns = ['load', 'offered a second', 'answered', 'refused', 'p50 ms', 'p99 ms', 'p99 ms of refusals'];
   return {

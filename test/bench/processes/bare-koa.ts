@@ -8,7 +8,7 @@ export interface KoaSettings {
   readonly bodies: Readonly<Record<string, string>>;
 }
 
-/** The query of a list whose rows are checked and written anew for every request, as a service without a store would. */
+/** The query of a list whose rows are checked and written for every request, as a service without a store would. */
 const UNSTORED = '&store=none';
 
 const { bodies } = settings<KoaSettings>();

@@ -11,7 +11,7 @@ const AT_ONCE = 50;
 
 const request = (origin: string, path: string): Buffer => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${new URL(origin).host}\r\n\r\n`);
 
-/** So many times, some at a time. */
+/** How often in all, and how many at a time. */
 const repeat = async (count: number, work: (n: number) => Promise<void>): Promise<void> => {
   let next = 0;
   const drive = async () => {

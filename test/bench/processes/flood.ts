@@ -10,7 +10,7 @@ export type FloodTask =
   | { readonly kind: 'unknown tokens'; readonly origin: string; readonly path: string; readonly connections: number }
   | { readonly kind: 'end' };
 
-const HALF_OF_A_BODY = 32 * 1024;
+const HALF_BODY = 32 * 1024;
 
 const sockets = new Set<Socket>();
 
@@ -32,8 +32,8 @@ const leaveUnread = async ({ origin, path, token, requests }: Extract<FloodTask,
 
 /** Without a credential; every connection that is closed is opened again. */
 const sendHalf = async (task: Extract<FloodTask, { kind: 'half-sent bodies' }>): Promise<void> => {
-  const half = 'x'.repeat(HALF_OF_A_BODY);
-  const head = `POST ${task.path} HTTP/1.1\r\nHost: ${new URL(task.origin).host}\r\nContent-Length: ${2 * HALF_OF_A_BODY}\r\n\r\n`;
+  const half = 'x'.repeat(HALF_BODY);
+  const head = `POST ${task.path} HTTP/1.1\r\nHost: ${new URL(task.origin).host}\r\nContent-Length: ${2 * HALF_BODY}\r\n\r\n`;
   const open = async (): Promise<void> => {
     const socket = await opened(task.origin);
     socket.resume().write(head + half);
@@ -45,7 +45,7 @@ const sendHalf = async (task: Extract<FloodTask, { kind: 'half-sent bodies' }>):
 const requestOf = (origin: string, path: string, token: string): string =>
   `GET ${path} HTTP/1.1\r\nHost: ${new URL(origin).host}\r\nAuthorization: Bearer ${token}\r\n\r\n`;
 
-/** So many requests of each caller, each over a connection of its own. */
+/** How many requests each caller sends, each over a connection of its own. */
 const askAtOnce = async ({ origin, path, tokens, each }: Extract<FloodTask, { kind: 'at once' }>): Promise<void> => {
   const open = async (token: string): Promise<void> => {
     (await opened(origin)).resume().write(requestOf(origin, path, token));

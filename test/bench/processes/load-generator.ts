@@ -3,7 +3,7 @@ import { serveParent, tellParent } from '../harness/in-child.ts';
 import type { Load, LoadFigures, LoadRequest } from '../harness/load.ts';
 import { openConnection } from './raw-connection.ts';
 
-const NS_A_MS = 1e6;
+const NS_PER_MS = 1e6;
 /** How often an open loop looks at what has fallen due. */
 const TICK_MS = 1;
 
@@ -16,7 +16,7 @@ const tallies = () => {
   return {
     count(status: number, ms: number, size: number) {
       const ok = status >= 200 && status < 300;
-      (ok ? accepted : refused).record(Math.max(1, Math.round(ms * NS_A_MS)));
+      (ok ? accepted : refused).record(Math.max(1, Math.round(ms * NS_PER_MS)));
       if (ok) {
         answered += 1;
         bytes = size;
@@ -26,10 +26,10 @@ const tallies = () => {
       answered,
       others,
       perSecond: answered / seconds,
-      p50: accepted.percentile(50) / NS_A_MS,
-      p95: accepted.percentile(95) / NS_A_MS,
-      p99: accepted.percentile(99) / NS_A_MS,
-      refusedP99: refused.count === 0 ? 0 : refused.percentile(99) / NS_A_MS,
+      p50: accepted.percentile(50) / NS_PER_MS,
+      p95: accepted.percentile(95) / NS_PER_MS,
+      p99: accepted.percentile(99) / NS_PER_MS,
+      refusedP99: refused.count === 0 ? 0 : refused.percentile(99) / NS_PER_MS,
       bytes,
       seconds,
     }),

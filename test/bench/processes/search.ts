@@ -7,7 +7,7 @@ import { fill, miniSearcher, ourSearcher, type Searcher } from './searcher.ts';
 
 export interface SearchSettings {
   readonly engine: 'ours' | 'minisearch';
-  /** A generated world of so many bubbles, or the words of a list of misspellings. */
+  /** A generated world of this number of bubbles, or the words of a list of misspellings. */
   readonly task:
     | { readonly bubbles: number; readonly rounds: number }
     | { readonly misspellings: 'wikipedia' | 'cspell'; readonly most: number };

@@ -23,7 +23,7 @@ export interface CrashLoad {
 
 /** Bubbles that are handed over at the same time. */
 const AT_ONCE = 8;
-/** Bubbles whose deliveries have not all come: so many that nobody is idle, and so few that there is a load at every crash. */
+/** Bubbles whose deliveries have not all come: enough that nobody is idle, and few enough that there is a load at every crash. */
 const MOST_AHEAD = 24;
 const LOOK_MS = 2;
 

@@ -27,7 +27,7 @@ import { OWNER, readyOf } from './ready-bubbles.ts';
 
 const SEAL_KEYS = [{ id: 'k1', key: Buffer.alloc(32, 1) }];
 const START_AGAIN_MS = 100;
-const DELIVERIES_A_READ = 500;
+const DELIVERIES_PER_READ = 500;
 const ALL = { position: null, limit: null };
 /** Unfinished deliveries that are told one by one. */
 const TOLD = 5;
@@ -109,7 +109,7 @@ const take = async (bubble: string): Promise<true> => {
 const deliveriesOf = async (subscriptionId: string): Promise<Delivery[]> => {
   const found: Delivery[] = [];
   for (let position: { readonly createdAt: Date; readonly id: string } | null = null; ; ) {
-    const page = await kept.deliveries.page({ subscriptionId, status: null, position, limit: DELIVERIES_A_READ });
+    const page = await kept.deliveries.page({ subscriptionId, status: null, position, limit: DELIVERIES_PER_READ });
     for (const one of page) found.push(one);
     position = page.at(-1) ?? null;
     if (position === null) return found;

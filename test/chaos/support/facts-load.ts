@@ -23,7 +23,7 @@ export interface StatedFacts {
   readonly commentIds: readonly string[];
 }
 
-const AT_A_TIME = 16;
+const CONCURRENT_WORKERS = 16;
 const REMOVED_EVERY = 10;
 const TYPES = ['meeting_recording', 'screen_recording', 'custom_image'] as const;
 const EVENTS_OF_COMMENT = 2;
@@ -55,7 +55,7 @@ export const stateFacts = async (outside: Outside, { count, participants, paceMs
       onProgress?.(done);
     }
   };
-  await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+  await Promise.all(Array.from({ length: CONCURRENT_WORKERS }, worker));
   await within({ what: 'the broker holds all facts', state: () => [waitingIn(outside)] }, outside.settle);
   return { ...stated, events: await countEvents(outside, stated) };
 };
@@ -100,7 +100,7 @@ export const awaitFacts = async (outside: Outside, model: ReadModel, { bubbleIds
 
 const ARRIVAL_LIMIT_MS = scaled({ short: 60_000, long: 10 * 60_000 });
 const SLOW_LOOK_MS = 250;
-const IDS_A_LOOK = 200;
+const IDS_PER_LOOK = 200;
 
 /** What never left the pipeline. */
 const waitingIn = async ({ stated }: Outside): Promise<string> => {
@@ -114,8 +114,8 @@ type Look = (ids: readonly string[]) => Promise<readonly string[]>;
 
 const missingOf = async (ids: readonly string[], look: Look): Promise<string[]> => {
   const late: string[] = [];
-  for (let from = 0; from < ids.length && late.length === 0; from += IDS_A_LOOK)
-    for (const one of await seen(ids.slice(from, from + IDS_A_LOOK), look)) late.push(one);
+  for (let from = 0; from < ids.length && late.length === 0; from += IDS_PER_LOOK)
+    for (const one of await seen(ids.slice(from, from + IDS_PER_LOOK), look)) late.push(one);
   return late;
 };
 

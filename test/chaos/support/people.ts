@@ -4,20 +4,20 @@ import type { Account, Directory } from '../../../deploy/sandbox/src/pipeline/pe
 import type { Outside } from '../../support/outside.ts';
 import { untilSo } from './within.ts';
 
-const AT_A_TIME = 8;
+const CONCURRENT_REQUESTS = 8;
 
 /** Accounts with tokens. */
 export const makePeople = async ({ actions }: Outside, count: number): Promise<readonly SandboxUser[]> => {
   const people: SandboxUser[] = [];
   while (people.length < count) {
-    const made = Array.from({ length: Math.min(AT_A_TIME, count - people.length) }, (_, n) => people.length + n);
+    const made = Array.from({ length: Math.min(CONCURRENT_REQUESTS, count - people.length) }, (_, n) => people.length + n);
     const users = made.map((n) => actions.createUser({ name: `Person ${n}`, email: `person-${n}@example.com` }));
     for (const one of await Promise.all(users)) people.push(one);
   }
   return people;
 };
 
-/** The pipeline knows whom it records, also while identity is away. */
+/** The pipeline knows the people it records, also while identity is away. */
 export const directoryOf = (people: readonly SandboxUser[]): Directory => {
   const accounts = new Map(people.map(({ id, name, email }): [string, Account] => [id, { id, name, email, teamIds: [] }]));
   return {

@@ -25,7 +25,7 @@ export interface VerifyingReceiver {
   readonly held: number;
   /** What it says from now on. */
   answerWith(status: number): void;
-  /** Answers no more as soon as so many further POSTs have come; the sender of that one. */
+  /** Stops answering after this number of further POSTs; answers the sender of the last one. */
   holdAfter(posts: number): Promise<string>;
   /** Answers what is held, and the rest. */
   release(): void;

@@ -30,7 +30,7 @@ export interface Trial {
     crashes: readonly ((sender: string) => Promise<void>)[],
     hand?: (bubble: string, signal: AbortSignal) => Promise<void>,
   ): Promise<void>;
-  /** Kills the sender: before it has its answer, or so many milliseconds after. Another takes its place. */
+  /** Kills the sender before it has its answer, or this number of milliseconds after it. Another takes its place. */
   killSender(afterAnswerMs: number | null): (sender: string) => Promise<void>;
   /** Looks until it is so; refuses when that takes longer than is reasonable, and says how things stand. */
   until(what: string, isSo: () => Promise<boolean>): Promise<void>;

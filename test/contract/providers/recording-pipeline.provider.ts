@@ -67,7 +67,7 @@ describe('recording-pipeline', () => {
     ]),
   );
 
-  /** The sandbox's pipeline never changes a comment; one that does states the same facts anew. */
+  /** The sandbox's pipeline never changes a comment; one that does states the same facts again. */
   const commentChanged = async () => {
     const posted = await messageProviders['recording.comment.posted.v1']?.();
     return { ...posted, type: CommentChangedV1.type };

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { type HeldPort, holdPort, listen } from './listen.ts';
 
 const LOCAL = { host: '127.0.0.1', port: 0 };
-/** So many that of ports which are let go of some would have been given twice, but for one run in some hundred. */
+/** Enough that some ports, were they let go, would be given out twice in all but one of a few hundred runs. */
 const MANY = 300;
 
 describe('a port that is held', () => {
