@@ -1,5 +1,4 @@
 /** The layers of a service and the borders between packages. `test/architecture/layers.test.ts` proves that each rule bites. */
-const FOLDERS_WITHOUT_RING = '^(services/gateway|shared/(?!(http|bus)/)[^/]+|deploy/[^/]+)/src/';
 const PRODUCT = '^((services|shared|deploy)/[^/]+|contracts)/src/';
 const TESTS = '[.]test[.]ts$|^shared/testing/|[.]contract[.]ts$';
 
@@ -24,7 +23,6 @@ const GATEWAY_LAYERS = [
   ['admission', 'fragments', 'pages'],
   ['pipeline'],
 ];
-/** Tests tie the folders of http together, so that no-folder-cycles cannot look at it. */
 const HTTP_LAYERS = [['wire'], ['ops'], ['routes'], ['client', 'document']];
 const layersOf = (name, root, layers) =>
   layers.map((folders, index) => ({
@@ -35,18 +33,11 @@ const layersOf = (name, root, layers) =>
 
 const forbidden = [
   { name: 'no-cycles', from: {}, to: { circular: true } },
-  {
-    name: 'no-folder-cycles',
-    comment: 'No ring between the folders of a package.',
-    scope: 'folder',
-    from: { path: FOLDERS_WITHOUT_RING },
-    to: { path: FOLDERS_WITHOUT_RING, circular: true },
-  },
   ...layersOf('gateway', 'services/gateway', GATEWAY_LAYERS),
   ...layersOf('http', 'shared/http', HTTP_LAYERS),
   {
     name: 'bus-port-is-alone',
-    comment: 'The port and the CloudEvents know no engine. Tests tie all folders together, so no-folder-cycles cannot say it.',
+    comment: 'The port and the CloudEvents know no engine.',
     from: { path: '^shared/bus/src/[^/]+$', pathNot: TESTS },
     to: { path: '^shared/bus/src/[^/]+/' },
   },

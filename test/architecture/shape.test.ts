@@ -2,10 +2,14 @@ import { basename } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { KIN, NAMESAKES } from './lists.ts';
 import { allSources, packageOf, places, productSources, type Source } from './sources.ts';
-import { castsOf, functionsExportedBy, type Shape, shapesOf } from './syntax.ts';
+import { castsOf, functionsExportedBy, namesExportedBy, type Shape, shapesOf } from './syntax.ts';
 
 const MAX_LINES = 300;
 const MAX_KEYS_IN_COMMON = 4;
+/** A file below it is small; few are. */
+const SMALL_LINES = 20;
+const MAX_SMALL_SHARE = 0.05;
+const MAX_EXPORTS_PER_1000_LINES = 42;
 
 const product = productSources();
 const fileOf = ({ at }: Shape) => at.slice(0, at.indexOf('#'));
@@ -70,6 +74,31 @@ describe('a file', () => {
         .map((line) => `${source.path}:${line}`),
     );
     expect(unexplained).toEqual([]);
+  });
+});
+
+const linesOf = ({ text }: Source): number => text.trimEnd().split('\n').length;
+const totalOf = (sources: readonly Source[], count: (source: Source) => number): number =>
+  sources.reduce((sum, source) => sum + count(source), 0);
+
+describe('modules are few and deep', () => {
+  const exportsPer1000Lines = (sources: readonly Source[]) =>
+    (1000 * totalOf(sources, (source) => namesExportedBy(source).size)) / totalOf(sources, linesOf);
+
+  it('counts what a file exports, a schema and its type once', () => {
+    const text =
+      "export const A = 1;\nexport type A = number;\nexport { b, c as d } from './b.ts';\nexport function e() {}\nconst f = 1;\n";
+    expect([...namesExportedBy({ path: 'a.ts', text })].sort()).toEqual(['A', 'b', 'd', 'e']);
+    expect(exportsPer1000Lines([{ path: 'a.ts', text }])).toBe(800);
+  });
+
+  it(`export at most ${MAX_EXPORTS_PER_1000_LINES} names per 1,000 lines`, () => {
+    expect(exportsPer1000Lines(product)).toBeLessThanOrEqual(MAX_EXPORTS_PER_1000_LINES);
+  });
+
+  it(`have ${SMALL_LINES} lines at least, but for ${100 * MAX_SMALL_SHARE} in a hundred`, () => {
+    const small = product.filter((source) => linesOf(source) < SMALL_LINES).map(({ path }) => path);
+    expect(small.length <= MAX_SMALL_SHARE * product.length ? [] : small).toEqual([]);
   });
 });
 

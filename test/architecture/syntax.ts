@@ -193,3 +193,19 @@ export const impuritiesOf = (source: Source): readonly string[] => {
   };
   return [...new Set([...own, ...collect(module)])];
 };
+
+/** The names that a file exports; a schema and its type under one name are one. */
+export const namesExportedBy = (source: Source): ReadonlySet<string> => {
+  const names = listAt(parse(source), 'body').flatMap((item) => {
+    const listed = listAt(item, 'specifiers').map(
+      (specifier) => textAt(specifier, 'exported', 'value') ?? textAt(specifier, 'orig', 'value'),
+    );
+    if (!isNode(item) || !item.type.startsWith('Export')) return [];
+    const declaration = field(item, 'declaration');
+    const many = listAt(declaration, 'declarations');
+    return [...listed, ...(many.length > 0 ? many : [declaration]).map((node) => (isNode(node) ? declaredNameOf(node) : null))];
+  });
+  return new Set(names.filter((name) => name !== null));
+};
+
+const declaredNameOf = (node: Node): string | null => textAt(node, 'id', 'value') ?? textAt(node, 'identifier', 'value');
