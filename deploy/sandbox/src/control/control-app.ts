@@ -1,8 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { messageFault, readHead, targetFault } from '@bubbles/gateway/messages/request.ts';
 import { standaloneReference } from '@bubbles/gateway/pages/standalone-reference.ts';
 import { createHttpApp } from '@bubbles/http/routes/app.ts';
 import { answerOf } from '@bubbles/http/routes/http-errors.ts';
-import { framingFault } from '@bubbles/http/wire/framing.ts';
+import { parseAuthority } from '@bubbles/http/wire/framing.ts';
 import { NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { DomainError } from '@bubbles/kernel/errors.ts';
@@ -43,7 +44,7 @@ export function controlApp(control: SandboxControl, { callers, log, clock, ids }
   // Pages hold nothing of the world: whoever finds a link to them may follow it.
   const showReference = standaloneReference({ reference: REFERENCE, leading: [PREFIX, `${PREFIX}/`, `${REFERENCE.path}/`], ids, log });
   const take = (req: IncomingMessage, res: ServerResponse): void => {
-    if (framingFault(req) === null && showReference(req, res)) return;
+    if (showReference(req, res)) return;
     const refusal = callerRefusal(req, callers);
     if (refusal !== null) {
       refuse(res, refusal, ids);
@@ -58,8 +59,15 @@ export function controlApp(control: SandboxControl, { callers, log, clock, ids }
   };
   return (handler: RequestListener): RequestListener =>
     (req, res) =>
-      CONTROL_TARGET.test(req.url ?? '') ? take(req, res) : handler(req, res);
+      CONTROL_TARGET.test(req.url ?? '') && isWellFormed(req) ? take(req, res) : handler(req, res);
 }
+
+/** What is not, the gateway refuses whatever its path. */
+const isWellFormed = (req: IncomingMessage): boolean => {
+  const head = readHead(req.rawHeaders);
+  const [host = ''] = head.hosts;
+  return messageFault(req, head) === null && targetFault(req.url ?? '') === null && parseAuthority(host) !== null;
+};
 
 /** Before anything of the request is read, with the headers of every other answer. */
 const refuse = (res: ServerResponse, refusal: DomainError, ids: Ids): void => {
