@@ -154,6 +154,31 @@ describe('createWorker', () => {
     await loop.stop();
   });
 
+  it('the log tells that all work fails in a few lines, and that it succeeds again', async () => {
+    const { clock, log, collection, queue, add, worker } = await scene();
+    let isAway = true;
+    let failed = 0;
+    await add(Array.from({ length: 100 }, (_, n) => `m${n}`));
+    const loop = worker({
+      async work({ _id }, { token }) {
+        failed += Number(isAway);
+        if (isAway) throw new Error('away');
+        await queue.remove(_id, token);
+      },
+    });
+    for (let second = 0; second < 60; second += 1) await clock.advance(1000);
+    const warnings = log.lines.filter(({ message }) => message === 'work failed, retrying');
+    expect(failed).toBeGreaterThan(100);
+    expect(warnings.length).toBeLessThanOrEqual(Math.log2(failed) + 1);
+    isAway = false;
+    await loop.idle();
+    expect(await collection.count({})).toBe(0);
+    expect(log.lines.filter(({ message }) => message === 'work succeeded again')).toMatchObject([
+      { level: 'info', fields: { failures: failed } },
+    ]);
+    await loop.stop();
+  });
+
   it('wakes when work falls due, and finds by a poll what another process wrote', async () => {
     const { clock, queue, add, worker } = await scene();
     const done: string[] = [];

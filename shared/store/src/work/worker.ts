@@ -70,6 +70,26 @@ const failureMemory = (clock: Clock) => {
   };
 };
 
+/** Tells the log of the first failure, the second, the fourth, … in a row, and of a piece that fails between others that succeed: neither fills the log. */
+const failureReport = (name: string, log: Log) => {
+  let inRow = 0;
+  let isTold = false;
+  const isNth = (count: number) => Number.isInteger(Math.log2(count));
+  return {
+    failed(id: string, count: number, error: unknown) {
+      inRow += 1;
+      if (!isNth(inRow) || (inRow === 1 && !isNth(count))) return;
+      isTold = true;
+      log.warn('work failed, retrying', { worker: name, id, failures: count, error });
+    },
+    succeeded() {
+      if (isTold) log.info('work succeeded again', { worker: name, failures: inRow });
+      inRow = 0;
+      isTold = false;
+    },
+  };
+};
+
 const keyCounter = <T extends Doc>(perKey: WorkerOptions<T>['perKey']) => {
   const counts = new Map<unknown, number>();
   return {
@@ -115,6 +135,7 @@ export function createWorker<T extends Doc>(options: WorkerOptions<T>): Loop {
   const { name, queue, clock, ids, log, leaseMs, pollMs, concurrency } = options;
   const keys = keyCounter<T>(options.perKey);
   const failures = failureMemory(clock);
+  const report = failureReport(name, log);
   const flights = inFlight();
   const stopping = new AbortController();
   const work = attempt(options);
@@ -124,8 +145,7 @@ export function createWorker<T extends Doc>(options: WorkerOptions<T>): Loop {
 
   const retry = async (id: string, error: unknown) => {
     const { count, retryAtMs } = failures.add(id);
-    // The first, the second, the fourth, …: what goes on failing does not fill the log.
-    if (Number.isInteger(Math.log2(count))) log.warn('work failed, retrying', { worker: name, id, failures: count, error });
+    report.failed(id, count, error);
     await clock.sleepUntil(new Date(retryAtMs), 'poll', stopping.signal);
     loop.poke();
   };
@@ -135,6 +155,7 @@ export function createWorker<T extends Doc>(options: WorkerOptions<T>): Loop {
     const isDone = await work(doc, lease, (error) => void retry(doc._id, error));
     active -= 1;
     keys.add(doc, -1);
+    if (isDone) report.succeeded();
     if ((isDone && failures.succeeded(doc._id)) || hasBacklog) loop.poke();
   };
   /** Null when nothing is due that has room. */
