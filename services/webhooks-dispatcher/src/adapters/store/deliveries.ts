@@ -36,7 +36,7 @@ const DUE_FIELDS = { _id: 1, subscriptionId: 1, ownerId: 1, origin: 1, attempt: 
 const toRecord = ({ n, ...record }: StoredRecord): AttemptRecord => ({ number: n, ...record });
 const toStoredRecord = ({ number, ...record }: AttemptRecord): StoredRecord => ({ n: number, ...record });
 
-const toDoc = ({ id, attemptCount, attemptsBeforeQueue, maxAttempts, claimCount, log, ...same }: Delivery): DeliveryDoc => ({
+const documentOf = ({ id, attemptCount, attemptsBeforeQueue, maxAttempts, claimCount, log, ...same }: Delivery): DeliveryDoc => ({
   _id: id,
   attempt: attemptCount,
   base: attemptsBeforeQueue,
@@ -101,8 +101,8 @@ function queueOf(collection: Collection<DeliveryDoc>): Omit<DeliveryStore, 'page
   };
   const firstAlone = (firstOnly: boolean) => (firstOnly ? { attempt: 0 } : {});
   return {
-    insert: (delivery) => collection.insert(toDoc(delivery)),
-    insertEach: (deliveries) => collection.insertEach(deliveries.map(toDoc)),
+    insert: (delivery) => collection.insert(documentOf(delivery)),
+    insertEach: (deliveries) => collection.insertEach(deliveries.map(documentOf)),
     due: ({ since, now, firstOnly, not, limit }) =>
       dueBy(
         {

@@ -10,7 +10,7 @@ export interface EventDoc extends Omit<WebhookEvent, 'id' | 'body' | 'bubble'> {
   readonly body: Buffer | null;
 }
 
-const toDoc = ({ id, body, bubble, ...event }: WebhookEvent): EventDoc => ({
+const documentOf = ({ id, body, bubble, ...event }: WebhookEvent): EventDoc => ({
   _id: id,
   ...event,
   bubbleId: bubble?.id ?? null,
@@ -21,9 +21,9 @@ export const openEvents = (open: OpenCollection): EventStore => {
   const collection = open<EventDoc>('events', [{ name: 'made', keys: { createdAt: 1 } }]);
   return {
     async insert(event) {
-      await collection.insert(toDoc(event));
+      await collection.insert(documentOf(event));
     },
-    insertEach: (events) => collection.insertEach(events.map(toDoc)),
+    insertEach: (events) => collection.insertEach(events.map(documentOf)),
     async bodies(ids) {
       const docs = await collection.find({ _id: { $in: [...ids] } });
       return new Map(docs.map(({ _id, body }) => [_id, body]));
