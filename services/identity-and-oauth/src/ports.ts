@@ -2,7 +2,9 @@ import type { OutgoingEvent } from '@bubbles/bus/outgoing.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
 import type { Account, ActiveKey, VersionedAccount } from './domain/account.ts';
 import type { Credential, RateDecision } from './domain/credential.ts';
+import type { AuthorizationCode, Grant, RefreshToken } from './domain/grant.ts';
 import type { KeyLifecycle } from './domain/key-lifecycle.ts';
+import type { OAuthClient } from './domain/oauth-client.ts';
 import type { Team, TeamsById } from './domain/team.ts';
 import type { Session } from './domain/token.ts';
 
@@ -133,4 +135,44 @@ export interface AssertionKeys {
   published(): Promise<(SealedKey['publicKey'] & Pick<SealedKey, 'kid'>)[]>;
   /** Makes the successor when its time has come and deletes the keys whose time is over. */
   rotate(): Promise<void>;
+}
+
+export interface OAuthClients {
+  /** Registered ones by their id, and those whose id is the URL of a metadata document; null when there is no such client. */
+  get(id: string): Promise<OAuthClient | null>;
+}
+
+export interface GrantStore {
+  insert(grant: Grant): Promise<void>;
+  get(id: string): Promise<Grant | null>;
+  /** One indexed read. */
+  byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Grant>>;
+  /** Of one account, newest first. */
+  ofAccount(accountId: string): Promise<Grant[]>;
+  /** False when the grant has ended. */
+  extend(id: string, expiresAt: Date): Promise<boolean>;
+  /** Ends it for good; its codes and refresh tokens go with it. */
+  end(id: string): Promise<void>;
+  endOfClient(clientId: string): Promise<void>;
+  endOfAccount(accountId: string): Promise<void>;
+}
+
+export interface CodeStore {
+  insert(code: AuthorizationCode): Promise<void>;
+  get(hash: string): Promise<AuthorizationCode | null>;
+}
+
+export interface RefreshTokenStore {
+  insert(token: RefreshToken): Promise<void>;
+  get(hash: string): Promise<RefreshToken | null>;
+}
+
+export interface SpentTokens {
+  /** True for exactly one caller per hash: the insert of the hash as `_id`. When it was spent before, says when. */
+  claim(token: { readonly hash: string; readonly grantId: string; readonly at: Date; readonly keepUntil: Date }): Promise<Date | 'first'>;
+}
+
+export interface AccessTokenSigner {
+  /** A JWT as RFC 9068 has it, with the grant's id as the claim `gid`. */
+  sign(of: { readonly grant: Grant; readonly scopes: readonly string[]; readonly at: Date }): Promise<string>;
 }

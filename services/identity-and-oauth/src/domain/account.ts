@@ -40,6 +40,16 @@ const FIRST_LIFE = 1;
 /** The life of an account, or the one in which something of it was made. */
 export const lifeOf = ({ life = FIRST_LIFE }: { readonly life?: number }): number => life;
 
+/** What belongs to one life of an account for a time: a session, a grant. */
+export interface BoundToLife {
+  readonly id: string;
+  readonly accountId: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** Of the account when it was made; absent in sessions of an older release. */
+  readonly life?: number;
+}
+
 export interface VersionedAccount {
   readonly account: Account;
   /** Of its document: rises with every change of state, profile, keys or memberships. */

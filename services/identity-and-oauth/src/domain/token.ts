@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Account, type ActiveKey, lifeOf } from './account.ts';
+import { type Account, type ActiveKey, type BoundToLife, lifeOf } from './account.ts';
 
 const KEY_PREFIX = 'svc_pat_';
 const SESSION_PREFIX = 'svc_session_';
@@ -33,16 +33,10 @@ export const issueKey = (name: string, { id, random, at }: TokenSeed): IssuedKey
 };
 
 /** A signed-in app session. */
-export interface Session {
-  readonly id: string;
+export interface Session extends BoundToLife {
   readonly hash: string;
-  readonly accountId: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
   /** Set by signing out. */
   readonly endedAt: Date | null;
-  /** Of the account when the session was made; absent in sessions of an older release. */
-  readonly life?: number;
 }
 
 export interface IssuedSession {
