@@ -6,8 +6,8 @@ const TESTS = '[.]test[.]ts$|^shared/testing/|[.]contract[.]ts$';
 const KERNEL = '^shared/kernel/src/(errors|log|clock|ids|cursors|loop|concurrency)[.]ts$|^contracts/src/access[.]ts$';
 /** Known by their types alone: what is behind them is an adapter's. */
 const TYPES_ALONE = '^shared/(store/src/(aggregates|work/work-queue)|bus/src/outgoing|kernel/src/seal)[.]ts$|^node_modules/zod/';
-/** Judges the addresses that callers name; on its way to a package of its own. Its first stage only computes. */
-const ADDRESS_GUARD = '^services/[^/]+/src/address-guard/';
+/** Judges the addresses that callers name. Its first stage only computes. */
+const ADDRESS_GUARD = '^shared/address-guard/src/';
 const ADDRESS_GUARD_RULES = `${ADDRESS_GUARD}(destination-url|public-address)[.]ts$`;
 /** The part of Node that computes: hashes, addresses, comparison. Its randomness is refused by words.test.ts. */
 const PURE_NODE = '^(node:)?(crypto|net|util|url|buffer)$';

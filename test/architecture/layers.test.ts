@@ -37,7 +37,7 @@ const BREACHES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'search-behind-its-port': { 'services/a/src/use-cases/engine.ts': "import '../search/lawful.ts';" },
   'use-cases-know-ports': { 'services/a/src/use-cases/direct.ts': "import '../adapters/http/routes.ts';" },
   'loops-know-ports': { 'services/a/src/work-loop/run.ts': "import '../use-cases/direct.ts';" },
-  'address-guard-stands-alone': { 'services/a/src/address-guard/bound.ts': "import '../domain/thing.ts';" },
+  'address-guard-stands-alone': { 'shared/address-guard/src/bound.ts': "import '@bubbles/kernel/log.ts';" },
   'app-knows-use-cases': { 'services/a/src/app.ts': "import './adapters/http/routes.ts';" },
   'types-alone': { 'services/a/src/use-cases/stored.ts': "import '@bubbles/store/aggregates.ts';" },
   'bus-port-is-alone': { 'shared/bus/src/port.ts': "import './amqp/engine.ts';" },
@@ -88,8 +88,9 @@ const WORLD: Readonly<Record<string, string>> = {
 const LAWFUL: Readonly<Record<string, string>> = {
   'services/a/src/domain/lawful.ts': "import '@bubbles/kernel/errors.ts'; import 'node:crypto';",
   'services/a/src/use-cases/lawful.ts':
-    "import type { Log } from '@bubbles/kernel/log.ts'; import type { store } from '@bubbles/store/aggregates.ts'; import '../domain/lawful.ts'; import '../address-guard/destination-url.ts';",
-  'services/a/src/address-guard/destination-url.ts': "import 'node:net'; import '@bubbles/kernel/errors.ts';",
+    "import type { Log } from '@bubbles/kernel/log.ts'; import type { store } from '@bubbles/store/aggregates.ts'; import '../domain/lawful.ts'; import '@bubbles/address-guard/destination-url.ts';",
+  'shared/address-guard/package.json': '{ "name": "@bubbles/address-guard", "type": "module", "exports": { "./*.ts": "./src/*.ts" } }',
+  'shared/address-guard/src/destination-url.ts': "import 'node:net'; import '@bubbles/kernel/errors.ts';",
   'services/a/src/work-loop/lawful.ts': "import '../domain/lawful.ts'; import '@bubbles/kernel/errors.ts';",
   'services/gateway/src/pipeline/lawful.ts': "import '../admission/admit.ts'; import '../messages/head.ts';",
   'services/a/src/adapters/bus/lawful.ts': "import '@bubbles/contracts/events/event.ts';",
@@ -108,7 +109,7 @@ describe('the layer rules', () => {
     }
   };
   mkdirSync(join(world, 'node_modules/@bubbles'), { recursive: true });
-  for (const folder of ['services/a', 'services/b', 'shared/kernel', 'shared/store', 'contracts'])
+  for (const folder of ['services/a', 'services/b', 'shared/address-guard', 'shared/kernel', 'shared/store', 'contracts'])
     symlinkSync(join(world, folder), join(world, 'node_modules/@bubbles', basename(folder)));
   symlinkSync(join(ROOT, 'node_modules/koa'), join(world, 'node_modules/koa'));
 

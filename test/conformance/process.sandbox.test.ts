@@ -191,7 +191,7 @@ describe('what is kept', () => {
 });
 
 describe('receivers', () => {
-  const certificates = new URL('../../services/webhooks-dispatcher/test/certificates/', import.meta.url);
+  const certificates = new URL('../../shared/testing/data/certificates/', import.meta.url);
   const certificate = { path: fileURLToPath(new URL('localhost.pem', certificates)), keyPath: new URL('localhost.key', certificates) };
   const subscribe = async ({ url }: Sandbox, receiver: string) => {
     const { users } = await control(url, 'GET /world');

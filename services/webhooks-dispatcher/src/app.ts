@@ -1,8 +1,8 @@
+import type { DestinationPolicy } from '@bubbles/address-guard/destination-url.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
-import type { DestinationPolicy } from './address-guard/destination-url.ts';
 import { createDeliveryLoop, type DeliveryLoopLimits } from './delivery-loop/delivery-loop.ts';
 import { createReplayLoop } from './delivery-loop/replay-loop.ts';
 import type { SubscriptionQuota } from './domain/subscription.ts';

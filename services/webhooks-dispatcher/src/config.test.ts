@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { readProcessConfig } from '@bubbles/host/variables.ts';
 import { type Environment, readConfig } from '@bubbles/kernel/config.ts';
+import { testData } from '@bubbles/testing/test-data.ts';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { configOf, DEFAULT_QUOTA, PRODUCTION_LIMITS, PRODUCTION_TIMING, VARIABLES } from './config.ts';
@@ -9,7 +9,7 @@ import { webhooksDispatcher } from './service.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const key = (byte: number) => Buffer.alloc(32, byte);
-const ca = readFileSync(new URL('../test/certificates/ca.pem', import.meta.url), 'utf8');
+const ca = testData('certificates/ca.pem');
 const env = {
   PUBLIC_BASE_URL: 'https://api.test',
   MONGODB_URL: 'mongodb://db',

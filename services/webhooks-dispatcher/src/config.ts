@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
+import { addressList } from '@bubbles/address-guard/public-address.ts';
 import type { ServiceContext } from '@bubbles/host/service.ts';
 import { base64Key, baseUrl, commaList, flag, localValues, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import type { SealKey } from '@bubbles/kernel/seal.ts';
 import { z } from 'zod';
-import { addressList } from './address-guard/public-address.ts';
 import type { DeliveryLoopLimits } from './delivery-loop/delivery-loop.ts';
 import type { SubscriptionQuota } from './domain/subscription.ts';
 

@@ -1,3 +1,6 @@
+import type { DestinationPolicy } from '@bubbles/address-guard/destination-url.ts';
+import { addressPolicy } from '@bubbles/address-guard/public-address.ts';
+import { createResolver } from '@bubbles/address-guard/resolver.ts';
 import { type Composition, createLoop, defineService, type Infra, type ServiceContext } from '@bubbles/host/service.ts';
 import { cursorsWith } from '@bubbles/kernel/cursors.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
@@ -12,9 +15,6 @@ import { createDispatchMetrics, watchQueue } from './adapters/metrics/dispatch-m
 import { createReceiver } from './adapters/receiver/receiver.ts';
 import { createAccess, createReadability } from './adapters/services/peers.ts';
 import { openStores } from './adapters/store/stores.ts';
-import type { DestinationPolicy } from './address-guard/destination-url.ts';
-import { addressPolicy } from './address-guard/public-address.ts';
-import { createResolver } from './address-guard/resolver.ts';
 import { type App, createApp } from './app.ts';
 import { type Config, checkTiming, configOf, VARIABLES } from './config.ts';
 

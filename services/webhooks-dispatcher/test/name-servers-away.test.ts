@@ -1,5 +1,7 @@
 import { promises as dns } from 'node:dns';
 import { createServer } from 'node:net';
+import { addressPolicy } from '@bubbles/address-guard/public-address.ts';
+import { nameServers } from '@bubbles/address-guard/resolver.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
@@ -8,8 +10,6 @@ import { Registry } from 'prom-client';
 import { createDispatchMetrics } from '../src/adapters/metrics/dispatch-metrics.ts';
 import { createReceiver } from '../src/adapters/receiver/receiver.ts';
 import { openStores } from '../src/adapters/store/stores.ts';
-import { addressPolicy } from '../src/address-guard/public-address.ts';
-import { nameServers } from '../src/address-guard/resolver.ts';
 import { DEFAULT_QUOTA } from '../src/config.ts';
 import { POSTPONE_MS } from '../src/domain/delivery.ts';
 import { prepareAttempts } from '../src/use-cases/attempt.ts';

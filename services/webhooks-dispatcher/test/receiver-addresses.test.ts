@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { testData } from '@bubbles/testing/test-data.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CONFIG, startDispatcher, type TestDispatcher } from './dispatcher.ts';
 import { openScene } from './scene.ts';
@@ -10,7 +10,7 @@ interface Case {
   readonly redirect?: { readonly status: number; readonly location: string };
 }
 // The file's shape is fixed beside it.
-const cases = JSON.parse(readFileSync(new URL('receiver-urls.json', import.meta.url), 'utf8')) as Case[];
+const cases = JSON.parse(testData('receiver-urls.json')) as Case[];
 const GOOD = 'https://hooks.example.com/in';
 
 describe('section 4, the receivers that are handed', () => {

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import { isLoopbackHost } from '@bubbles/address-guard/destination-url.ts';
 import { parseAuthority } from '@bubbles/http/wire/framing.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import { isLoopbackHost } from '@bubbles/webhooks-dispatcher/address-guard/destination-url.ts';
 
 /** Who may call the control plane, which hands out tokens, beside this machine under its own names. */
 export interface CallerRules {

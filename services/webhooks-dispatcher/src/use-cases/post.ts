@@ -1,7 +1,7 @@
+import { type DestinationPolicy, destinationUrl } from '@bubbles/address-guard/destination-url.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { isDomainError } from '@bubbles/kernel/errors.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
-import { type DestinationPolicy, destinationUrl } from '../address-guard/destination-url.ts';
 import type { AttemptOutcome, Delivery } from '../domain/delivery.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import { type RequestNames, requestHeaders, signature } from '../domain/webhook-request.ts';

@@ -1,9 +1,9 @@
+import { type DestinationPolicy, destinationUrl } from '@bubbles/address-guard/destination-url.ts';
 import { CREDENTIAL_REFUSALS, PLAN_REFUSALS } from '@bubbles/contracts/access.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError, refusal } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
-import { type DestinationPolicy, destinationUrl } from '../address-guard/destination-url.ts';
 import { newId, newSecret } from '../domain/ids.ts';
 import {
   type EventType,

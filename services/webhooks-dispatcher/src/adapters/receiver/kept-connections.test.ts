@@ -1,12 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
+import { addressPolicy } from '@bubbles/address-guard/public-address.ts';
+import { testData } from '@bubbles/testing/test-data.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { addressPolicy } from '../../address-guard/public-address.ts';
 import { createReceiver } from './receiver.ts';
 
 const NAME = 'receiver.example.com';
-const pem = (name: string) => readFileSync(new URL(`../../../test/certificates/${name}`, import.meta.url), 'utf8');
+const pem = (name: string) => testData(`certificates/${name}`);
 const CERTIFICATE = { cert: pem('receiver.pem'), key: pem('receiver.key') };
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 

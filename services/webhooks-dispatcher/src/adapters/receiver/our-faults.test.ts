@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { addressPolicy } from '@bubbles/address-guard/public-address.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { addressPolicy } from '../../address-guard/public-address.ts';
 import type { Receiver } from '../../ports.ts';
 import { createReceiver } from './receiver.ts';
 

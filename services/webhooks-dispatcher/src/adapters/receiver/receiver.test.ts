@@ -1,12 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { addressPolicy } from '@bubbles/address-guard/public-address.ts';
+import type { Resolver } from '@bubbles/address-guard/resolver.ts';
+import { testData } from '@bubbles/testing/test-data.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { addressPolicy } from '../../address-guard/public-address.ts';
-import type { Resolver } from '../../address-guard/resolver.ts';
 import type { Receiver } from '../../ports.ts';
 import { createReceiver } from './receiver.ts';
 
@@ -17,7 +17,7 @@ const HEAD_COMES_MS = 2000;
 /** For attempts that end by themselves, however slow the machine is. */
 const LATE_MS = 10_000;
 const NAME = 'receiver.example.com';
-const pem = (name: string) => readFileSync(new URL(`../../../test/certificates/${name}`, import.meta.url), 'utf8');
+const pem = (name: string) => testData(`certificates/${name}`);
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {

@@ -1,6 +1,6 @@
+import { guardedConnect } from '@bubbles/address-guard/guarded-connect.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import { Agent, type Dispatcher } from 'undici';
-import { guardedConnect } from '../../address-guard/guarded-connect.ts';
 import type { AttemptOutcome } from '../../domain/delivery.ts';
 import type { Receiver } from '../../ports.ts';
 import { detailOfRedirect, isExhausted, isReset, outcomeOfFault } from './faults.ts';

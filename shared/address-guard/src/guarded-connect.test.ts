@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, isIP, type Server } from 'node:net';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { DomainError } from '@bubbles/kernel/errors.ts';
+import { testData } from '@bubbles/testing/test-data.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { bare, type DestinationPolicy } from './destination-url.ts';
 import { addressesOf, guardedConnect } from './guarded-connect.ts';
@@ -20,9 +20,8 @@ interface Case {
   /** What the name resolves to; several: at one connect after the other. */
   readonly dns?: Records | Records[];
 }
-const testFile = (path: string) => readFileSync(new URL(`../../test/${path}`, import.meta.url), 'utf8');
 // The file's shape is fixed beside it.
-const cases = JSON.parse(testFile('receiver-urls.json')) as Case[];
+const cases = JSON.parse(testData('receiver-urls.json')) as Case[];
 
 const production: DestinationPolicy = { addresses: addressPolicy({ allow: [], deny: [] }), http: false, loopback: false };
 const loopbackToo: DestinationPolicy = { ...production, addresses: addressPolicy({ allow: ['127.0.0.1/32'], deny: [] }) };
@@ -226,12 +225,12 @@ describe('addresses of a name', () => {
 });
 
 describe('TLS', () => {
-  const served = () => listen(createServer({ cert: testFile('certificates/receiver.pem'), key: testFile('certificates/receiver.key') }));
+  const served = () => listen(createServer({ cert: testData('certificates/receiver.pem'), key: testData('certificates/receiver.key') }));
   const receiverAt = (port: number) => new URL(`https://receiver.example.com:${port}/`);
 
   it('[DLV-04] authorities that an operator adds stand beside the built-in ones', async () => {
     const port = await served();
-    const [another, known] = [testFile('certificates/stranger.pem'), testFile('certificates/ca.pem')];
+    const [another, known] = [testData('certificates/stranger.pem'), testData('certificates/ca.pem')];
     const trusting = { policy: loopbackToo, extraCa: [another] };
     expect(await dialled(receiverAt(port), trusting)).toMatch(/^UNABLE_TO_/);
     expect(await dialled(receiverAt(port), { ...trusting, extraCa: [another, known] })).toBe('connected');

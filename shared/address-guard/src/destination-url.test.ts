@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { testData } from '@bubbles/testing/test-data.ts';
 import { describe, expect, it } from '@jest/globals';
 import { type DestinationPolicy, destinationUrl } from './destination-url.ts';
 import { addressPolicy } from './public-address.ts';
@@ -10,7 +10,7 @@ interface Case {
   readonly reason: string;
 }
 // The file's shape is fixed beside it; a row that differs fails the count below.
-const cases = JSON.parse(readFileSync(new URL('../../test/receiver-urls.json', import.meta.url), 'utf8')) as Case[];
+const cases = JSON.parse(testData('receiver-urls.json')) as Case[];
 
 const strict: DestinationPolicy = { addresses: addressPolicy({ allow: [], deny: [] }), http: false, loopback: false };
 const accepts = (url: string, policy = strict) => {

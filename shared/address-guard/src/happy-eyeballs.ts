@@ -4,7 +4,7 @@ const CONNECTION_ATTEMPT_DELAY_MS = 250;
 const LAST_ADDRESS_MS = 250;
 /** What has its turn within the five seconds of a connect; whoever has more addresses is not dialled at all of them. */
 const MAX_ATTEMPTS = 20;
-/** They say that our network leads nowhere there, and nothing of the receiver. */
+/** They say that our network leads nowhere there, and nothing of the destination. */
 const NO_ROUTE = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EHOSTUNREACH', 'EAFNOSUPPORT']);
 
 interface Race<T> {
