@@ -1,16 +1,19 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type {
+  AccessTokenSigner,
   AccessTokenVerifier,
   AccountChanged,
   AccountStore,
-  AssertionKeys,
   Assertions,
   CredentialStore,
+  Ed25519Key,
   KeyUses,
+  P256Key,
   RateWindows,
   RevokedKeyStore,
   SessionStore,
+  SigningKeys,
   TeamStore,
 } from './ports.ts';
 import { readAccess } from './use-cases/access.ts';
@@ -33,7 +36,9 @@ interface AppPorts {
   readonly accessTokens: AccessTokenVerifier;
   readonly rateWindows: RateWindows;
   readonly assertions: Assertions;
-  readonly assertionKeys: AssertionKeys;
+  readonly assertionKeys: SigningKeys<Ed25519Key>;
+  readonly accessTokenSigner: AccessTokenSigner;
+  readonly accessTokenKeys: SigningKeys<P256Key>;
 }
 
 /** What identity can do. */
@@ -42,6 +47,8 @@ export const createApp = (ports: AppPorts) => ({
   checkForServices: checkForServices(ports),
   publishedAssertionKeys: () => ports.assertionKeys.published(),
   rotateAssertionKeys: () => ports.assertionKeys.rotate(),
+  publishedAccessTokenKeys: () => ports.accessTokenKeys.published(),
+  rotateAccessTokenKeys: () => ports.accessTokenKeys.rotate(),
 
   teamsOfCaller: teamsOfCaller(ports),
   createKey: createKey(ports),

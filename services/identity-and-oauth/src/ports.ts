@@ -112,27 +112,40 @@ export interface Assertions {
   issue(credential: Credential, audience: string): Promise<string>;
 }
 
+/** RFC 8037. */
+export interface Ed25519Key {
+  readonly kty: 'OKP';
+  readonly crv: 'Ed25519';
+  readonly x: string;
+}
+/** RFC 7518, 6.2. */
+export interface P256Key {
+  readonly kty: 'EC';
+  readonly crv: 'P-256';
+  readonly x: string;
+  readonly y: string;
+}
+
 /** A signing key at rest. */
-export interface SealedKey extends KeyLifecycle {
+export interface SealedKey<K> extends KeyLifecycle {
   /** RFC 7638 thumbprint of the public key. */
   readonly kid: string;
-  /** As RFC 8037 writes an Ed25519 key. */
-  readonly publicKey: { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly x: string };
+  readonly publicKey: K;
   /** The private key, readable with the master key only. */
   readonly sealed: string;
 }
 
-export interface AssertionKeyStore {
-  all(): Promise<SealedKey[]>;
+export interface SigningKeyStore<K> {
+  all(): Promise<SealedKey<K>[]>;
   /** False when the slot is taken: another replica made the key first. */
-  insert(key: SealedKey): Promise<boolean>;
-  /** Deletes the keys whose time is over. */
-  deleteDue(now: Date): Promise<void>;
+  insert(key: SealedKey<K>): Promise<boolean>;
+  /** Deletes the keys whose time is over and that stopped signing so long ago. */
+  deleteDue(now: Date, keepAfterMs: number): Promise<void>;
 }
 
-export interface AssertionKeys {
+export interface SigningKeys<K> {
   /** What verifiers need now and soon. */
-  published(): Promise<(SealedKey['publicKey'] & Pick<SealedKey, 'kid'>)[]>;
+  published(): Promise<(K & { readonly kid: string })[]>;
   /** Makes the successor when its time has come and deletes the keys whose time is over. */
   rotate(): Promise<void>;
 }

@@ -3,7 +3,6 @@ import { sealKeys } from '@bubbles/kernel/config-values.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
-import { createAssertionIssuer, createKeyRing } from './adapters/assertions/assertions.ts';
 import { accountChanged } from './adapters/bus/events.ts';
 import { accountRoutes } from './adapters/http/account.ts';
 import { adminAccountRoutes } from './adapters/http/admin-accounts.ts';
@@ -12,23 +11,36 @@ import { apiKeyRoutes } from './adapters/http/api-keys.ts';
 import { discoveryRoutes } from './adapters/http/discovery.ts';
 import { ownGuards } from './adapters/http/guards.ts';
 import { internalRoutes } from './adapters/http/internal.ts';
+import { jwksRoutes } from './adapters/http/jwks.ts';
 import { createRateWindows } from './adapters/memory/rate-windows.ts';
+import { createAccessTokenSigner } from './adapters/signing/access-tokens.ts';
+import { createAssertionIssuer } from './adapters/signing/assertions.ts';
+import { createKeyRing, ED25519, ES256 } from './adapters/signing/key-ring.ts';
 import { openStores } from './adapters/store/stores.ts';
 import { type App, createApp } from './app.ts';
+import { OAUTH_VARIABLES } from './config.ts';
 
+const HOUR_MS = 3_600_000;
+/** How long a signing key is published after the last token that it signed has expired. */
+const CACHES_AND_SKEW_MS = HOUR_MS;
+/** More than the life of an assertion, as replicas of the release before have it. */
+const KEEP_ASSERTION_KEYS_MS = 2 * HOUR_MS;
 /** Half of the minute within which a use of a key shows. */
 const FLUSH_MS = 30_000;
 
 export const identityAndOauth = defineService({
   name: 'identity-and-oauth',
-  // They seal the keys that sign assertions; the first one seals.
-  variables: { SEAL_KEYS: sealKeys() },
+  // SEAL_KEYS seal the keys that sign assertions and access tokens; the first one seals.
+  variables: { SEAL_KEYS: sealKeys(), ...OAUTH_VARIABLES },
   asks: [],
   compose: (context) => {
     const { config, publicBaseUrl, clock, ids, log } = context;
     const stores = openStores(context);
     const seal = createSeal(config.SEAL_KEYS, ids.bytes);
-    const ring = createKeyRing({ keys: stores.assertionKeys, seal, clock, ids });
+    const lifeMs = config.OAUTH_ACCESS_TOKEN_LIFE;
+    const sealed = { seal, clock, ids };
+    const assertionRing = createKeyRing({ ...sealed, keys: stores.assertionKeys, algorithm: ED25519, keepAfterMs: KEEP_ASSERTION_KEYS_MS });
+    const ring = createKeyRing({ ...sealed, keys: stores.accessTokenKeys, algorithm: ES256, keepAfterMs: lifeMs + CACHES_AND_SKEW_MS });
     const app = createApp({
       ...stores,
       clock,
@@ -37,8 +49,10 @@ export const identityAndOauth = defineService({
       // Nobody has signed an access token for this API yet.
       accessTokens: { verify: () => Promise.resolve(null) },
       rateWindows: createRateWindows(),
-      assertions: createAssertionIssuer({ ring, clock }),
-      assertionKeys: ring,
+      accessTokenSigner: createAccessTokenSigner({ ring, issuer: publicBaseUrl, lifeMs, ids }),
+      accessTokenKeys: ring,
+      assertions: createAssertionIssuer({ ring: assertionRing, clock }),
+      assertionKeys: assertionRing,
     });
     const flush = () => stores.keyUses.flush();
     const flusher = () => startLoop({ name: 'key-uses', clock, log, pollMs: FLUSH_MS, run: () => flush().then(() => null) });
@@ -49,6 +63,7 @@ export const identityAndOauth = defineService({
         ...accountRoutes(app, guards),
         ...apiKeyRoutes(app, guards),
         ...discoveryRoutes(publicBaseUrl),
+        ...jwksRoutes(app),
         ...internalRoutes(app),
         ...adminAccountRoutes(app),
         ...adminTeamRoutes(app),
@@ -57,9 +72,9 @@ export const identityAndOauth = defineService({
       jobs: jobs(app),
       loops: [createLoop(flusher)],
       ensureIndexes: stores.ensureIndexes,
-      // A key that signs, opened with our master key: else no request could be vouched for.
+      // Keys that sign, opened with our master key: else no request could be vouched for.
       check: async () => {
-        await ring.current();
+        await Promise.all([assertionRing.current(), ring.current()]);
       },
       close: flush,
     };
@@ -68,6 +83,7 @@ export const identityAndOauth = defineService({
 
 const jobs = (app: App): readonly Job[] => [
   { name: 'rotate-assertion-keys', cron: '17 * * * *', run: app.rotateAssertionKeys },
+  { name: 'rotate-access-token-keys', cron: '27 * * * *', run: app.rotateAccessTokenKeys },
   { name: 'sweep-sessions', cron: '43 3 * * *', run: app.sweepSessions },
   { name: 'sweep-revoked-keys', cron: '53 3 * * *', run: app.sweepRevokedKeys },
 ];

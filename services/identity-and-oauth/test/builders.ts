@@ -1,6 +1,7 @@
 import { SCOPES } from '@bubbles/contracts/access.ts';
 import { type Account, type ActiveKey, newAccount } from '../src/domain/account.ts';
 import type { Credential } from '../src/domain/credential.ts';
+import type { Grant } from '../src/domain/grant.ts';
 import type { Team } from '../src/domain/team.ts';
 import { hashToken, type Session } from '../src/domain/token.ts';
 
@@ -53,5 +54,17 @@ export const aCredential = (overrides: Partial<Credential> = {}): Credential => 
   status: 'live',
   account: anAccount(),
   accountVersion: 1,
+  ...overrides,
+});
+
+export const aGrant = (overrides: Partial<Grant> = {}): Grant => ({
+  id: 'grant-1',
+  accountId: 'user-1',
+  clientId: 'client-1',
+  clientName: 'Notes',
+  scopes: Object.keys(SCOPES),
+  createdAt: AT,
+  expiresAt: new Date(AT.getTime() + 365 * 86_400_000),
+  life: 1,
   ...overrides,
 });

@@ -1,7 +1,7 @@
-import type { AssertionKeyStore, SealedKey } from '../src/ports.ts';
+import type { SealedKey, SigningKeyStore } from '../src/ports.ts';
 
-export const fakeAssertionKeyStore = (): AssertionKeyStore => {
-  const keys: SealedKey[] = [];
+export const fakeSigningKeyStore = <K>(): SigningKeyStore<K> => {
+  const keys: SealedKey<K>[] = [];
   return {
     all: () => Promise.resolve(keys.toSorted((a, b) => a.slot - b.slot)),
     insert: (key) => {
@@ -9,8 +9,9 @@ export const fakeAssertionKeyStore = (): AssertionKeyStore => {
       if (!taken) keys.push(key);
       return Promise.resolve(!taken);
     },
-    deleteDue: (now) => {
-      for (const key of [...keys]) if (key.deleteAt <= now) keys.splice(keys.indexOf(key), 1);
+    deleteDue: (now, keepAfterMs) => {
+      const isOver = ({ deleteAt, signUntil }: SealedKey<K>) => deleteAt <= now && signUntil.getTime() + keepAfterMs <= now.getTime();
+      for (const key of keys.filter(isOver)) keys.splice(keys.indexOf(key), 1);
       return Promise.resolve();
     },
   };

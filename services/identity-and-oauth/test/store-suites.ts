@@ -2,15 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { BufferedKeyUses } from '../src/adapters/store/key-uses.ts';
 import type { Account } from '../src/domain/account.ts';
 import { MAX_ACTIVE_KEYS } from '../src/domain/token.ts';
-import type {
-  AccountStore,
-  AssertionKeyStore,
-  CredentialStore,
-  RevokedKeyStore,
-  SealedKey,
-  SessionStore,
-  TeamStore,
-} from '../src/ports.ts';
+import type { AccountStore, CredentialStore, RevokedKeyStore, SealedKey, SessionStore, SigningKeyStore, TeamStore } from '../src/ports.ts';
 import { AT, aKey, anAccount, aSession, aTeam } from './builders.ts';
 
 export interface StoresUnderTest {
@@ -215,31 +207,35 @@ export const describeStores = (engine: string, make: Make) =>
     describeKeyUses(make);
   });
 
-export const describeAssertionKeyStore = (engine: string, make: () => Promise<AssertionKeyStore>) =>
-  describe(`AssertionKeyStore on ${engine}`, () => {
-    const aSealedKey = (slot: number): SealedKey => ({
+export const describeSigningKeyStore = (engine: string, make: () => Promise<SigningKeyStore<object>>) =>
+  describe(`SigningKeyStore on ${engine}`, () => {
+    const KEPT_MS = 10;
+    const aSealedKey = (slot: number): SealedKey<object> => ({
       kid: `kid-${slot}`,
       slot,
       publishAt: AT,
       signFrom: AT,
-      signUntil: AT,
-      deleteAt: new Date(AT.getTime() + slot),
-      publicKey: { kty: 'OKP', crv: 'Ed25519', x: 'x' },
+      signUntil: new Date(AT.getTime() + slot),
+      deleteAt: new Date(AT.getTime() + slot + KEPT_MS),
+      publicKey: { kty: 'EC', crv: 'P-256', x: 'x', y: 'y' },
       sealed: 'sealed',
     });
 
-    it('a slot is taken once', async () => {
+    it('[case 99] a slot is taken once', async () => {
       const keys = await make();
       const inserted = await Promise.all(['a', 'b', 'c'].map((kid) => keys.insert({ ...aSealedKey(0), kid })));
       expect(inserted.filter(Boolean)).toHaveLength(1);
       expect(await keys.all()).toHaveLength(1);
     });
 
-    it('gives all in order of slot, and drops those whose time is over', async () => {
+    it('gives all in order of slot, and drops those whose time is over, also by how long they are kept today', async () => {
       const keys = await make();
       for (const slot of [2, 0, 1]) await keys.insert(aSealedKey(slot));
       expect(await keys.all()).toEqual([0, 1, 2].map(aSealedKey));
-      await keys.deleteDue(new Date(AT.getTime() + 1));
+      const now = new Date(AT.getTime() + KEPT_MS + 1);
+      await keys.deleteDue(now, KEPT_MS + 1);
+      expect(await keys.all()).toEqual([1, 2].map(aSealedKey));
+      await keys.deleteDue(now, 0);
       expect(await keys.all()).toEqual([aSealedKey(2)]);
     });
   });

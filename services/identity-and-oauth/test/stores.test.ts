@@ -8,8 +8,8 @@ import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterAll } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { AT } from './builders.ts';
-import { fakeAssertionKeyStore } from './fakes.ts';
-import { describeAssertionKeyStore, describeStores } from './store-suites.ts';
+import { fakeSigningKeyStore } from './fakes.ts';
+import { describeSigningKeyStore, describeStores } from './store-suites.ts';
 
 const opened = (make: () => Database) => async () => {
   const database = make();
@@ -22,8 +22,8 @@ const opened = (make: () => Database) => async () => {
 
 const onEmbedded = opened(memoryDatabase);
 describeStores('the embedded store', onEmbedded);
-describeAssertionKeyStore('the embedded store', async () => (await onEmbedded()).assertionKeys);
-describeAssertionKeyStore('a fake', () => Promise.resolve(fakeAssertionKeyStore()));
+describeSigningKeyStore('the embedded store', async () => (await onEmbedded()).accessTokenKeys);
+describeSigningKeyStore('a fake', () => Promise.resolve(fakeSigningKeyStore()));
 
 const url = process.env['MONGODB_URL'];
 if (url !== undefined) {
@@ -35,5 +35,5 @@ if (url !== undefined) {
     return database;
   });
   describeStores('MongoDB', onMongo);
-  describeAssertionKeyStore('MongoDB', async () => (await onMongo()).assertionKeys);
+  describeSigningKeyStore('MongoDB', async () => (await onMongo()).accessTokenKeys);
 }

@@ -29,9 +29,9 @@ interface JsonKind<T> extends AnswerKind<T, never> {
 }
 
 /** JSON by its schema, which drops every other field. As a body it says the same as the schema alone. */
-export const json = <T>(schema: ZodType<T>): JsonKind<T> => ({
+export const json = <T>(schema: ZodType<T>, contentType = 'application/json; charset=utf-8'): JsonKind<T> => ({
   kind: 'json',
-  contentType: 'application/json; charset=utf-8',
+  contentType,
   schema,
   details: {},
 });

@@ -1,9 +1,10 @@
 import type { StoreContext } from '@bubbles/host/service.ts';
 import { indexedCollections } from '@bubbles/store/indexed-collections.ts';
+import type { Ed25519Key, P256Key } from '../../ports.ts';
 import { openAccounts, openTeams } from './accounts.ts';
-import { openAssertionKeys } from './assertion-keys.ts';
 import { openCredentials } from './credentials.ts';
 import { openKeyUses } from './key-uses.ts';
+import { openSigningKeys } from './signing-keys.ts';
 
 /** Everything that identity keeps. */
 export const openStores = ({ database, ...options }: StoreContext) => {
@@ -14,7 +15,8 @@ export const openStores = ({ database, ...options }: StoreContext) => {
     teams: openTeams(open, options),
     ...openCredentials(open, accounts.documents, options.clock),
     keyUses: openKeyUses(open),
-    assertionKeys: openAssertionKeys(open),
+    assertionKeys: openSigningKeys<Ed25519Key>(open, 'assertion_keys'),
+    accessTokenKeys: openSigningKeys<P256Key>(open, 'oauth_signing_keys'),
     /** Those whose documents carry events. */
     relayed: [accounts.documents],
     ensureIndexes,

@@ -3,22 +3,36 @@ import { systemIds } from '@bubbles/kernel/ids.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
 import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { fakeAssertionKeyStore } from '../../../test/fakes.ts';
-import type { AssertionKeyStore, SealedKey } from '../../ports.ts';
-import { createKeyRing } from './assertions.ts';
+import { fakeSigningKeyStore } from '../../../test/fakes.ts';
+import type { Ed25519Key, P256Key, SealedKey, SigningKeyStore } from '../../ports.ts';
+import { createKeyRing, ED25519, ES256 } from './key-ring.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const masterKey = { id: 'k1', key: randomBytes(32) };
 
-describe('key ring', () => {
-  let keys: AssertionKeyStore;
+const ALGORITHMS = [
+  { name: 'Ed25519', algorithm: ED25519, members: ['crv', 'kid', 'kty', 'x'] },
+  { name: 'ES256', algorithm: ES256, members: ['crv', 'kid', 'kty', 'x', 'y'] },
+] as const;
+
+describe.each(ALGORITHMS)('key ring of $name', ({ algorithm, members }) => {
+  type Key = Ed25519Key | P256Key;
+  let keys: SigningKeyStore<Key>;
   let clock: FakeClock;
   beforeEach(() => {
-    keys = fakeAssertionKeyStore();
+    keys = fakeSigningKeyStore();
     clock = fakeClock();
   });
-  const replica = () => createKeyRing({ keys, seal: createSeal([masterKey], randomBytes), clock, ids: systemIds() });
+  const options = () => ({
+    keys,
+    algorithm,
+    keepAfterMs: 2 * HOUR_MS,
+    seal: createSeal([masterKey], randomBytes),
+    clock,
+    ids: systemIds(),
+  });
+  const replica = () => createKeyRing<Key>(options());
   const kids = async () => (await replica().published()).map(({ kid }) => kid);
 
   it('replicas that begin on an empty store at the same time sign with one key', async () => {
@@ -30,14 +44,12 @@ describe('key ring', () => {
   it('signs at once although the clock runs on while the key is made, and on a replica whose clock is behind', async () => {
     let reads = 0;
     const running = { ...clock, now: () => new Date(clock.now().getTime() + reads++) };
-    const ids = systemIds();
-    const seal = createSeal([masterKey], randomBytes);
-    const first = await createKeyRing({ keys, seal, ids, clock: running }).current();
+    const first = await createKeyRing<Key>({ ...options(), clock: running }).current();
     const behind = { ...clock, now: () => new Date(clock.now().getTime() - 5000) };
-    expect((await createKeyRing({ keys, seal, ids, clock: behind }).current()).kid).toBe(first.kid);
+    expect((await createKeyRing<Key>({ ...options(), clock: behind }).current()).kid).toBe(first.kid);
   });
 
-  it('shows the successor a day before it signs and the old one two hours after', async () => {
+  it('[case 87] shows the successor a day before it signs and the old one two hours after', async () => {
     const ring = replica();
     const first = await ring.current();
     await clock.advance(29 * DAY_MS);
@@ -74,8 +86,8 @@ describe('key ring', () => {
   });
 
   /** What a restored backup does to the store. */
-  const restore = async (backup: readonly SealedKey[]) => {
-    await keys.deleteDue(new Date(clock.now().getTime() + 100 * DAY_MS));
+  const restore = async (backup: readonly SealedKey<Key>[]) => {
+    await keys.deleteDue(new Date(clock.now().getTime() + 100 * DAY_MS), 0);
     for (const key of backup) await keys.insert(key);
   };
 
@@ -103,8 +115,8 @@ describe('key ring', () => {
 
   it('signs on while the store is away', async () => {
     let away = false;
-    const faltering: AssertionKeyStore = { ...keys, all: () => (away ? Promise.reject(new Error('away')) : keys.all()) };
-    const ring = createKeyRing({ keys: faltering, seal: createSeal([masterKey], randomBytes), clock, ids: systemIds() });
+    const faltering: SigningKeyStore<Key> = { ...keys, all: () => (away ? Promise.reject(new Error('away')) : keys.all()) };
+    const ring = createKeyRing<Key>({ ...options(), keys: faltering });
     const { kid } = await ring.current();
     away = true;
     await clock.advance(60_000);
@@ -113,11 +125,31 @@ describe('key ring', () => {
     await expect(ring.current()).rejects.toThrow('away');
   });
 
-  it('publishes public members only, and keeps no private one in the clear', async () => {
+  it('[case 88] publishes public members only, and keeps no private one in the clear', async () => {
     const { key } = await replica().current();
     const { d = '' } = key.export({ format: 'jwk' });
     expect(d).toMatch(/^[\w-]{43}$/);
-    for (const shown of await replica().published()) expect(Object.keys(shown).toSorted()).toEqual(['crv', 'kid', 'kty', 'x']);
+    for (const shown of await replica().published()) expect(Object.keys(shown).toSorted()).toEqual(members);
     expect(JSON.stringify(await keys.all())).not.toContain(d);
+  });
+
+  it('finds the public key of what another replica signs, also when it was made a moment ago, and reads the store for others only', async () => {
+    const ring = replica();
+    expect(await ring.find('nobody')).toBeNull();
+    const { kid, key } = await replica().current();
+    const found = await ring.find(kid);
+    expect(found?.type).toBe('public');
+    expect(found?.export({ format: 'jwk' })).toMatchObject({ x: key.export({ format: 'jwk' }).x });
+    keys = fakeSigningKeyStore();
+    expect(await ring.find(kid)).toBe(found);
+  });
+
+  it('[AUTH-05] a key that the store does not have any more is not found for ten seconds longer', async () => {
+    const ring = replica();
+    const { kid } = await ring.current();
+    expect(await ring.find(kid)).not.toBeNull();
+    await keys.deleteDue(new Date(clock.now().getTime() + 100 * DAY_MS), 0);
+    await clock.advance(10_000);
+    expect(await ring.find(kid)).toBeNull();
   });
 });

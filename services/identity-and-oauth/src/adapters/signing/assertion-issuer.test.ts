@@ -5,16 +5,20 @@ import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { aCredential, anAccount } from '../../../test/builders.ts';
-import { fakeAssertionKeyStore } from '../../../test/fakes.ts';
-import { createAssertionIssuer, createKeyRing, type KeyRing } from './assertions.ts';
+import { fakeSigningKeyStore } from '../../../test/fakes.ts';
+import type { Ed25519Key } from '../../ports.ts';
+import { createAssertionIssuer } from './assertions.ts';
+import { createKeyRing, ED25519, type KeyRing } from './key-ring.ts';
 
 describe('assertion issuer', () => {
   let clock: FakeClock;
-  let ring: KeyRing;
+  let ring: KeyRing<Ed25519Key>;
   beforeEach(() => {
     clock = fakeClock();
     ring = createKeyRing({
-      keys: fakeAssertionKeyStore(),
+      keys: fakeSigningKeyStore(),
+      algorithm: ED25519,
+      keepAfterMs: 7_200_000,
       seal: createSeal([{ id: 'k1', key: randomBytes(32) }], randomBytes),
       clock,
       ids: systemIds(),
@@ -88,7 +92,7 @@ describe('assertion issuer', () => {
 
   it('a failure to sign is not handed out again', async () => {
     let broken = true;
-    const flaky: KeyRing = { ...ring, current: () => (broken ? Promise.reject(new Error('store away')) : ring.current()) };
+    const flaky = { ...ring, current: () => (broken ? Promise.reject(new Error('store away')) : ring.current()) };
     const assertions = createAssertionIssuer({ ring: flaky, clock });
     await expect(assertions.issue(aCredential(), 'bubbles-query')).rejects.toThrow('store away');
     broken = false;

@@ -1,0 +1,40 @@
+import { signAssertion } from '@bubbles/auth/assertions.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { createTwoGenerationCache } from '@bubbles/kernel/two-generation-cache.ts';
+import { callerOf } from '../../domain/credential.ts';
+import type { Assertions } from '../../ports.ts';
+import type { KeyRing } from './key-ring.ts';
+
+/** A third of an assertion's lifetime: one that is handed out has two thirds before it. */
+const REUSE_MS = 20_000;
+
+interface Issued {
+  readonly accountVersion: number;
+  /** Of the key that signed it. */
+  readonly kid: string;
+  readonly reuseUntilMs: number;
+  readonly assertion: Promise<string>;
+}
+
+/** Signs once for a credential, service and version of the account, and hands the same assertion out for a while. */
+export const createAssertionIssuer = ({ ring, clock }: { ring: Pick<KeyRing<unknown>, 'current'>; clock: Clock }): Assertions => {
+  const issued = createTwoGenerationCache<Issued>(REUSE_MS);
+
+  return {
+    issue: async (credential, audience) => {
+      // The ring checks regularly that the store still has its key: an assertion of another key is not reused.
+      const key = await ring.current();
+      const now = clock.monotonic();
+      const name = `${credential.id} ${audience}`;
+      const { accountVersion } = credential;
+      const known = issued.get(name, now);
+      if (known && known.accountVersion === accountVersion && known.kid === key.kid && now < known.reuseUntilMs) return known.assertion;
+      const assertion = signAssertion({ caller: callerOf(credential), audience, accountVersion }, key, clock.now());
+      const made: Issued = { accountVersion, kid: key.kid, reuseUntilMs: now + REUSE_MS, assertion };
+      issued.set(name, made, now);
+      // After a failure the next check signs again, so that one failure does not last for the whole reuse time.
+      assertion.catch(() => issued.set(name, { ...made, reuseUntilMs: now }, now));
+      return assertion;
+    },
+  };
+};
