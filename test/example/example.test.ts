@@ -95,6 +95,7 @@ describe('a new service in the sandbox', () => {
   it('shows its page and takes its form', async () => {
     const page = await call('/v1/notes/page');
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(await (await call('/v1/notes/page?owner=%22%3E%3Cb%3E')).text()).toContain('value="&quot;&gt;&lt;b&gt;"');
     const sent = await call('/v1/notes/page', { method: 'POST', body: new URLSearchParams({ owner: 'ada', text: 'Call Ben.' }) });
     expect([sent.status, sent.headers.get('location')]).toEqual([303, '/v1/notes/page']);
   });

@@ -1,4 +1,5 @@
 import type { Guard } from '@bubbles/http/routes/guard.ts';
+import { cookieValue } from '@bubbles/http/wire/framing.ts';
 import type { TestHttp } from './http.ts';
 import { aCaller } from './http.ts';
 import { rawExchange } from './raw-http.ts';
@@ -20,6 +21,8 @@ export const askGuard = async <I extends object, P>(guard: Guard<I, P>, sent: Re
   const headers: Record<string, string> = {};
   const request = {
     header: (name: string) => sent[name] ?? [],
+    cookie: (name: string) => cookieValue(sent['cookie'] ?? [], name),
+    target: '/v1/things?limit=1',
     body: () => Promise.resolve(undefined),
     answerWith: (name: string, value: string) => {
       headers[name] = value;

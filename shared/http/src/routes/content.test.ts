@@ -5,6 +5,7 @@ import { jsonBody } from '@bubbles/testing/requests.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { bytes, empty, form, html, json, raw, redirect, text, withDetails } from './content.ts';
+import { markup } from './markup.ts';
 import { cookie, reply, seeOther } from './reply.ts';
 import { type Route, route } from './route.ts';
 
@@ -149,7 +150,7 @@ describe('several answers', () => {
 
 describe('a page', () => {
   it('loads nothing, and is told apart from text', async () => {
-    const page = await (await serve(route({ ...get, answers: { 200: html } }, () => Promise.resolve('<p>a</p>')))).fetch('/things');
+    const page = await (await serve(route({ ...get, answers: { 200: html } }, () => Promise.resolve(markup`<p>a</p>`)))).fetch('/things');
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(page.headers.get('x-frame-options')).toBe('DENY');

@@ -1,8 +1,9 @@
 import { type ZodType, z } from 'zod';
+import type { Markup } from './markup.ts';
 
 /** One of the answers of a route. `T` is what its handler returns for it, `N` names the headers and cookies that it may set. */
 export interface AnswerKind<T = unknown, N extends string = string> {
-  readonly kind: 'json' | 'text' | 'bytes' | 'events' | 'redirect' | 'empty';
+  readonly kind: 'json' | 'text' | 'page' | 'bytes' | 'events' | 'redirect' | 'empty';
   /** The header as it is sent; null without a body. */
   readonly contentType: string | null;
   /** Describes the body, or the data of each event. */
@@ -36,10 +37,9 @@ export const json = <T>(schema: ZodType<T>, contentType = 'application/json; cha
   details: {},
 });
 
-const ofText = (contentType: string): AnswerKind<string, never> => ({ kind: 'text', contentType, schema: z.string(), details: {} });
-export const text = ofText('text/plain; charset=utf-8');
+export const text: AnswerKind<string, never> = { kind: 'text', contentType: 'text/plain; charset=utf-8', schema: z.string(), details: {} };
 /** A page. It loads nothing and runs no script unless its route sets another `Content-Security-Policy`. */
-export const html = ofText('text/html; charset=utf-8');
+export const html: AnswerKind<Markup, never> = { kind: 'page', contentType: 'text/html; charset=utf-8', schema: z.string(), details: {} };
 
 /** Sent beside every page, unless its reply sets others. */
 export const PAGE_HEADERS = {
@@ -106,6 +106,16 @@ export const mediaTypesOf = (body: BodyKind): readonly string[] => {
   if (body.kind === 'raw') return body.mediaTypes;
   return [body.kind === 'json' ? 'application/json' : 'application/x-www-form-urlencoded'];
 };
+
+/** Of a query: every parameter with all its values, for a handler that judges repeated, empty and unknown ones itself. */
+export const everyParameter: QueryKind<ReadonlyMap<string, readonly string[]>> = { kind: 'every parameter' };
+
+/** Reads a query without a schema. */
+export interface QueryKind<Q = unknown> {
+  readonly kind: 'every parameter';
+  /** Never set: it only carries the type `Q`. */
+  readonly read?: Q;
+}
 
 const MAX_REPORTED = 5;
 const MAX_MESSAGE_LENGTH = 400;

@@ -1,9 +1,14 @@
 import type { ErrorKind } from '@bubbles/kernel/errors.ts';
+import type { Redirection } from './reply.ts';
 
 /** A request as its guard sees it. */
 export interface GuardRequest {
   /** Every value of the header as it was sent; `name` in lower case. */
   header(name: string): readonly string[];
+  /** Null when it is absent, damaged or sent more than once. */
+  cookie(name: string): string | null;
+  /** Path and query as they were sent. */
+  readonly target: string;
   /** The body by the route's own schema, for a credential that stands in it; read once. */
   body(): Promise<unknown>;
   /** Sets a header of the answer, also when it is a refusal. */
@@ -26,8 +31,8 @@ export interface Guard<Input extends object, Ports = unknown> {
   readonly refusals: readonly ErrorKind[];
   /** The header with the credential, on which answers depend; null when it reads none. */
   readonly reads: 'Authorization' | 'Cookie' | null;
-  /** Rejects with the refusal. */
-  readonly admit: (request: GuardRequest, ports: Ports) => Promise<Input>;
+  /** Rejects with the refusal; a redirection (`seeOther`) is answered in place of the handler. */
+  readonly admit: (request: GuardRequest, ports: Ports) => Promise<Input | Redirection>;
   /** Whose an `Idempotency-Key` is; only routes whose guard knows that can be `idempotent`. */
   keyOwner?(input: Input): readonly (string | number)[];
 }

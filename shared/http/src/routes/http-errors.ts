@@ -1,5 +1,7 @@
 import type { DomainError, ErrorKind, Refusal } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
+import { BodyTooLarge } from '../wire/read-body.ts';
+import { markup, pageOf } from './markup.ts';
 import type { ErrorFormat } from './route.ts';
 
 /** The form of an error's body; the product's contract lists the types that there are. */
@@ -60,11 +62,13 @@ export const answerOf = (
   publicBaseUrl: string,
   { format = 'envelope', tellsFaults = false }: ErrorWriting = {},
 ): ErrorAnswer => {
-  const { status, type: typeOfKind } = HTTP_ERRORS[error.kind];
+  const { status: statusOfKind, type: typeOfKind } = HTTP_ERRORS[error.kind];
+  // The interface knows no 413.
+  const status = error instanceof BodyTooLarge && format !== 'envelope' ? 413 : statusOfKind;
   const type = error.type ?? typeOfKind;
   const message = tellsFaults ? error.message : (FIXED_MESSAGES[error.kind] ?? error.message);
   const { contentType, write } = FORMATS[format];
-  return { status, type, contentType, headers: headersOf(error, status, publicBaseUrl), body: write({ status, type, message }) };
+  return { status, type, contentType, headers: headersOf(error, format, publicBaseUrl), body: write({ status, type, message }) };
 };
 
 interface WrittenFormat {
@@ -74,14 +78,8 @@ interface WrittenFormat {
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-const FORMATS: Readonly<Record<ErrorFormat, WrittenFormat>> = {
-  envelope: { contentType: JSON_TYPE, write: ({ type, message }) => envelope(type, message) },
-  rfc6749: {
-    contentType: JSON_TYPE,
-    write: ({ status, type, message }) => JSON.stringify({ error: status >= 500 ? 'server_error' : type, error_description: message }),
-  },
-  page: { contentType: 'text/html; charset=utf-8', write: ({ status, message }) => errorPage(TITLES[status] ?? 'Error', message) },
-};
+/** RFC 6749, 5.2: a description has no quotes, no backslash and nothing but ASCII. */
+const describable = (message: string): string => message.replaceAll('"', "'").replaceAll(/[^\x20-\x5b\x5d-\x7e]/g, '?');
 
 /** A list of its own: an import of `node:http` would load all of Node's fetch. */
 const TITLES: Readonly<Record<number, string>> = {
@@ -90,18 +88,30 @@ const TITLES: Readonly<Record<number, string>> = {
   403: 'Not allowed',
   404: 'Not found',
   409: 'Conflict',
+  413: 'Too large',
   429: 'Too many requests',
   500: 'Something went wrong',
 };
 
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+const errorPage: WrittenFormat['write'] = ({ status, message }) => {
+  const title = TITLES[status] ?? 'Error';
+  return pageOf({ title, main: markup`<h1>${title}</h1><p>${message}</p>` }).text;
+};
 
-const errorPage = (title: string, message: string): string =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title></head><body><h1>${escaped(title)}</h1><p>${escaped(message)}</p></body></html>`;
+const FORMATS: Readonly<Record<ErrorFormat, WrittenFormat>> = {
+  envelope: { contentType: JSON_TYPE, write: ({ type, message }) => envelope(type, message) },
+  rfc6749: {
+    contentType: JSON_TYPE,
+    write: ({ status, type, message }) =>
+      JSON.stringify({ error: status >= 500 ? 'server_error' : type, error_description: describable(message) }),
+  },
+  page: { contentType: 'text/html; charset=utf-8', write: errorPage },
+};
 
-const headersOf = (error: DomainError, status: number, publicBaseUrl: string): Record<string, string> => {
-  if (status === 401) return { 'WWW-Authenticate': `Bearer resource_metadata="${resourceMetadataUrl(publicBaseUrl)}"` };
+/** The challenge is for clients of the API; one at an OAuth endpoint is its guard's to write. */
+const headersOf = (error: DomainError, format: ErrorFormat, publicBaseUrl: string): Record<string, string> => {
+  if (error.kind === 'unauthorized' && format === 'envelope')
+    return { 'WWW-Authenticate': `Bearer resource_metadata="${resourceMetadataUrl(publicBaseUrl)}"` };
   const waits = error.kind === 'rate_limited' || error.kind === 'unavailable';
   if (waits || error.retryAfterSeconds !== null) return { 'Retry-After': String(Math.max(1, Math.ceil(error.retryAfterSeconds ?? 1))) };
   return {};

@@ -3,7 +3,7 @@ import { DomainError, ISSUE_WORDING } from '@bubbles/kernel/errors.ts';
 import { type ZodType, z } from 'zod';
 import { headerValues } from '../wire/framing.ts';
 import { readBody } from '../wire/read-body.ts';
-import { bodyOf, describeIssues, mediaTypesOf } from './content.ts';
+import { bodyOf, describeIssues, mediaTypesOf, type QueryKind } from './content.ts';
 import { fieldsOf, parameterNames, type RouteSpec } from './route.ts';
 
 export const JSON_BODY_LIMIT_BYTES = 64 * 1024;
@@ -12,6 +12,8 @@ const MAX_DEPTH = 32;
 /** A NUL or half of a surrogate pair is not text: stores and receivers would keep something else than what was sent. */
 const PLAIN_TEXT_RULE = 'must be well-formed text without NUL';
 const isPlainText = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+
+const NO_PARAMETERS: ReadonlyMap<string, readonly string[]> = new Map();
 
 const invalid = (message: string, cause?: unknown): DomainError => new DomainError('invalid', message, { cause });
 
@@ -25,15 +27,10 @@ interface InputReader {
 
 export const inputReader = (spec: RouteSpec<object, never>): InputReader => {
   const names = parameterNames(spec.path);
-  const inQuery = spec.query ? fieldsIn(spec.query) : [];
   const inHeaders = spec.headers ? fieldsIn(spec.headers) : [];
   const body = bodyReader(spec);
   return {
-    query: ({ url = '' }) => {
-      if (spec.query === undefined) return undefined;
-      const at = url.indexOf('?');
-      return parse(spec.query, at === -1 ? {} : pick(parameters(url.slice(at + 1), 'query'), inQuery, false), 'query');
-    },
+    query: spec.query ? queryReader(spec.query) : () => undefined,
     headers: (req) => {
       if (spec.headers === undefined) return undefined;
       const sent = new Map(inHeaders.map(({ name }) => [name, headerValues(req, name)]));
@@ -47,6 +44,14 @@ export const inputReader = (spec: RouteSpec<object, never>): InputReader => {
       return parsed.data;
     },
   };
+};
+
+const queryReader = (query: ZodType | QueryKind): InputReader['query'] => {
+  const sentIn = ({ url = '' }: IncomingMessage) =>
+    url.includes('?') ? parameters(url.slice(url.indexOf('?') + 1), 'query') : NO_PARAMETERS;
+  if ('kind' in query) return sentIn;
+  const known = fieldsIn(query);
+  return (req) => parse(query, pick(sentIn(req), known, false), 'query');
 };
 
 const parse = (schema: ZodType, value: unknown, root: string): unknown => {

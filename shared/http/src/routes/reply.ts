@@ -1,6 +1,7 @@
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { ZodType } from 'zod';
-import { type AnswerKind, type Answers, describeIssues, type EventStream } from './content.ts';
+import { type AnswerKind, type Answers, describeIssues, type EventStream, redirect } from './content.ts';
+import { isMarkup } from './markup.ts';
 
 const REPLY: unique symbol = Symbol('reply');
 
@@ -43,6 +44,15 @@ export const seeOther = <const H extends string = never, const C extends string 
   url: string,
   extras: ReplyExtras<H, C> = {},
 ): Reply<303, string, NoInfer<H | C>> => reply(303, url, extras);
+
+/** What a guard answers in place of the handler: where the browser has to go first. */
+export type Redirection = Reply<303, string>;
+
+/** Only `reply` makes objects with this symbol. */
+const isReply = (value: unknown): value is Reply => typeof value === 'object' && value !== null && REPLY in value;
+
+/** Null when the guard has let the caller in. */
+export const redirectionOf = (admitted: object): Answer | null => (isReply(admitted) ? written(redirect, admitted) : null);
 
 interface Cookie<N extends string = string> {
   readonly name: N;
@@ -101,8 +111,7 @@ export const answerWriter = ({
     for (const { name } of cookies) if (details.cookies?.[name] === undefined) throw undeclared(`cookie ${name}`);
   };
   return (result) => {
-    // Only `reply` makes objects with this symbol.
-    const said = typeof result === 'object' && result !== null && REPLY in result ? (result as Reply) : null;
+    const said = isReply(result) ? result : null;
     const status = said?.status ?? single;
     const kind = status === undefined ? undefined : answers[status];
     if (status === undefined || kind === undefined) throw undeclared(`answer ${status ?? 'without a status'}`);
@@ -118,6 +127,9 @@ const written = ({ kind, schema }: AnswerKind, { status, body, headers, cookies 
       return { status, body: JSON.stringify(proved(schema, body)), headers, cookies };
     case 'text':
       return { status, body: String(proved(schema, body)), headers, cookies };
+    case 'page':
+      if (!isMarkup(body)) throw fault('the page is not of markup');
+      return { status, body: body.text, headers, cookies };
     case 'bytes':
       return { status, body: bufferOf(proved(schema, body)), headers, cookies };
     case 'events':

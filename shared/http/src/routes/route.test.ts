@@ -5,10 +5,10 @@ import { SAMPLE_ERRORS } from '@bubbles/testing/sample-routes.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { openApiFragment } from '../document/openapi.ts';
-import { bytes, empty, eventStream, form, html, json, raw, redirect, withDetails } from './content.ts';
+import { bytes, empty, eventStream, everyParameter, form, html, json, raw, redirect, withDetails } from './content.ts';
 import type { Guard } from './guard.ts';
 import { cookie, reply, seeOther } from './reply.ts';
-import { type ErrorFormat, type Route, type RouteSpec, route } from './route.ts';
+import { type Route, type RouteSpec, route } from './route.ts';
 
 const open: TestHttp[] = [];
 afterEach(async () => {
@@ -22,41 +22,6 @@ const serve = async (one: Route<AuthPorts>, options: Partial<TestHttpOptions> = 
 
 const common = { path: '/things', operationId: 'aThing', summary: 's', tag: 'T' } as const;
 const get = { ...common, method: 'GET', guard: anyone, answers: { 200: json(z.unknown()) } } as const;
-
-describe('the refusals of a route', () => {
-  const refusing = (errorFormat: ErrorFormat, refusal: Error) => route({ ...get, errorFormat }, () => Promise.reject(refusal));
-
-  it('are written as RFC 6749 has it, where the route says so', async () => {
-    const refusal = new DomainError('invalid', 'code: was used before.', { type: 'invalid_grant' });
-    const answer = await (await serve(refusing('rfc6749', refusal))).fetch('/things');
-    expect(answer.status).toBe(400);
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(await answer.json()).toEqual({ error: 'invalid_grant', error_description: 'code: was used before.' });
-    const broken = await (await serve(refusing('rfc6749', new TypeError('hunter2')))).fetch('/things');
-    expect([broken.status, await broken.json()]).toEqual([
-      500,
-      { error: 'server_error', error_description: expect.not.stringContaining('hunter2') },
-    ]);
-  });
-
-  it('are a page for a person, where the route says so', async () => {
-    const answer = await (await serve(refusing('page', new DomainError('forbidden', 'Only <b>admins</b> & "owners".')))).fetch('/things');
-    expect(answer.status).toBe(403);
-    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(await answer.text()).toContain('<h1>Not allowed</h1><p>Only &lt;b&gt;admins&lt;/b&gt; &amp; &quot;owners&quot;.</p>');
-  });
-
-  it('have the form of the route also before its handler is asked', async () => {
-    const spec = { ...get, guard: session, errorFormat: 'page', query: z.object({ q: z.string() }) } as const;
-    const http = await serve(route(spec, () => Promise.resolve(null)));
-    expect((await http.fetch('/things')).headers.get('content-type')).toBe('text/html; charset=utf-8');
-    http.actAs(null);
-    const closed = await http.fetch('/things');
-    expect([closed.status, closed.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8']);
-  });
-});
 
 describe('a guard of a service', () => {
   /** Knows a client by the secret in its form, as OAuth lets it. */
@@ -82,11 +47,69 @@ describe('a guard of a service', () => {
   });
 });
 
+describe('a guard of pages', () => {
+  const signedIn: Guard<{ readonly session: string }> = {
+    ...anyone,
+    reads: 'Cookie',
+    admit: async ({ cookie: sent, target }) => {
+      await Promise.resolve();
+      const session = sent('session');
+      const cookies = [cookie('flow', 'f1')];
+      return session === null ? seeOther(`/app/sign-in?return_to=${encodeURIComponent(target)}`, { cookies }) : { session };
+    },
+  };
+  const worked: string[] = [];
+  const page = route({ ...get, guard: signedIn, query: z.object({ q: z.string() }), errorFormat: 'page' }, ({ session }) => {
+    worked.push(session);
+    return Promise.resolve(session);
+  });
+  const visit = async (path: string, headers: Record<string, string> = {}) =>
+    (await serve(page)).fetch(path, { headers, redirect: 'manual' });
+
+  it('may send the browser elsewhere first, before anything else of the request is judged', async () => {
+    const answer = await visit('/things?q=1&q=%ZZ');
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/app/sign-in?return_to=%2Fthings%3Fq%3D1%26q%3D%25ZZ']);
+    expect(answer.headers.getSetCookie()).toEqual(['flow=f1; Path=/; HttpOnly; SameSite=Lax; Secure']);
+    expect([answer.headers.get('cache-control'), answer.headers.get('vary'), await answer.text()]).toEqual(['no-store', 'Cookie', '']);
+    expect(worked).toEqual([]);
+  });
+
+  it('reads a cookie by its name', async () => {
+    expect(await (await visit('/things?q=1', { cookie: 'other=1; session=abc; session2=x' })).json()).toBe('abc');
+  });
+
+  it.each(['session=a; session=b', 'session="a"', 'session=a b', 'session=a,b', 'SESSION=a', 'xsession=a', 'session', '=', '; ;=;session'])(
+    'takes none that is damaged or sent twice: "%s"',
+    async (sent) => {
+      expect((await visit('/things?q=1', { cookie: sent })).status).toBe(303);
+    },
+  );
+});
+
 describe('what a handler may ask for', () => {
   it('is the address of the client, as the gateway saw it', async () => {
     const http = await serve(route(get, ({ clientAddress }) => Promise.resolve(clientAddress())));
     expect(await (await http.fetch('/things', { headers: { 'x-forwarded-for': '203.0.113.9' } })).json()).toBe('203.0.113.9');
     expect(await (await http.fetch('/things')).json()).toBe('127.0.0.1');
+  });
+
+  it('is a cookie, on which the answer then depends', async () => {
+    const http = await serve(route(get, ({ cookie: sent }) => Promise.resolve(sent('flow'))));
+    const answer = await http.fetch('/things', { headers: { cookie: 'flow=f1' } });
+    expect([await answer.json(), answer.headers.get('vary')]).toEqual(['f1', 'Cookie']);
+    expect(await (await http.fetch('/things')).json()).toBeNull();
+  });
+
+  it('is every parameter of the query, however often each is there', async () => {
+    const http = await serve(route({ ...get, query: everyParameter }, ({ query }) => Promise.resolve([...query])));
+    const ask = async (query: string) => (await http.fetch(`/things${query}`)).json();
+    expect(await ask('?a=1&b=&a=%C3%A9+2&c')).toEqual([
+      ['a', ['1', 'é 2']],
+      ['b', ['']],
+      ['c', ['']],
+    ]);
+    expect([await ask(''), await ask('?')]).toEqual([[], []]);
+    expect((await http.fetch('/things?a=%ZZ')).status).toBe(400);
   });
 
   it('is a time limit of its own', async () => {

@@ -1,7 +1,7 @@
 import type { ErrorKind } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { type ZodType, z } from 'zod';
-import { type Answers, type BodyKind, bodyOf } from './content.ts';
+import { type Answers, type BodyKind, bodyOf, type QueryKind } from './content.ts';
 import type { Guard } from './guard.ts';
 import type { Handled } from './reply.ts';
 
@@ -24,7 +24,7 @@ export interface RouteSpec<I extends object, Ports, P = unknown, Q = unknown, H 
   /** Raw path segments, nothing decoded. What the schema refuses answers the same 404 as an id that does not exist, after the query and body were checked. */
   readonly params?: ZodType<P>;
   /** Wire names. Unknown parameters are ignored; a repeated or empty known one is refused before the schema sees it, unless it is an array there. */
-  readonly query?: ZodType<Q>;
+  readonly query?: ZodType<Q> | QueryKind<Q>;
   /** By their names in lower case; others are ignored. */
   readonly headers?: ZodType<H>;
   /** A schema alone is JSON: an object, of which an empty body is `{}`. */
@@ -62,6 +62,8 @@ export interface HandlerInput<P, Q, H, B> {
   readonly signal: AbortSignal;
   /** The client's address as the gateway forwarded it, else that of the peer. */
   readonly clientAddress: () => string;
+  /** Null when it is absent, damaged or sent more than once. */
+  readonly cookie: (name: string) => string | null;
 }
 
 /** A spec with its handler, types erased: what a service lists. `Ports` is what the guards need of the host. */

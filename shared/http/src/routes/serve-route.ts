@@ -6,14 +6,14 @@ import type { Log } from '@bubbles/kernel/log.ts';
 import type { RouterContext } from '@koa/router';
 import type { Context } from 'koa';
 import type { HttpMetrics } from '../ops/metrics.ts';
-import { headerValues } from '../wire/framing.ts';
+import { cookieValue, headerValues } from '../wire/framing.ts';
 import type { LoadShedder } from '../wire/overload.ts';
 import { PAGE_HEADERS } from './content.ts';
 import { streamEvents } from './event-stream.ts';
 import type { GuardRequest } from './guard.ts';
 import { actOnce, IDEMPOTENCY_REPLAYED, type IdempotencyStore, idempotencyKeyOf, type KeptAnswer } from './idempotency.ts';
 import { inputReader } from './read-input.ts';
-import { type Answer, answerWriter } from './reply.ts';
+import { type Answer, answerWriter, redirectionOf } from './reply.ts';
 import type { HandlerInput, Route, RouteSpec } from './route.ts';
 
 export interface HttpAppOptions<Ports> {
@@ -55,6 +55,8 @@ export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<P
       return reading;
     };
     const admitted = await guard.admit(guardRequest(ctx, readBody, options.publicBaseUrl), options.guardPorts);
+    const redirection = redirectionOf(admitted);
+    if (redirection !== null) return sendEmpty(ctx, redirection, spec);
     const key = answerOnce && idempotencyKeyOf(req);
     const query = spec.query && read.query(req);
     const headers = spec.headers && read.headers(req);
@@ -64,7 +66,8 @@ export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<P
     try {
       const requestId: string = ctx.state['requestId'];
       const clientAddress = () => headerValues(req, 'x-forwarded-for').at(-1) ?? req.socket.remoteAddress ?? '';
-      const input = { ...admitted, params, query, headers, body, requestId, clientAddress, signal, ids: options.ids };
+      const cookie = cookieReader(ctx);
+      const input = { ...admitted, params, query, headers, body, requestId, clientAddress, cookie, signal, ids: options.ids };
       const answer =
         answerOnce && key !== null
           ? await Promise.race([answerOnce(input, { admitted, key, captures }), ended])
@@ -80,10 +83,20 @@ export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<P
 
 const guardRequest = (ctx: Context, body: GuardRequest['body'], publicBaseUrl: string): GuardRequest => ({
   header: (name) => headerValues(ctx.req, name),
+  cookie: cookieReader(ctx),
+  target: ctx.req.url ?? '',
   body,
   answerWith: (name, value) => ctx.set(name, value),
   publicBaseUrl,
 });
+
+/** Whoever looks at one makes the answer depend on it. */
+const cookieReader =
+  (ctx: Context) =>
+  (name: string): string | null => {
+    ctx.vary('Cookie');
+    return cookieValue(headerValues(ctx.req, 'cookie'), name);
+  };
 
 const CALLER_GONE = 'The caller went away.';
 
@@ -131,21 +144,13 @@ const keepable = ({ status, body }: Answer): KeptAnswer => ({ status, body: type
 /** `gone` rejects when the client has left. */
 const send = (
   ctx: Context,
-  { status, body, headers, cookies }: Answer,
+  answer: Answer,
   { spec, gone }: { readonly spec: RouteSpec<object, never>; readonly gone: Promise<never> },
 ): Promise<void> | void => {
+  const { status, body } = answer;
   const { contentType = null, schema = null } = spec.answers[status] ?? {};
-  if (spec.secret) ctx.set('Pragma', 'no-cache');
-  if (spec.publicMaxAgeSeconds !== undefined) ctx.set('Cache-Control', `public, max-age=${spec.publicMaxAgeSeconds}`);
-  if (contentType?.startsWith('text/html')) ctx.set(PAGE_HEADERS);
-  for (const [name, value] of headers) ctx.set(name, value);
-  for (const { line } of cookies) ctx.res.appendHeader('Set-Cookie', line);
-  ctx.status = status;
-  if (body === null || contentType === null) {
-    ctx.body = null;
-    ctx.status = status;
-    return;
-  }
+  if (body === null || contentType === null) return sendEmpty(ctx, answer, spec);
+  sendHead(ctx, answer, spec);
   ctx.set('Content-Type', contentType);
   if (typeof body === 'string' || Buffer.isBuffer(body)) {
     ctx.body = body;
@@ -153,4 +158,20 @@ const send = (
   }
   ctx.respond = false;
   return streamEvents(ctx, body, { schema, gone });
+};
+
+const sendEmpty = (ctx: Context, answer: Answer, spec: RouteSpec<object, never>): void => {
+  sendHead(ctx, answer, spec);
+  ctx.body = null;
+  // Without a body Koa takes 204 for granted.
+  ctx.status = answer.status;
+};
+
+const sendHead = (ctx: Context, { status, headers, cookies }: Answer, spec: RouteSpec<object, never>): void => {
+  if (spec.secret) ctx.set('Pragma', 'no-cache');
+  if (spec.answers[status]?.kind === 'page') ctx.set(PAGE_HEADERS);
+  if (spec.publicMaxAgeSeconds !== undefined) ctx.set('Cache-Control', `public, max-age=${spec.publicMaxAgeSeconds}`);
+  for (const [name, value] of headers) ctx.set(name, value);
+  for (const { line } of cookies) ctx.res.appendHeader('Set-Cookie', line);
+  ctx.status = status;
 };

@@ -53,6 +53,21 @@ export const framingFault = (req: IncomingMessage): string | null => {
   return null;
 };
 
+/** RFC 6265, 4.1.1: the characters of a value. */
+const COOKIE_VALUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/;
+
+/** Of `Cookie` headers (RFC 6265, 5.4). Null when there is none of this name or more than one, and when it holds what no cookie may hold. */
+export const cookieValue = (headers: readonly string[], name: string): string | null => {
+  let found: string | null = null;
+  for (const pair of headers.join(';').split(';')) {
+    const at = pair.indexOf('=');
+    if (at === -1 || pair.slice(0, at).trim() !== name) continue;
+    if (found !== null) return null;
+    found = pair.slice(at + 1).trim();
+  }
+  return found !== null && COOKIE_VALUE.test(found) ? found : null;
+};
+
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /** The token of the one `Authorization: Bearer` header; null when there is none, another scheme, a malformed one, or more than one header. */

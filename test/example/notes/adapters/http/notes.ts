@@ -52,11 +52,12 @@ const pageRoutes = (app: App) => [
       summary: 'The page with the form',
       tag,
       guard: anyone,
+      query: z.object({ owner: z.string().default('') }),
       answers: { 200: html },
       errorFormat: 'page',
       documented: false,
     },
-    () => Promise.resolve(presentPage()),
+    ({ query }) => Promise.resolve(presentPage(query.owner)),
   ),
   route(
     {
