@@ -159,6 +159,20 @@ describe('a page', () => {
     expect(plain.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(plain.headers.get('content-security-policy')).toBeNull();
   });
+
+  it('may show a form again under the status of what is wrong in it', async () => {
+    const again = route({ ...post, answers: { 303: redirect, 400: html } }, () =>
+      Promise.resolve(reply(400, markup`<p>Choose a name.</p>`)),
+    );
+    const answer = await (await serve(again)).fetch('/things', { method: 'POST' });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8']);
+    expect(await answer.text()).toBe('<p>Choose a name.</p>');
+  });
+
+  it.each([400, 500])('is the only answer that a refusal of %i may have', async (status) => {
+    const kind = status === 400 ? text : html;
+    await expect(serve(route({ ...get, answers: { [status]: kind } }, () => Promise.reject()))).rejects.toThrow('a refusal is thrown');
+  });
 });
 
 describe('a cookie', () => {

@@ -1,7 +1,7 @@
 import type { ErrorKind } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { type ZodType, z } from 'zod';
-import { type Answers, type BodyKind, bodyOf, type QueryKind } from './content.ts';
+import { type AnswerKind, type Answers, type BodyKind, bodyOf, type QueryKind } from './content.ts';
 import type { Guard } from './guard.ts';
 import type { Handled } from './reply.ts';
 
@@ -139,11 +139,14 @@ const bodyFaults = (spec: RouteSpec<object, never>): readonly string[] => {
   return body.mediaTypes.length > 0 && body.limitBytes > 0 ? [] : ['raw bytes have a media type and a limit'];
 };
 
+/** A page may show a form again with what is wrong in it. */
+const isAnswered = (status: number, kind: AnswerKind['kind']): boolean => status >= 200 && status <= (kind === 'page' ? 499 : 399);
+
 const answerFaults = (spec: RouteSpec<object, never>): readonly string[] => {
   const answers = Object.entries(spec.answers).map(([status, answer]) => ({ status: Number(status), ...answer }));
   if (answers.length === 0) return ['there is no answer'];
   const faults = answers.flatMap(({ status, kind, details: { headers = {} } }) => [
-    ...(status < 200 || status > 399 ? ['a refusal is thrown, not answered'] : []),
+    ...(isAnswered(status, kind) ? [] : ['a refusal is thrown, not answered']),
     ...(status === 204 && kind !== 'empty' ? ['204 has no body'] : []),
     ...(REDIRECTS.includes(status) === (kind === 'redirect') ? [] : ['a redirect has a status of its own']),
     ...(Object.keys(headers).some((name) => RESERVED.test(name)) ? ['a reply sets no header that the registry writes'] : []),
