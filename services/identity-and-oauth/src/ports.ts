@@ -4,7 +4,7 @@ import type { Account, ActiveKey, VersionedAccount } from './domain/account.ts';
 import type { Credential, RateDecision } from './domain/credential.ts';
 import type { AuthorizationCode, Grant, RefreshToken } from './domain/grant.ts';
 import type { KeyLifecycle } from './domain/key-lifecycle.ts';
-import type { OAuthClient } from './domain/oauth-client.ts';
+import type { ClientMetadata, OAuthClient, RegisteredClient } from './domain/oauth-client.ts';
 import type { Team, TeamsById } from './domain/team.ts';
 import type { Session } from './domain/token.ts';
 
@@ -153,6 +153,23 @@ export interface SigningKeys<K> {
 export interface OAuthClients {
   /** Registered ones by their id, and those whose id is the URL of a metadata document; null when there is no such client. */
   get(id: string): Promise<OAuthClient | null>;
+  /** Before each grant; false when the client has gone. */
+  noteAuthorized(id: string, at: Date): Promise<boolean>;
+}
+
+/** Clients that registered themselves (RFC 7591). */
+export interface RegisteredClientStore extends OAuthClients {
+  insert(client: RegisteredClient): Promise<void>;
+  get(id: string): Promise<RegisteredClient | null>;
+  /** Replaces all that the app says of itself; false when there is no such client. */
+  change(id: string, metadata: ClientMetadata & Pick<OAuthClient, 'secretHash'>): Promise<boolean>;
+  delete(id: string): Promise<void>;
+  /** Those that nobody allowed anything and that registered before; how many they were. */
+  deleteNeverAuthorized(before: Date): Promise<number>;
+  /** Ids of at most `limit` that were allowed something and last used before. */
+  unusedSince(before: Date, limit: number): Promise<string[]>;
+  /** Unless it was used meanwhile. */
+  deleteUnusedSince(id: string, before: Date): Promise<void>;
 }
 
 export interface GrantStore {
@@ -167,6 +184,8 @@ export interface GrantStore {
   /** Ends it for good; its codes and refresh tokens go with it. */
   end(id: string): Promise<void>;
   endOfClient(clientId: string): Promise<void>;
+  /** Whether anybody has a grant for the client. */
+  anyOfClient(clientId: string): Promise<boolean>;
   endOfAccount(accountId: string): Promise<void>;
 }
 

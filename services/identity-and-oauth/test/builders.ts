@@ -2,6 +2,7 @@ import { SCOPES } from '@bubbles/contracts/access.ts';
 import { type Account, type ActiveKey, newAccount } from '../src/domain/account.ts';
 import type { Credential } from '../src/domain/credential.ts';
 import type { Grant } from '../src/domain/grant.ts';
+import type { RegisteredClient } from '../src/domain/oauth-client.ts';
 import type { Team } from '../src/domain/team.ts';
 import { hashToken, type Session } from '../src/domain/token.ts';
 
@@ -66,5 +67,20 @@ export const aGrant = (overrides: Partial<Grant> = {}): Grant => ({
   createdAt: AT,
   expiresAt: new Date(AT.getTime() + 365 * 86_400_000),
   life: 1,
+  ...overrides,
+});
+
+export const aClient = (overrides: Partial<RegisteredClient> = {}): RegisteredClient => ({
+  id: 'client-1',
+  name: 'Notes app',
+  redirectUris: ['https://app.test/cb'],
+  authMethod: 'client_secret_basic',
+  scopes: Object.keys(SCOPES),
+  clientUri: 'https://app.test/',
+  secretHash: hashToken('svc_secret_1'),
+  registrationTokenHash: hashToken('svc_registration_1'),
+  issuedAt: AT,
+  authorized: false,
+  lastUsedAt: AT,
   ...overrides,
 });

@@ -9,6 +9,7 @@ import { afterAll } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { AT } from './builders.ts';
 import { fakeSigningKeyStore } from './fakes.ts';
+import { describeRegisteredClientStore } from './oauth-client-suite.ts';
 import { describeSigningKeyStore, describeStores } from './store-suites.ts';
 
 const opened = (make: () => Database) => async () => {
@@ -24,6 +25,7 @@ const onEmbedded = opened(memoryDatabase);
 describeStores('the embedded store', onEmbedded);
 describeSigningKeyStore('the embedded store', async () => (await onEmbedded()).accessTokenKeys);
 describeSigningKeyStore('a fake', () => Promise.resolve(fakeSigningKeyStore()));
+describeRegisteredClientStore('the embedded store', async () => (await onEmbedded()).registeredClients);
 
 const url = process.env['MONGODB_URL'];
 if (url !== undefined) {
@@ -36,4 +38,5 @@ if (url !== undefined) {
   });
   describeStores('MongoDB', onMongo);
   describeSigningKeyStore('MongoDB', async () => (await onMongo()).accessTokenKeys);
+  describeRegisteredClientStore('MongoDB', async () => (await onMongo()).registeredClients);
 }

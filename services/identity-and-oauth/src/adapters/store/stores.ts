@@ -4,6 +4,7 @@ import type { Ed25519Key, P256Key } from '../../ports.ts';
 import { openAccounts, openTeams } from './accounts.ts';
 import { openCredentials } from './credentials.ts';
 import { openKeyUses } from './key-uses.ts';
+import { openOAuthClients } from './oauth-clients.ts';
 import { openSigningKeys } from './signing-keys.ts';
 
 /** Everything that identity keeps. */
@@ -17,6 +18,7 @@ export const openStores = ({ database, ...options }: StoreContext) => {
     keyUses: openKeyUses(open),
     assertionKeys: openSigningKeys<Ed25519Key>(open, 'assertion_keys'),
     accessTokenKeys: openSigningKeys<P256Key>(open, 'oauth_signing_keys'),
+    registeredClients: openOAuthClients(open),
     /** Those whose documents carry events. */
     relayed: [accounts.documents],
     ensureIndexes,
