@@ -14,6 +14,8 @@ export interface Endpoint {
   readonly extension?: { readonly query: readonly string[]; readonly answer: string };
   /** Statuses of refusals, over those that every endpoint has. */
   readonly refusals: readonly number[];
+  /** `envelope` when absent. */
+  readonly errorFormat?: 'rfc6749' | 'page';
 }
 
 type ByService = Readonly<Record<string, readonly Endpoint[]>>;
@@ -37,6 +39,23 @@ export const ENDPOINTS: ByService = {
     },
     { method: 'GET', path: '/v1/api-keys', auth: 'session', status: 200, answer: 'ApiKeyList', refusals: [] },
     { method: 'DELETE', path: '/v1/api-keys/{id}', auth: 'session', status: 204, refusals: [404] },
+    {
+      method: 'GET',
+      path: '/.well-known/oauth-authorization-server',
+      auth: 'none',
+      status: 200,
+      answer: 'AuthorizationServerMetadata',
+      refusals: [],
+    },
+    {
+      method: 'GET',
+      path: '/.well-known/oauth-protected-resource',
+      auth: 'none',
+      status: 200,
+      answer: 'ProtectedResourceMetadata',
+      refusals: [],
+    },
+    { method: 'GET', path: '/oauth/jwks', auth: 'none', status: 200, answer: 'JwkSet', refusals: [] },
   ],
   'bubbles-query': [
     { method: 'GET', path: '/v1/bubbles', ...READ, query: LIST_QUERY, status: 200, answer: 'BubblesList', refusals: [400, 403] },
@@ -104,5 +123,5 @@ export const ENDPOINTS: ByService = {
   ],
 };
 
-/** What every authenticated endpoint may answer beside its own refusals. */
-export const COMMON_REFUSALS: readonly number[] = [401, 429, 500];
+/** What every endpoint may answer beside its own refusals. */
+export const commonRefusals = ({ auth }: Endpoint): readonly number[] => (auth === 'none' ? [500] : [401, 429, 500]);

@@ -2,7 +2,7 @@ import { rawExchange } from '@bubbles/testing/raw-http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { fieldTypes } from '../architecture/field-types.ts';
 import { REQUEST_COMPONENTS, RESPONSE_COMPONENTS } from '../architecture/interface-components.ts';
-import { COMMON_REFUSALS, ENDPOINTS } from '../architecture/interface-endpoints.ts';
+import { commonRefusals, ENDPOINTS } from '../architecture/interface-endpoints.ts';
 import { type Answer, send } from './support/client.ts';
 import { openWorld } from './support/open-world.ts';
 import type { World } from './support/world.ts';
@@ -32,11 +32,17 @@ const SCHEMES = {
 } as const;
 type Schema = { $ref?: string; anyOf?: Schema[] };
 const schemasOf = (content: { content?: Record<string, { schema: Schema }> } | undefined): string[] => {
-  const { schema } = content?.content?.['application/json'] ?? {};
+  const [{ schema } = {}] = Object.values(content?.content ?? {});
   return (schema?.anyOf ?? [schema ?? {}]).flatMap(({ $ref }) => $ref?.replace('#/components/schemas/', '') ?? []);
 };
 const schemaOf = (content: { content?: Record<string, { schema: { $ref?: string } }> } | undefined) =>
-  content?.content?.['application/json']?.schema.$ref?.replace('#/components/schemas/', '');
+  Object.values(content?.content ?? {})[0]?.schema.$ref?.replace('#/components/schemas/', '');
+/** How a refusal is described by its form. */
+const REFUSED = {
+  envelope: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorEnvelope' } } } },
+  rfc6749: { content: { 'application/json': { schema: { required: ['error', 'error_description'] } } } },
+  page: { content: { 'text/html': { schema: { type: 'string' } } } },
+};
 const resolved = (part: { $ref?: string }) =>
   part.$ref === undefined ? part : document.components.responses[part.$ref.split('/').at(-1) ?? ''];
 
@@ -56,8 +62,9 @@ describe('section 9, the document', () => {
     expect(namesIn('path')).toEqual([...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
     expect(schemaOf(operation.requestBody)).toBe(endpoint.body);
     expect(schemasOf(operation.responses[endpoint.status])).toEqual([endpoint.extension?.answer ?? [], endpoint.answer ?? []].flat());
-    const refusals = [...new Set([...endpoint.refusals, ...COMMON_REFUSALS])];
-    for (const status of refusals) expect(schemaOf(resolved(operation.responses[status] ?? {}))).toBe('ErrorEnvelope');
+    const { errorFormat = 'envelope' } = endpoint;
+    for (const status of new Set([...endpoint.refusals, ...commonRefusals(endpoint)]))
+      expect(resolved(operation.responses[status] ?? {})).toMatchObject(REFUSED[errorFormat]);
   });
 
   const components = Object.entries({ ...RESPONSE_COMPONENTS, ...REQUEST_COMPONENTS }).filter(

@@ -77,15 +77,4 @@ describe('the caller', () => {
     await identity.admin('DELETE', `teams/${team}/members/${ada.id}`);
     expect(await teams(ada)).toEqual([]);
   });
-
-  it('[OAUTH-02] the protected-resource document is public', async () => {
-    const { status, body } = await identity.as(null)('GET', '/.well-known/oauth-protected-resource');
-    expect(status).toBe(200);
-    expect(body).toEqual({
-      resource: 'https://api.test',
-      authorization_servers: ['https://api.test'],
-      scopes_supported: ['bubbles:read', 'webhooks:manage', 'meetings:join'],
-      bearer_methods_supported: ['header'],
-    });
-  });
 });
