@@ -1,0 +1,87 @@
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { describe, expect, it } from '@jest/globals';
+import { type MakeDatabase, onEveryEngine, openedIn } from '../test/engines.ts';
+import { clientKey, createThrottle } from './throttle.ts';
+
+const SECOND_MS = 1000;
+const three = { limit: 3, windowMs: 60 * SECOND_MS };
+
+const scene = async (make: MakeDatabase) => {
+  const clock = fakeClock();
+  const database = make();
+  const replica = () => openedIn(database, (open) => createThrottle({ open, clock }));
+  return { clock, throttle: await replica(), other: await replica(), stored: database.collection('throttles') };
+};
+
+const contract = (make: MakeDatabase) => {
+  it('lets as many through as the limit says, and says to the second when the next one is', async () => {
+    const { clock, throttle, other } = await scene(make);
+    for (let use = 0; use < 3; use += 1) {
+      expect(await throttle.take('ada', three)).toEqual({ allowed: true });
+      await clock.advance(10 * SECOND_MS);
+    }
+    expect(await other.take('ada', three)).toEqual({ allowed: false, retryAfterSeconds: 30 });
+    await clock.advance(29_500);
+    expect(await other.take('ada', three)).toEqual({ allowed: false, retryAfterSeconds: 1 });
+    await clock.advance(500);
+    expect(await other.take('ada', three)).toEqual({ allowed: true });
+    expect(await throttle.take('ada', three)).toEqual({ allowed: false, retryAfterSeconds: 10 });
+    expect(await throttle.take('ben', three)).toEqual({ allowed: true });
+  });
+
+  it('lets three of fifty through that come at once over two replicas, also when the key is new', async () => {
+    const { throttle, other } = await scene(make);
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => (i % 2 ? throttle : other).take('ada', three)));
+    expect(answers.filter(({ allowed }) => allowed)).toHaveLength(3);
+  });
+
+  it('counts no use that it refused', async () => {
+    const { clock, throttle } = await scene(make);
+    for (let use = 0; use < 20; use += 1) await throttle.take('ada', three);
+    await clock.advance(60 * SECOND_MS);
+    expect(await throttle.take('ada', three)).toEqual({ allowed: true });
+  });
+
+  it('keeps to a limit that has changed', async () => {
+    const { throttle } = await scene(make);
+    for (let use = 0; use < 3; use += 1) await throttle.take('ada', three);
+    expect(await throttle.take('ada', { ...three, limit: 2 })).toMatchObject({ allowed: false });
+    expect(await throttle.take('ada', { ...three, limit: 4 })).toEqual({ allowed: true });
+    expect(await throttle.take('ada', { ...three, limit: 4 })).toMatchObject({ allowed: false });
+  });
+
+  it('sweeps what is over, and stores no key', async () => {
+    const { clock, throttle, stored } = await scene(make);
+    await throttle.take('ada@example.test', three);
+    await clock.advance(30 * SECOND_MS);
+    await throttle.take('ben@example.test', three);
+    expect(JSON.stringify(await stored.find({}))).not.toContain('example.test');
+    await clock.advance(30 * SECOND_MS);
+    await throttle.sweep();
+    expect(await stored.count({})).toBe(1);
+    await clock.advance(30 * SECOND_MS);
+    await throttle.sweep();
+    expect(await stored.count({})).toBe(0);
+  });
+};
+
+describe('a throttle', () => {
+  onEveryEngine(contract);
+});
+
+describe('what counts as one client', () => {
+  it.each([
+    ['203.0.113.7', '203.0.113.7'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['::FFFF:cb00:7107', '203.0.113.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:0001:0002::1', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['1:2:3:4:5:6:7::', '1:2:3:4::/64'],
+    ['nonsense', 'nonsense'],
+  ])('%s is %s', (address, key) => {
+    expect(clientKey(address)).toBe(key);
+  });
+});

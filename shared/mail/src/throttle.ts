@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { isIP } from 'node:net';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { type Doc, sweepExpired } from '@bubbles/store/collection.ts';
+import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
+
+/** `_id` is a hash of the key, since keys name people. */
+interface ThrottleDoc extends Doc {
+  /** When it was taken, newest first; no more than the limit of its last use. */
+  readonly takenAt: readonly Date[];
+  readonly expiresAt: Date;
+}
+
+interface ThrottleLimit {
+  readonly limit: number;
+  readonly windowMs: number;
+}
+
+type Throttled = { readonly allowed: true } | { readonly allowed: false; readonly retryAfterSeconds: number };
+
+interface ThrottleOptions {
+  readonly open: OpenCollection;
+  readonly clock: Clock;
+}
+
+/** Sliding windows that hold over all replicas. */
+export const createThrottle = ({ open, clock }: ThrottleOptions) => {
+  const throttles = open<ThrottleDoc>('throttles', [{ name: 'expires_at', keys: { expiresAt: 1 } }]);
+
+  /** One conditional write: there is room when the one that is `limit` back lies outside of the window, or is missing. */
+  const takeOnce = (id: string, { limit, windowMs }: ThrottleLimit, now: Date) =>
+    throttles.updateOne(
+      { _id: id, [`takenAt.${limit - 1}`]: { $not: { $gt: new Date(now.getTime() - windowMs) } } },
+      {
+        $push: { takenAt: { $each: [now], $position: 0, $slice: limit } },
+        $max: { expiresAt: new Date(now.getTime() + windowMs) },
+      },
+      { upsert: true },
+    );
+
+  return {
+    /** Counts one use of the key, unless `limit` of them lie within the window already. */
+    async take(key: string, limits: ThrottleLimit): Promise<Throttled> {
+      const id = createHash('sha256').update(key).digest('hex');
+      for (;;) {
+        const now = clock.now();
+        const result = await takeOnce(id, limits, now);
+        if (result === 'updated' || result === 'inserted') return { allowed: true };
+        // A duplicate: it is full, or another one inserted it first.
+        const blocking = (await throttles.findOne({ _id: id }))?.takenAt[limits.limit - 1];
+        const waitMs = blocking === undefined ? 0 : blocking.getTime() + limits.windowMs - now.getTime();
+        if (waitMs > 0) return { allowed: false, retryAfterSeconds: Math.ceil(waitMs / 1000) };
+      }
+    },
+    sweep: () => sweepExpired(throttles, clock.now()),
+  };
+};
+
+const IPV4_MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
+
+const groupsOf = (part: string): readonly string[] => (part === '' ? [] : part.split(':'));
+
+/** What counts as one client: an IPv4 address, or the /64 of an IPv6 one, since a client has all of it. */
+export const clientKey = (address: string): string => {
+  const [plain = ''] = address.split('%');
+  if (isIP(plain) !== 6) return address;
+  const compressed = new URL(`http://[${plain}]`).hostname.slice(1, -1);
+  const [, high, low] = IPV4_MAPPED.exec(compressed) ?? [];
+  if (high !== undefined && low !== undefined) {
+    const bytes = Buffer.from(high.padStart(4, '0') + low.padStart(4, '0'), 'hex');
+    return bytes.join('.');
+  }
+  const [head = '', tail = ''] = compressed.split('::');
+  const [front, back] = [groupsOf(head), groupsOf(tail)];
+  const zeros = Array.from({ length: 8 - front.length - back.length }, () => '0');
+  return `${[...front, ...zeros, ...back].slice(0, 4).join(':')}::/64`;
+};
