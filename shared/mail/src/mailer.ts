@@ -1,0 +1,159 @@
+import { createLoop } from '@bubbles/host/service.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
+import type { Seal } from '@bubbles/kernel/seal.ts';
+import type { Collection, Doc, IndexSpec } from '@bubbles/store/collection.ts';
+import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
+import { createWorkQueue, type Lease, type WorkQueue } from '@bubbles/store/work/work-queue.ts';
+import { createWorker } from '@bubbles/store/work/worker.ts';
+import type { Registry } from 'prom-client';
+import { createMailMetrics } from './mail-metrics.ts';
+import { checkedMail, type Mail, MailFailure, type MailTransport, type OutgoingMail } from './transport.ts';
+
+export interface MailDoc extends Doc {
+  /** Null once it was sent or refused for good: what is left keeps its id from being sent again until `dropAt`. */
+  readonly queuedAt: Date | null;
+  readonly dueAt: Date;
+  readonly leaseToken: string | null;
+  readonly tries: number;
+  readonly dropAt: Date;
+  /** Address, subject and texts, readable with the master key only; null as `queuedAt`. */
+  readonly sealed: string | null;
+}
+
+const INDEXES: readonly IndexSpec[] = [
+  { name: 'due_at', keys: { dueAt: 1 } },
+  { name: 'queued_at', keys: { queuedAt: 1 } },
+];
+
+/** The mails of one service, in a collection of its database. */
+export const openMails = (open: OpenCollection): Collection<MailDoc> => open<MailDoc>('mails', INDEXES);
+
+interface MailerOptions {
+  readonly mails: Collection<MailDoc>;
+  readonly transport: MailTransport;
+  readonly seal: Seal;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly registry: Registry;
+}
+
+const LEASE_MS = 30_000;
+const POLL_MS = 5000;
+const CONCURRENCY = 4;
+const RETRY_MS = { first: 5000, max: 60_000 } as const;
+
+const QUEUED = { queuedAt: { $gt: new Date(0) } };
+const queuedIn = async (mails: Collection<MailDoc>) => ({
+  count: await mails.count(QUEUED),
+  oldest: (await mails.findOne(QUEUED, { sort: { queuedAt: 1 } }))?.queuedAt ?? null,
+});
+
+const sealedName = (id: string) => `mail ${id}`;
+
+/** Null when it was accepted. */
+const deliver = async (transport: MailTransport, content: OutgoingMail, signal: AbortSignal): Promise<MailFailure | null> => {
+  try {
+    await transport.deliver(checkedMail(content), signal);
+    return null;
+  } catch (error) {
+    if (!(error instanceof MailFailure)) throw error;
+    return error;
+  }
+};
+
+interface Claimed {
+  readonly doc: MailDoc;
+  readonly lease: Lease;
+  /** Ends the attempt. */
+  readonly signal: AbortSignal;
+}
+
+/** What is done with a mail that fell due. */
+const mailWork = (options: MailerOptions, queue: WorkQueue<MailDoc>) => {
+  const { mails, transport, seal, clock, log, registry } = options;
+  const metrics = createMailMetrics({ registry, queued: () => queuedIn(mails), now: () => clock.now() });
+
+  /** Erases what the mail said; its id stays until nobody can mean it any more. */
+  const erase = ({ doc: { _id: id, dropAt }, lease: { token } }: Claimed) =>
+    queue.end({ id, token, claimableAt: dropAt, update: { $set: { sealed: null, queuedAt: null } } });
+  const retry = ({ doc: { _id: id, tries, dropAt }, lease: { token } }: Claimed) => {
+    const at = clock.now().getTime() + Math.min(RETRY_MS.first * 2 ** tries, RETRY_MS.max);
+    return queue.end({ id, token, claimableAt: new Date(Math.min(at, dropAt.getTime())), update: { $inc: { tries: 1 } } });
+  };
+  const drop = ({ doc: { _id: mail, tries } }: Claimed, reason: 'late' | 'refused') => {
+    metrics.dropped(reason);
+    log.warn('mail dropped', { mail, reason, tries });
+  };
+  const end = (claimed: Claimed, { reason, status }: MailFailure) => {
+    const { _id: mail, tries } = claimed.doc;
+    metrics.failed(reason);
+    log.warn('mail not accepted', { mail, tries, reason, status });
+    if (reason !== 'refused' && reason !== 'address') return retry(claimed);
+    drop(claimed, 'refused');
+    return erase(claimed);
+  };
+  const attempt = async (claimed: Claimed, sealed: string) => {
+    const { doc, lease, signal } = claimed;
+    // Sealed by `send`.
+    const content = JSON.parse(seal.unseal(sealed, sealedName(doc._id)).toString()) as OutgoingMail;
+    const failure = await deliver(transport, content, signal);
+    if (failure === null) {
+      metrics.sent();
+      log.info('mail sent', { mail: doc._id, tries: doc.tries });
+      await erase(claimed);
+    } else if (signal.aborted) await queue.end({ id: doc._id, token: lease.token, claimableAt: clock.now() });
+    else await end(claimed, failure);
+  };
+
+  return async (claimed: Claimed): Promise<void> => {
+    const { doc, lease } = claimed;
+    if (doc.dropAt > clock.now() && doc.sealed !== null) return attempt(claimed, doc.sealed);
+    if (doc.sealed !== null) drop(claimed, 'late');
+    await queue.remove(doc._id, lease.token);
+  };
+};
+
+/**
+ * Stores mails sealed and sends them when it can: again after a failure, later each time, until `dropAt`. Replicas share the work. A process that dies after
+ * a mail was accepted and before that was stored leaves it to be sent twice; none is lost.
+ */
+export const createMailer = (options: MailerOptions) => {
+  const { mails, transport, seal, clock, ids, log } = options;
+  const queue = createWorkQueue({ collection: mails, fields: { claimableAt: 'dueAt', leaseToken: 'leaseToken' } });
+  const work = mailWork(options, queue);
+  const cutting = new AbortController();
+  const loop = createLoop(
+    () =>
+      createWorker({
+        name: 'mail',
+        queue,
+        work: (doc, lease, lost) => work({ doc, lease, signal: AbortSignal.any([lost, cutting.signal]) }),
+        clock,
+        ids,
+        log,
+        leaseMs: LEASE_MS,
+        renews: true,
+        pollMs: POLL_MS,
+        wakesWhenDue: true,
+        concurrency: CONCURRENCY,
+      }),
+    { scope: 'all', cut: () => cutting.abort() },
+  );
+
+  return {
+    loop,
+    /** Resolves when the mail is stored, not when it is sent. The same id again, before `dropAt`, changes nothing. */
+    async send({ id, dropAt, to, subject, text, html }: Mail): Promise<void> {
+      const sealed = seal.seal(Buffer.from(JSON.stringify({ id, to, subject, text, html })), sealedName(id));
+      const now = clock.now();
+      await mails.insert({ _id: id, queuedAt: now, dueAt: now, leaseToken: null, tries: 0, dropAt, sealed });
+      loop.poke();
+    },
+    /** Call it only where no other process can be at work. */
+    releaseLeases: () => queue.releaseAll(clock.now()),
+    close: () => transport.close(),
+  };
+};
