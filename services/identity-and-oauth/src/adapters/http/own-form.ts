@@ -1,0 +1,20 @@
+import type { Guard, GuardRequest } from '@bubbles/http/routes/guard.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+
+/** Of a request that the browser says no other site has caused, and of one of a browser that does not say it. */
+const OWN_SITES: readonly string[] = ['same-origin', 'none'];
+
+/** A page that sends no referrer has the origin "null" in its own forms, so that this alone refuses nothing. */
+const isFromOwnPage = ({ header, publicBaseUrl }: GuardRequest): boolean =>
+  header('sec-fetch-site').every((site) => OWN_SITES.includes(site)) &&
+  header('origin').every((origin) => origin === 'null' || origin === publicBaseUrl);
+
+/** For the forms of our own pages: what another site's page sends is refused before anything is read, beside the token that each form has. */
+export const ownForm = <I extends object, Ports>(guard: Guard<I, Ports>): Guard<I, Ports> => ({
+  ...guard,
+  refusals: [...guard.refusals, 'forbidden'],
+  admit: (request, ports) =>
+    isFromOwnPage(request)
+      ? guard.admit(request, ports)
+      : Promise.reject(new DomainError('forbidden', 'This form was sent by a page of another site. Nothing was changed.')),
+});
