@@ -3,6 +3,9 @@ export const GATEWAY = 'gateway';
 /** A person with the commands of `npm run admin`. */
 export const OPERATOR = 'operator';
 
+/** Below it are pages for people: what is refused there is a page too. */
+export const PAGES_PREFIX = '/app/';
+
 /** What the others must know of a service. */
 export interface ServiceEntry {
   /** Below them the gateway sends it every request; of two that match, the longer one decides. */
@@ -18,7 +21,7 @@ export interface ServiceEntry {
 /** In the order of their start: who is asked before who asks. */
 export const SERVICES = {
   'identity-and-oauth': {
-    prefixes: ['/v1/me', '/v1/teams', '/v1/api-keys', '/oauth/', '/.well-known/'],
+    prefixes: ['/v1/me', '/v1/teams', '/v1/api-keys', '/oauth/', '/.well-known/', PAGES_PREFIX],
     database: 'bubbles_identity',
     urlsVariable: 'IDENTITY_URLS',
     callers: [GATEWAY, 'bubbles-query', 'webhooks-dispatcher', 'meetings-bot-gateway', 'signup', 'assistant-connector', OPERATOR],

@@ -120,16 +120,20 @@ interface OperationOptions {
   readonly auth?: string;
   readonly internal?: boolean;
   readonly id?: string;
+  /** How it writes its refusals. */
+  readonly errors?: 'rfc6749' | 'page';
 }
 
 /** An operation as a service describes it. */
-export const operation = (id: string, { auth = 'pat', internal = false }: OperationOptions = {}) => ({
+export const operation = (id: string, { auth = 'pat', internal = false, errors }: OperationOptions = {}) => ({
   operationId: id,
   summary: id,
   tags: ['Bubbles'],
   security: [],
   'x-gw-auth': auth,
   'x-internal': internal,
+  ...(errors !== undefined && { 'x-gw-error-format': errors }),
+  ...(errors === 'page' && { 'x-gw-undocumented': true }),
   responses: { 200: { description: 'Done.' } },
 });
 
@@ -152,7 +156,7 @@ export const IDENTITY_FRAGMENT = aFragment({
   '/v1/me': { get: operation('getMe') },
   '/v1/api-keys': { get: operation('listKeys', { auth: 'session' }), post: operation('createKey', { auth: 'session' }) },
   '/oauth/authorize': { get: operation('authorize', { auth: 'none' }) },
-  '/oauth/token': { post: operation('token', { auth: 'none' }) },
+  '/oauth/token': { post: operation('token', { auth: 'none', errors: 'rfc6749' }) },
 });
 
 export const serviceKey = () => generateKeyPairSync('ed25519').privateKey;

@@ -148,7 +148,7 @@ describe('limits of the whole gateway', () => {
   it('[API-01] a page is routed, stands in no document and keeps its own errors', async () => {
     const world = await started();
     world.bubbles.fragment = aFragment({
-      '/v1/bubbles/page': { get: { ...operation('page', { auth: 'none' }), 'x-gw-undocumented': true } },
+      '/v1/bubbles/page': { get: operation('page', { auth: 'none', errors: 'page' }) },
     });
     await world.gateway.refresh();
     world.bubbles.handle = (_, res) => void res.writeHead(500, { 'content-type': 'text/html' }).end('<p>Try again.</p>');

@@ -1,4 +1,5 @@
 import { ACCEPTED_KINDS } from '@bubbles/contracts/access.ts';
+import type { ErrorFormat } from '@bubbles/http/routes/route.ts';
 import { isObject, type JsonObject, membersOf } from '../messages/json.ts';
 
 /** The methods of OpenAPI that a service may offer; HEAD and OPTIONS follow from them. */
@@ -21,8 +22,8 @@ export interface Operation {
   readonly timeoutMs: number | null;
   /** How large a body may be. */
   readonly bodyLimitBytes: number;
-  /** False for pages and other paths that are no part of the API: they stand in no document and answer errors in their own form. */
-  readonly documented: boolean;
+  /** How it writes its refusals, and how the gateway writes those that it makes in its place. */
+  readonly errorFormat: ErrorFormat;
 }
 
 /** A service's OpenAPI document with what routing needs of it. */
@@ -43,6 +44,8 @@ export const shapeOf = (template: string): string => template.replaceAll(/\{[^/{
 /** A prefix owns itself and everything below it. */
 export const isWithin = (path: string, prefix: string): boolean =>
   prefix.endsWith('/') ? path.startsWith(prefix) : path === prefix || path.startsWith(`${prefix}/`);
+
+const ERROR_FORMATS: readonly ErrorFormat[] = ['envelope', 'rfc6749', 'page'];
 
 const isAuthClass = (value: unknown): value is AuthClass =>
   value === 'none' || (typeof value === 'string' && Object.hasOwn(ACCEPTED_KINDS, value));
@@ -83,9 +86,11 @@ interface OperationKey {
 const readOperation = (described: unknown, { service, template, method }: OperationKey): Operation | Fault => {
   const place = `${method} ${template}`;
   if (!isObject(described) || !METHODS.some((known) => known === method)) return { code: 'bad_operation', detail: place };
-  const { operationId, 'x-gw-auth': auth, 'x-gw-timeout': timeout, 'x-gw-body-limit': bodyLimit } = described;
+  const { operationId, 'x-gw-auth': auth, 'x-gw-timeout': timeout, 'x-gw-body-limit': bodyLimit, 'x-gw-error-format': format } = described;
   if (typeof operationId !== 'string' || operationId === '') return { code: 'no_operation_id', detail: place };
   if (!isAuthClass(auth)) return { code: 'unknown_auth', detail: `${place}: x-gw-auth ${String(auth)}` };
+  const errorFormat = format === undefined ? 'envelope' : ERROR_FORMATS.find((known) => known === format);
+  if (errorFormat === undefined) return { code: 'unknown_error_format', detail: `${place}: x-gw-error-format ${String(format)}` };
   const timeoutMs = typeof timeout === 'number' && timeout > 0 ? timeout * 1000 : null;
   return {
     service,
@@ -95,7 +100,7 @@ const readOperation = (described: unknown, { service, template, method }: Operat
     auth,
     timeoutMs,
     bodyLimitBytes: bodyLimitOf(template, bodyLimit),
-    documented: isDocumented(described),
+    errorFormat,
   };
 };
 

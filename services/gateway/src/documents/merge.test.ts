@@ -207,6 +207,10 @@ describe('reading a fragment', () => {
     ['openapi_version', { openapi: '3.0.3', paths: {} }],
     ['no_operation_id', { openapi: '3.1.0', paths: { '/a': { get: { 'x-gw-auth': 'none' } } } }],
     ['unknown_auth', { openapi: '3.1.0', paths: { '/a': { get: { operationId: 'a' } } } }],
+    [
+      'unknown_error_format',
+      { openapi: '3.1.0', paths: { '/a': { get: { operationId: 'a', 'x-gw-auth': 'none', 'x-gw-error-format': 'xml' } } } },
+    ],
     ['bad_operation', { openapi: '3.1.0', paths: { '/a': { trace: { operationId: 'a', 'x-gw-auth': 'none' } } } }],
   ])('[API-01] refuses it whole: %s', (code, document) => {
     expect(readFragment('a', document)).toMatchObject({ code });

@@ -11,7 +11,7 @@ const anOperation = (template: string, overrides: Partial<Operation> = {}): Oper
   auth: 'pat',
   timeoutMs: null,
   bodyLimitBytes: 65_536,
-  documented: true,
+  errorFormat: 'envelope',
   ...overrides,
 });
 const table = new RoutingTable(

@@ -1,17 +1,20 @@
+import type { ErrorFormat } from '@bubbles/http/routes/route.ts';
 import type { Operation } from './fragment.ts';
 
 /** The operations of one path. */
-interface Resource {
+export interface Resource {
   /** HEAD is found under GET. */
   readonly operations: ReadonlyMap<string, Operation>;
   /** The value of `Allow`. */
   readonly allow: string;
+  /** That of its operations, for methods that it does not have. */
+  readonly errorFormat: ErrorFormat;
 }
 
 interface Node {
   readonly literals: Map<string, Node>;
   parameter: Node | null;
-  resource: { readonly operations: Map<string, Operation>; allow: string } | null;
+  resource: { readonly operations: Map<string, Operation>; allow: string; readonly errorFormat: ErrorFormat } | null;
 }
 
 const newNode = (): Node => ({ literals: new Map(), parameter: null, resource: null });
@@ -27,7 +30,7 @@ export class RoutingTable {
   }
 
   match(path: string): Resource | null {
-    return this.#literal.get(path) ?? find(this.#root, path, 1);
+    return this.#literal.get(path) ?? (path.startsWith('/') ? find(this.#root, path, 1) : null);
   }
 
   /** All at once. Where two operations share method and path, the later one decides. */
@@ -42,7 +45,7 @@ export class RoutingTable {
 const insert = (root: Node, operation: Operation): void => {
   let node = root;
   for (const segment of operation.template.slice(1).split('/')) node = childOf(node, segment);
-  node.resource ??= { operations: new Map(), allow: '' };
+  node.resource ??= { operations: new Map(), allow: '', errorFormat: operation.errorFormat };
   node.resource.operations.set(operation.method, operation);
   node.resource.allow = allowOf([...node.resource.operations.keys()]);
 };

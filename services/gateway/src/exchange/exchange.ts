@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { RATE_LIMIT_HEADERS } from '@bubbles/contracts/access.ts';
-import { answerOf, type ErrorAnswer, INTERNAL_ERROR_MESSAGE } from '@bubbles/http/routes/http-errors.ts';
+import { PAGES_PREFIX } from '@bubbles/contracts/services.ts';
+import { PAGE_HEADERS } from '@bubbles/http/routes/content.ts';
+import { answerOf } from '@bubbles/http/routes/http-errors.ts';
+import type { ErrorFormat } from '@bubbles/http/routes/route.ts';
 import { networkOf } from '@bubbles/http/wire/connections.ts';
 import { linger } from '@bubbles/http/wire/read-body.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
@@ -52,6 +55,8 @@ export interface Exchange {
   /** Scripts of any origin may call: bearer tokens only, no cookies. */
   readonly isCrossOrigin: boolean;
   operation: Operation | null;
+  /** How it is refused: as its operation says, or what its path has. */
+  errorFormat: ErrorFormat;
   reason: GatewayReason | null;
   /** For the log. */
   cause: unknown;
@@ -106,13 +111,12 @@ export const createExchangeOpener = ({ proxies, origins, known, clock, ids }: Ex
       origin: requestOrigin(head, peer.isProxy, origins),
       isCrossOrigin: CROSS_ORIGIN_PATH.test(path),
       operation: null,
+      errorFormat: isWithin(path, PAGES_PREFIX) ? 'page' : 'envelope',
       reason: null,
       cause: null,
     };
   };
 };
-
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 export interface Answer {
   readonly status: number;
@@ -198,22 +202,11 @@ interface Refusal {
 const NO_ORIGIN = '';
 
 export const refuse = (exchange: Exchange, { error, headers = [], close = false }: Refusal): void => {
-  const { status, type, headers: implied, body } = answerOf(error, exchange.origin ?? NO_ORIGIN);
-  const lines = Object.entries(implied).flat();
+  const { errorFormat: format, origin } = exchange;
+  const { status, contentType, headers: implied, body } = answerOf(error, origin ?? NO_ORIGIN, { format });
+  const lines = Object.entries({ ...implied, ...(format === 'page' && PAGE_HEADERS) }).flat();
   if (close) lines.push('Connection', 'close');
-  answer(exchange, {
-    status,
-    headers: ['Content-Type', JSON_TYPE, 'Cache-Control', 'no-store', ...lines, ...headers],
-    body: isOAuth(exchange) ? oauthBody(error, { status, type }) : body,
-  });
-};
-
-/** An operation of /oauth answers in the form of RFC 6749, also when the gateway speaks for it. */
-export const isOAuth = ({ operation }: Exchange): boolean => operation !== null && isWithin(operation.template, '/oauth/');
-
-const oauthBody = (error: DomainError, { status, type }: Pick<ErrorAnswer, 'status' | 'type'>): string => {
-  const code = status === 500 ? 'server_error' : type;
-  return JSON.stringify({ error: code, error_description: status === 500 ? INTERNAL_ERROR_MESSAGE : error.message });
+  answer(exchange, { status, headers: ['Content-Type', contentType, 'Cache-Control', 'no-store', ...lines, ...headers], body });
 };
 
 /** Seconds after which a service that is down, slow or overloaded may be asked again. */

@@ -50,7 +50,7 @@ const pageOperation = (template: string): Operation => ({
   auth: 'none',
   timeoutMs: null,
   bodyLimitBytes: USUAL_BODY_LIMIT_BYTES,
-  documented: false,
+  errorFormat: 'page',
 });
 
 interface PagesOptions {

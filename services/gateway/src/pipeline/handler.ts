@@ -6,6 +6,7 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Operation } from '../documents/fragment.ts';
 import { type OwnedPrefixes, ownerOf } from '../documents/ownership.ts';
+import type { Resource } from '../documents/routing-table.ts';
 import { answerOptions, createExchangeOpener, type Exchange, type ExchangeOptions, fail, refuse } from '../exchange/exchange.ts';
 import type { SlowReaders } from '../exchange/slow-readers.ts';
 import type { FragmentPoll } from '../fragments/fragment-poll.ts';
@@ -42,6 +43,7 @@ export const createRequestHandler = (options: HandlerOptions): RequestListener =
 
 const serve = async (exchange: Exchange, options: HandlerOptions): Promise<void> => {
   const { req, res, caller } = exchange;
+  const resource = lookUp(exchange, options);
   const framing = messageFault(req, exchange.head);
   const fault = framing ?? targetFault(exchange.target) ?? (exchange.origin === null ? 'The Host header is not valid.' : null);
   const isWithinShare = options.traffic.enter(caller, options.maxInFlight);
@@ -51,36 +53,35 @@ const serve = async (exchange: Exchange, options: HandlerOptions): Promise<void>
   });
   if (fault !== null) return refuse(exchange, { error: new DomainError('invalid', fault), close: framing !== null });
   if (!options.shedder.admit() || !isWithinShare) return fail(exchange, 'overload');
-  const routed = route(exchange, options);
-  const operation = routed === 'unknown' ? await discover(exchange, options) : routed;
+  if (resource !== null && exchange.method === 'OPTIONS') return answerOptions(exchange, resource.allow);
+  const operation = exchange.operation ?? (await discover(exchange, options));
   if (operation === null) return;
-  exchange.operation = operation;
   await (operation.service === GATEWAY ? options.showPage(exchange) : options.forward(exchange, operation));
   if (res.writableEnded && res.writableLength > 0) options.readers.watch(exchange);
 };
 
-/** The operation that is asked for, whatever the credential. Answers OPTIONS itself and gives null then. */
-const route = (exchange: Exchange, { registry }: HandlerOptions): Operation | 'unknown' | null => {
+/** What there is at the path. Notes the operation that is asked for, whatever the credential, and the form in which it is refused. */
+const lookUp = (exchange: Exchange, { registry }: HandlerOptions): Resource | null => {
   const { method, path } = exchange;
   const resource = registry.table.match(path);
-  if (resource === null) return 'unknown';
-  if (method !== 'OPTIONS') return resource.operations.get(method === 'HEAD' ? 'GET' : method) ?? 'unknown';
-  answerOptions(exchange, resource.allow);
-  return null;
+  if (resource === null) return null;
+  exchange.operation = resource.operations.get(method === 'HEAD' ? 'GET' : method) ?? null;
+  exchange.errorFormat = (exchange.operation ?? resource).errorFormat;
+  return resource;
 };
 
 const NOT_FOUND = new DomainError('not_found', 'Not found.');
 
-/** A service may have begun to offer more since it was asked last. */
+/** A service may have begun to offer more since it was asked last. Answers itself and gives null when there is no such operation. */
 const discover = async (exchange: Exchange, options: HandlerOptions): Promise<Operation | null> => {
   const { registry, poll, prefixes } = options;
   const owner = ownerOf(exchange.path, prefixes);
   const service = owner === GATEWAY ? null : owner;
   if (service !== null) await poll.discover(service);
-  const operation = route(exchange, options);
-  if (operation !== 'unknown') return operation;
-  const resource = registry.table.match(exchange.path);
-  if (resource === null && service !== null && !registry.knows(service)) fail(exchange, 'upstream-down');
+  const resource = lookUp(exchange, options);
+  if (exchange.operation !== null) return exchange.operation;
+  if (resource !== null && exchange.method === 'OPTIONS') answerOptions(exchange, resource.allow);
+  else if (resource === null && service !== null && !registry.knows(service)) fail(exchange, 'upstream-down');
   else refuse(exchange, { error: NOT_FOUND, headers: resource === null ? [] : ['Allow', resource.allow] });
   return null;
 };

@@ -1,15 +1,7 @@
 import { ErrorEnvelope } from '@bubbles/contracts/access.ts';
 import type { Dispatcher } from 'undici';
 import type { RetryBudget } from '../balancing/circuit-breaker.ts';
-import {
-  commonHeaders,
-  type Exchange,
-  fail,
-  type GatewayReason,
-  isOAuth,
-  REPLACED_CROSS_ORIGIN,
-  REPLACED_HEADERS,
-} from '../exchange/exchange.ts';
+import { commonHeaders, type Exchange, fail, type GatewayReason, REPLACED_CROSS_ORIGIN, REPLACED_HEADERS } from '../exchange/exchange.ts';
 import type { SlowAnswer, SlowReaders } from '../exchange/slow-readers.ts';
 import { forwardedResponseHeaders, type ResponseHeaders } from '../messages/header-rules.ts';
 import { isObject, parsedJson } from '../messages/json.ts';
@@ -116,6 +108,9 @@ interface HeldAnswer {
   readonly chunks: Buffer[];
   size: number;
 }
+
+/** A service that has too much to do says so before it knows what is asked of it, so in no form of the operation's. */
+const reasonIn = (headers: ResponseHeaders): GatewayReason => (headers['x-gateway-reason'] === 'overload' ? 'overload' : 'upstream-down');
 
 const OVER: UpstreamResult = { result: 'over' };
 const MAX_HELD_BYTES = 64 * 1024;
@@ -225,7 +220,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
 
   #finishHeld({ status, headers, chunks, size }: HeldAnswer): void {
     const body = Buffer.concat(chunks);
-    if (size > MAX_HELD_BYTES || !this.#isError(body)) fail(this.#exchange, 'upstream-down');
+    if (size > MAX_HELD_BYTES || !this.#isError(body, headers)) fail(this.#exchange, reasonIn(headers));
     else {
       this.#writeHead(status, headers);
       this.#exchange.res.end(body);
@@ -233,10 +228,11 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
   }
 
   /** Is it an error in the form that the operation answers errors in? */
-  #isError(body: Buffer): boolean {
-    if (this.#exchange.operation?.documented === false) return true;
+  #isError(body: Buffer, headers: ResponseHeaders): boolean {
+    const { errorFormat } = this.#exchange;
+    if (errorFormat === 'page') return String(headers['content-type']).startsWith('text/html');
     const said = parsedJson(body.toString());
-    if (isOAuth(this.#exchange)) return isObject(said) && typeof said['error'] === 'string';
+    if (errorFormat === 'rfc6749') return isObject(said) && typeof said['error'] === 'string';
     return ErrorEnvelope.safeParse(said).success;
   }
 

@@ -57,7 +57,7 @@ const GATEWAY_MARGIN_MS = 1000;
 
 /** What the gateway does for the route; none of it is shown to clients. */
 const gatewayMarks = (spec: AnySpec): JsonObject => {
-  const { guard, timeLimitMs, documented } = spec;
+  const { guard, timeLimitMs, documented, errorFormat = 'envelope' } = spec;
   const body = bodyOf(spec.body);
   const limitBytes = body?.kind === 'raw' ? body.limitBytes : spec.bodyLimitBytes;
   return {
@@ -65,6 +65,7 @@ const gatewayMarks = (spec: AnySpec): JsonObject => {
     'x-internal': guard.callers !== null,
     ...(limitBytes !== undefined && { 'x-gw-body-limit': limitBytes }),
     ...(timeLimitMs !== undefined && { 'x-gw-timeout': (timeLimitMs + GATEWAY_MARGIN_MS) / 1000 }),
+    ...(errorFormat !== 'envelope' && { 'x-gw-error-format': errorFormat }),
     ...(documented === false && { 'x-gw-undocumented': true }),
   };
 };

@@ -180,6 +180,7 @@ describe('the document of a route', () => {
       parameters: [{ name: 'x-mark', in: 'header', required: true }],
       'x-gw-timeout': 31,
       'x-gw-undocumented': true,
+      'x-gw-error-format': 'rfc6749',
       responses: { 400: { content: { 'application/json': { schema: { required: ['error', 'error_description'] } } } } },
     });
     expect(operationOf(route({ ...spec, errorFormat: 'page' }, () => Promise.resolve()))).toMatchObject({
