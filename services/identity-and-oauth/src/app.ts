@@ -1,16 +1,20 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { OAuthLifetimes } from './domain/grant.ts';
 import type {
   AccessTokenSigner,
   AccessTokenVerifier,
   AccountChanged,
   AccountStore,
   Assertions,
+  CodeStore,
   CredentialStore,
   Ed25519Key,
+  GrantStore,
   KeyUses,
   P256Key,
   RateWindows,
+  RefreshTokenStore,
   RevokedKeyStore,
   SessionStore,
   SigningKeys,
@@ -19,6 +23,7 @@ import type {
 import { readAccess } from './use-cases/access.ts';
 import { changeProfile, createAccount, getAccount, listAccounts, setAccountState } from './use-cases/accounts.ts';
 import { checkCredentials, checkForServices } from './use-cases/check-credentials.ts';
+import { sweepGrants } from './use-cases/grants.ts';
 import { createKey, grantKey, listKeys, revokeKey, sweepRevokedKeys } from './use-cases/keys.ts';
 import { endSession, startSession, sweepSessions } from './use-cases/sessions.ts';
 import { addChannel, changeTeam, createTeam, endMembership, getTeam, listTeams, setMembership, teamsOfCaller } from './use-cases/teams.ts';
@@ -39,6 +44,10 @@ interface AppPorts {
   readonly assertionKeys: SigningKeys<Ed25519Key>;
   readonly accessTokenSigner: AccessTokenSigner;
   readonly accessTokenKeys: SigningKeys<P256Key>;
+  readonly grants: GrantStore;
+  readonly codes: CodeStore;
+  readonly refreshTokens: RefreshTokenStore;
+  readonly lifetimes: OAuthLifetimes;
 }
 
 /** What identity can do. */
@@ -66,6 +75,8 @@ export const createApp = (ports: AppPorts) => ({
   startSession: startSession(ports),
   endSession: endSession(ports),
   sweepSessions: sweepSessions(ports),
+
+  sweepGrants: sweepGrants(ports),
 
   getTeam: getTeam(ports),
   listTeams: listTeams(ports),

@@ -18,21 +18,32 @@ describe('the environment of identity', () => {
     const config = readProcessConfig(identityAndOauth, env);
     expect(config).toMatchObject({
       publicBaseUrl: 'https://api.test',
-      values: { SEAL_KEYS: [{ id: 'k1' }] },
+      values: {
+        SEAL_KEYS: [{ id: 'k1' }],
+        OAUTH_ACCESS_TOKEN_LIFE: 3_600_000,
+        OAUTH_CODE_LIFE: 60_000,
+        OAUTH_REFRESH_LIFE: 2_592_000_000,
+        OAUTH_GRANT_LIFE: 31_536_000_000,
+        OAUTH_REFRESH_RACE_WINDOW: 2000,
+      },
       listen: { port: 8080 },
       ops: { port: 9090 },
     });
     expect([...config.callers.keys()]).toEqual(['gateway', 'operator']);
   });
 
-  it('gives access tokens an hour when nobody says otherwise, and a day at most', () => {
-    const lifeOf = (life?: string) =>
-      readProcessConfig(identityAndOauth, { ...env, ...(life !== undefined && { OAUTH_ACCESS_TOKEN_LIFE: life }) }).values[
-        'OAUTH_ACCESS_TOKEN_LIFE'
-      ];
-    expect([lifeOf(), lifeOf('1d')]).toEqual([3_600_000, 86_400_000]);
-    for (const life of ['25h', '0s', '999ms'])
-      expect(() => lifeOf(life)).toThrow('bad configuration: OAUTH_ACCESS_TOKEN_LIFE: must be from 1s to 1d');
+  it.each([
+    ['OAUTH_ACCESS_TOKEN_LIFE', '25h', 'must be at most 1d'],
+    ['OAUTH_ACCESS_TOKEN_LIFE', '59s', 'must be at least 1m'],
+    ['OAUTH_CODE_LIFE', '11m', 'must be at most 10m'],
+    ['OAUTH_REFRESH_RACE_WINDOW', '2m', 'must be at most 1m'],
+  ])('[OAUTH-10] refuses %s=%s', (name, value, reason) => {
+    expect(() => readProcessConfig(identityAndOauth, { ...env, [name]: value })).toThrow(`bad configuration: ${name}: ${reason}`);
+  });
+
+  it('[OAUTH-10] takes access tokens for a day, and a race window of nothing', () => {
+    const { values } = readProcessConfig(identityAndOauth, { ...env, OAUTH_ACCESS_TOKEN_LIFE: '1d', OAUTH_REFRESH_RACE_WINDOW: '0s' });
+    expect(values).toMatchObject({ OAUTH_ACCESS_TOKEN_LIFE: 86_400_000, OAUTH_REFRESH_RACE_WINDOW: 0 });
   });
 
   it('has no default for a secret, and names all that is missing at once', () => {

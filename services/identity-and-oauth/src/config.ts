@@ -1,11 +1,30 @@
-import { duration } from '@bubbles/kernel/config-values.ts';
+import { duration, sealKeys } from '@bubbles/kernel/config-values.ts';
+import { z } from 'zod';
+import type { OAuthLifetimes } from './domain/grant.ts';
 
 const SECOND_MS = 1000;
-const DAY_MS = 86_400_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 
-const between = (minMs: number, maxMs: number, rule: string) => duration().refine((ms) => ms >= minMs && ms <= maxMs, rule);
+const lasting = (shortest: readonly [ms: number, text: string], longest: readonly [ms: number, text: string]) =>
+  duration().pipe(z.number().min(shortest[0], `must be at least ${shortest[1]}`).max(longest[0], `must be at most ${longest[1]}`));
 
-/** How long what the OAuth server issues is good. */
-export const OAUTH_VARIABLES = {
-  OAUTH_ACCESS_TOKEN_LIFE: between(SECOND_MS, DAY_MS, 'must be from 1s to 1d').default(3_600_000),
+export const VARIABLES = {
+  // They seal the keys that sign assertions and access tokens; the first one seals.
+  SEAL_KEYS: sealKeys(),
+  OAUTH_ACCESS_TOKEN_LIFE: lasting([MINUTE_MS, '1m'], [DAY_MS, '1d']).default(60 * MINUTE_MS),
+  OAUTH_CODE_LIFE: lasting([SECOND_MS, '1s'], [10 * MINUTE_MS, '10m']).default(MINUTE_MS),
+  OAUTH_REFRESH_LIFE: lasting([MINUTE_MS, '1m'], [365 * DAY_MS, '365d']).default(30 * DAY_MS),
+  OAUTH_GRANT_LIFE: lasting([MINUTE_MS, '1m'], [3650 * DAY_MS, '3650d']).default(365 * DAY_MS),
+  OAUTH_REFRESH_RACE_WINDOW: lasting([0, '0s'], [MINUTE_MS, '1m']).default(2 * SECOND_MS),
 };
+
+type Values = { readonly [N in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[N]> };
+
+export const lifetimesOf = (values: Values): OAuthLifetimes => ({
+  accessTokenMs: values.OAUTH_ACCESS_TOKEN_LIFE,
+  codeMs: values.OAUTH_CODE_LIFE,
+  refreshTokenMs: values.OAUTH_REFRESH_LIFE,
+  grantMs: values.OAUTH_GRANT_LIFE,
+  refreshRaceWindowMs: values.OAUTH_REFRESH_RACE_WINDOW,
+});

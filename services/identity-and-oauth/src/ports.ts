@@ -181,30 +181,39 @@ export interface GrantStore {
   ofAccount(accountId: string): Promise<Grant[]>;
   /** False when the grant has ended. */
   extend(id: string, expiresAt: Date): Promise<boolean>;
-  /** Ends it for good; its codes and refresh tokens go with it. */
+  /** Ends it for good: its access tokens, refresh tokens and codes are worth nothing from then on. */
   end(id: string): Promise<void>;
   endOfClient(clientId: string): Promise<void>;
   /** Whether anybody has a grant for the client. */
   anyOfClient(clientId: string): Promise<boolean>;
   endOfAccount(accountId: string): Promise<void>;
+  /** How many were forgotten. */
+  forgetExpiredBefore(at: Date): Promise<number>;
 }
 
 export interface CodeStore {
   insert(code: AuthorizationCode): Promise<void>;
   get(hash: string): Promise<AuthorizationCode | null>;
+  /** How many were forgotten. */
+  forgetCreatedBefore(at: Date): Promise<number>;
 }
 
 export interface RefreshTokenStore {
-  insert(token: RefreshToken): Promise<void>;
+  /** Spends what the token is issued for in the same write: true for exactly one caller, ever. */
+  issue(token: RefreshToken): Promise<boolean>;
   get(hash: string): Promise<RefreshToken | null>;
-}
-
-export interface SpentTokens {
-  /** True for exactly one caller per hash: the insert of the hash as `_id`. When it was spent before, says when. */
-  claim(token: { readonly hash: string; readonly grantId: string; readonly at: Date; readonly keepUntil: Date }): Promise<Date | 'first'>;
+  /** What was issued for the code or token of this hash; null when it was never spent. */
+  issuedFor(spent: string): Promise<RefreshToken | null>;
+  /** Those that are kept no longer; how many were forgotten. */
+  forgetExpiredBefore(at: Date): Promise<number>;
 }
 
 export interface AccessTokenSigner {
   /** A JWT as RFC 9068 has it, with the grant's id as the claim `gid`. */
-  sign(of: { readonly grant: Grant; readonly scopes: readonly string[]; readonly at: Date }): Promise<string>;
+  sign(of: { readonly grant: Grant; readonly scopes: readonly string[]; readonly at: Date; readonly expiresAt: Date }): Promise<string>;
+}
+
+export interface AccessTokenReader {
+  /** The id of the grant of an access token that our issuer signed and that has not expired; null for any other text. */
+  grantOf(jwt: string): Promise<string | null>;
 }

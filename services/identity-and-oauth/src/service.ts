@@ -1,5 +1,4 @@
 import { createLoop, defineService } from '@bubbles/host/service.ts';
-import { sealKeys } from '@bubbles/kernel/config-values.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
@@ -18,7 +17,7 @@ import { createAssertionIssuer } from './adapters/signing/assertions.ts';
 import { createKeyRing, ED25519, ES256 } from './adapters/signing/key-ring.ts';
 import { openStores } from './adapters/store/stores.ts';
 import { type App, createApp } from './app.ts';
-import { OAUTH_VARIABLES } from './config.ts';
+import { lifetimesOf, VARIABLES } from './config.ts';
 
 const HOUR_MS = 3_600_000;
 /** How long a signing key is published after the last token that it signed has expired. */
@@ -30,17 +29,21 @@ const FLUSH_MS = 30_000;
 
 export const identityAndOauth = defineService({
   name: 'identity-and-oauth',
-  // SEAL_KEYS seal the keys that sign assertions and access tokens; the first one seals.
-  variables: { SEAL_KEYS: sealKeys(), ...OAUTH_VARIABLES },
+  variables: VARIABLES,
   asks: [],
   compose: (context) => {
     const { config, publicBaseUrl, clock, ids, log } = context;
     const stores = openStores(context);
     const seal = createSeal(config.SEAL_KEYS, ids.bytes);
-    const lifeMs = config.OAUTH_ACCESS_TOKEN_LIFE;
+    const lifetimes = lifetimesOf(config);
     const sealed = { seal, clock, ids };
     const assertionRing = createKeyRing({ ...sealed, keys: stores.assertionKeys, algorithm: ED25519, keepAfterMs: KEEP_ASSERTION_KEYS_MS });
-    const ring = createKeyRing({ ...sealed, keys: stores.accessTokenKeys, algorithm: ES256, keepAfterMs: lifeMs + CACHES_AND_SKEW_MS });
+    const ring = createKeyRing({
+      ...sealed,
+      keys: stores.accessTokenKeys,
+      algorithm: ES256,
+      keepAfterMs: lifetimes.accessTokenMs + CACHES_AND_SKEW_MS,
+    });
     const app = createApp({
       ...stores,
       clock,
@@ -49,10 +52,11 @@ export const identityAndOauth = defineService({
       // Nobody has signed an access token for this API yet.
       accessTokens: { verify: () => Promise.resolve(null) },
       rateWindows: createRateWindows(),
-      accessTokenSigner: createAccessTokenSigner({ ring, issuer: publicBaseUrl, lifeMs, ids }),
+      accessTokenSigner: createAccessTokenSigner({ ring, issuer: publicBaseUrl, ids }),
       accessTokenKeys: ring,
       assertions: createAssertionIssuer({ ring: assertionRing, clock }),
       assertionKeys: assertionRing,
+      lifetimes,
     });
     const flush = () => stores.keyUses.flush();
     const flusher = () => startLoop({ name: 'key-uses', clock, log, pollMs: FLUSH_MS, run: () => flush().then(() => null) });
@@ -86,4 +90,5 @@ const jobs = (app: App): readonly Job[] => [
   { name: 'rotate-access-token-keys', cron: '27 * * * *', run: app.rotateAccessTokenKeys },
   { name: 'sweep-sessions', cron: '43 3 * * *', run: app.sweepSessions },
   { name: 'sweep-revoked-keys', cron: '53 3 * * *', run: app.sweepRevokedKeys },
+  { name: 'sweep-grants', cron: '37 * * * *', run: app.sweepGrants },
 ];

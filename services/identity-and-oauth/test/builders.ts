@@ -1,7 +1,7 @@
 import { SCOPES } from '@bubbles/contracts/access.ts';
 import { type Account, type ActiveKey, newAccount } from '../src/domain/account.ts';
 import type { Credential } from '../src/domain/credential.ts';
-import type { Grant } from '../src/domain/grant.ts';
+import type { AuthorizationCode, Grant, RefreshToken } from '../src/domain/grant.ts';
 import type { RegisteredClient } from '../src/domain/oauth-client.ts';
 import type { Team } from '../src/domain/team.ts';
 import { hashToken, type Session } from '../src/domain/token.ts';
@@ -82,5 +82,27 @@ export const aClient = (overrides: Partial<RegisteredClient> = {}): RegisteredCl
   issuedAt: AT,
   authorized: false,
   lastUsedAt: AT,
+  ...overrides,
+});
+
+export const aCode = (overrides: Partial<AuthorizationCode> = {}): AuthorizationCode => ({
+  hash: hashToken('code-1'),
+  grantId: 'grant-1',
+  accountId: 'user-1',
+  createdAt: AT,
+  expiresAt: new Date(AT.getTime() + 60_000),
+  redirectUri: 'https://app.test/callback',
+  challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+  ...overrides,
+});
+
+export const aRefreshToken = (overrides: Partial<RefreshToken> = {}): RefreshToken => ({
+  issuedFor: hashToken('code-1'),
+  hash: hashToken('refresh-1'),
+  grantId: 'grant-1',
+  accountId: 'user-1',
+  createdAt: AT,
+  expiresAt: new Date(AT.getTime() + 30 * 86_400_000),
+  keepUntil: new Date(AT.getTime() + 30 * 86_400_000),
   ...overrides,
 });

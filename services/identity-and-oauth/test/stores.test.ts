@@ -9,6 +9,7 @@ import { afterAll } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { AT } from './builders.ts';
 import { fakeSigningKeyStore } from './fakes.ts';
+import { describeGrantStores } from './grant-suites.ts';
 import { describeRegisteredClientStore } from './oauth-client-suite.ts';
 import { describeSigningKeyStore, describeStores } from './store-suites.ts';
 
@@ -26,6 +27,7 @@ describeStores('the embedded store', onEmbedded);
 describeSigningKeyStore('the embedded store', async () => (await onEmbedded()).accessTokenKeys);
 describeSigningKeyStore('a fake', () => Promise.resolve(fakeSigningKeyStore()));
 describeRegisteredClientStore('the embedded store', async () => (await onEmbedded()).registeredClients);
+describeGrantStores('the embedded store', onEmbedded);
 
 const url = process.env['MONGODB_URL'];
 if (url !== undefined) {
@@ -39,4 +41,5 @@ if (url !== undefined) {
   describeStores('MongoDB', onMongo);
   describeSigningKeyStore('MongoDB', async () => (await onMongo()).accessTokenKeys);
   describeRegisteredClientStore('MongoDB', async () => (await onMongo()).registeredClients);
+  describeGrantStores('MongoDB', onMongo);
 }

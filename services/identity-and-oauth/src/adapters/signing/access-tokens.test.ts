@@ -18,13 +18,14 @@ const started = () => {
   const ids = systemIds();
   const seal = createSeal([{ id: 'k1', key: randomBytes(32) }], randomBytes);
   const ring = createKeyRing<P256Key>({ keys: fakeSigningKeyStore(), algorithm: ES256, keepAfterMs: LIFE_MS, seal, clock, ids });
-  return { ring, signer: createAccessTokenSigner({ ring, issuer: ISSUER, lifeMs: LIFE_MS, ids }) };
+  return { ring, signer: createAccessTokenSigner({ ring, issuer: ISSUER, ids }) };
 };
 
 describe('access tokens', () => {
   it('[OAUTH-07] are signed as RFC 9068 has it, with the grant that they belong to', async () => {
     const { ring, signer } = started();
-    const sign = () => signer.sign({ grant: aGrant(), scopes: ['bubbles:read', 'meetings:join'], at: AT });
+    const sign = () =>
+      signer.sign({ grant: aGrant(), scopes: ['bubbles:read', 'meetings:join'], at: AT, expiresAt: new Date(AT.getTime() + LIFE_MS) });
     const jwt = await sign();
     const [shown] = await ring.published();
     if (!shown) throw new Error('no key is published');

@@ -3,6 +3,7 @@ import { indexedCollections } from '@bubbles/store/indexed-collections.ts';
 import type { Ed25519Key, P256Key } from '../../ports.ts';
 import { openAccounts, openTeams } from './accounts.ts';
 import { openCredentials } from './credentials.ts';
+import { openGrants } from './grants.ts';
 import { openKeyUses } from './key-uses.ts';
 import { openOAuthClients } from './oauth-clients.ts';
 import { openSigningKeys } from './signing-keys.ts';
@@ -15,6 +16,7 @@ export const openStores = ({ database, ...options }: StoreContext) => {
     accounts: accounts.store,
     teams: openTeams(open, options),
     ...openCredentials(open, accounts.documents, options.clock),
+    ...openGrants(open),
     keyUses: openKeyUses(open),
     assertionKeys: openSigningKeys<Ed25519Key>(open, 'assertion_keys'),
     accessTokenKeys: openSigningKeys<P256Key>(open, 'oauth_signing_keys'),
