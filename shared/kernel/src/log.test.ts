@@ -86,6 +86,8 @@ describe('the log', () => {
     ['a store URL with two hosts', 'mongodb://u:hunter2@a:1,b:2/db?w=1', 'mongodb://[redacted]@a:1,b:2/db?w=1'],
     ['a password with an @', 'mongodb+srv://u:hun@hunter2@a/db', 'mongodb+srv://[redacted]@a/db'],
     ['a personal access token', 'token svc_pat_hunter2 is', 'token svc_pat_[redacted] is'],
+    ['an authorization code', 'code svc_code_hunter2 is', 'code svc_code_[redacted] is'],
+    ['a refresh token', 'token svc_refresh_hunter2 is', 'token svc_refresh_[redacted] is'],
     ['a session token', 'token svc_session_hunter2 is', 'token svc_session_[redacted] is'],
     ['a webhook secret', 'whsec_hunter2', 'whsec_[redacted]'],
     ['a bearer token', 'authorization: Bearer hunter2.a.b', 'authorization: Bearer [redacted]'],

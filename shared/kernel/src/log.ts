@@ -17,7 +17,7 @@ const HIDDEN = '[redacted]';
 /** User and password of a URL, and tokens by their prefix or scheme. Each pattern has a fixed start, so that no text is scanned twice. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/:\/\/[^\s/?#"'<>]*@/g, `://${HIDDEN}@`],
-  [/\b(svc_pat_|svc_session_|whsec_)[A-Za-z0-9_-]+/g, `$1${HIDDEN}`],
+  [/\b(svc_[a-z]+_|whsec_)[A-Za-z0-9_-]+/g, `$1${HIDDEN}`],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, `$1 ${HIDDEN}`],
   [
     /\b(code|token|access_token|refresh_token|client_secret|signup_session|code_verifier|password|passcode|pwd)=[^\s&"'#]+/gi,
