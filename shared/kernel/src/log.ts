@@ -14,23 +14,33 @@ export interface Log {
 
 const HIDDEN = '[redacted]';
 
-/** User and password of a URL, and tokens by their prefix or scheme. Each pattern has a fixed start, so that no text is scanned twice. */
+/** What a text may hold under a name and is nobody's business. */
+const SECRET_NAMES =
+  'code|token|access_token|refresh_token|id_token|registration_access_token|client_secret|client_assertion|csrf|signup_session|code_verifier|password|passcode|pwd';
+
+/** User and password of a URL, tokens by their prefix or scheme, cookies, and values by their name. Each pattern has a fixed start, so that no text is scanned twice. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/:\/\/[^\s/?#"'<>]*@/g, `://${HIDDEN}@`],
+  // Every kind of token of ours has a prefix of this form.
   [/\b(svc_[a-z]+_|whsec_)[A-Za-z0-9_-]+/g, `$1${HIDDEN}`],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, `$1 ${HIDDEN}`],
-  [
-    /\b(code|token|access_token|refresh_token|client_secret|signup_session|code_verifier|password|passcode|pwd)=[^\s&"'#]+/gi,
-    `$1=${HIDDEN}`,
-  ],
+  [/\b(Set-Cookie|Cookie): ?[^\r\n]+/gi, `$1: ${HIDDEN}`],
+  [/(__Host-[a-z-]+|\bsession)=[^\s;,"']+/gi, `$1=${HIDDEN}`],
+  [new RegExp(`\\b(${SECRET_NAMES})=[^\\s&"'#]+`, 'gi'), `$1=${HIDDEN}`],
+  [new RegExp(`"(${SECRET_NAMES})": ?"[^"]*`, 'gi'), `"$1":"${HIDDEN}`],
 ];
 
 /** Three or more parts between dots; a JWT may begin at any of them. */
 const DOTTED = /(?<![A-Za-z0-9_-])[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_.-]*/g;
 const JWT = /\beyJ.*/;
 
+/** Every secret that is looked for has one of these. Most fields have none: a method, a status, an id. */
+const MAY_HOLD_SECRET = /[=:._\s]/;
+
 /** The last line of defence against secrets in log lines, such as those that drivers put into their messages. */
-export const redacted = (text: string): string =>
+export const redacted = (text: string): string => (MAY_HOLD_SECRET.test(text) ? withoutSecrets(text) : text);
+
+const withoutSecrets = (text: string): string =>
   SECRETS.reduce((safe, [pattern, replacement]) => safe.replace(pattern, replacement), text).replace(DOTTED, (parts) =>
     parts.replace(JWT, HIDDEN),
   );
@@ -58,7 +68,7 @@ export interface LogOptions {
 }
 
 /** Fields with these names never carry their value, whatever it is. */
-const SECRET_FIELD = /authorization|cookie|password|passcode|secret|token|signup_session|code_verifier|assertion/i;
+const SECRET_FIELD = /authorization|cookie|password|passcode|secret|token|csrf|signup_session|code_verifier|assertion/i;
 const MAX_DEPTH = 6;
 
 /** The stack frames of one fault are written this often; the lines in between have a count of repeats instead. */

@@ -3,7 +3,7 @@ import { type Checks, type Lab, request } from './lab.ts';
 
 /** Tokens, secrets and what goes with them, however they came into a line. What the last line of defence has hidden is no secret any more. */
 const SECRET =
-  /(svc_pat_|svc_session_|whsec_)[A-Za-z0-9+/_=-]{4,}|Bearer\s+(?!\[redacted\])[A-Za-z0-9._~+/-]{8,}|eyJ[A-Za-z0-9_-]{10,}\.|(client_secret|code|signup_session|refresh_token|access_token)=(?!\[redacted\])[^\s"&]/;
+  /(svc_[a-z]+_|whsec_)[A-Za-z0-9+/_=-]{4,}|Bearer\s+(?!\[redacted\])[A-Za-z0-9._~+/-]{8,}|eyJ[A-Za-z0-9_-]{10,}\.|(client_secret|code|signup_session|refresh_token|access_token|csrf|session)=(?!\[redacted\])[^\s"&]/;
 
 export const linesOf = ({ sandbox }: Pick<Lab, 'sandbox'>): string[] =>
   sandbox
