@@ -5,6 +5,7 @@ import { prefixesIn } from '@bubbles/gateway/documents/ownership.ts';
 import { type Gateway, startGateway } from '@bubbles/gateway/gateway.ts';
 import type { ServiceDefinition } from '@bubbles/host/service.ts';
 import { type Address, type HeldPort, holdPort } from '@bubbles/http/wire/listen.ts';
+import { identityAndOauthWith } from '@bubbles/identity-and-oauth/service.ts';
 import { keyedMutex } from '@bubbles/kernel/concurrency.ts';
 import { errorCode } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
@@ -129,13 +130,14 @@ const controlOf = ({ store, address, clock, settle, services, gateway }: Control
   },
 });
 
-/** What the sandbox alone lets the dispatcher do: receivers on this machine, and none of them one of ours. */
-const definitionsOf = (product: Product, strictReceivers: boolean, ownPorts: () => ReadonlySet<number>): readonly ServiceDefinition[] => {
-  const dispatcher = webhooksDispatcherWith(({ receivers, ...config }) => ({
-    ...config,
-    receivers: { ...receivers, loopback: !strictReceivers, offline: true, ownPorts },
-  }));
-  return product.definitions.map((definition) => (definition.name === dispatcher.name ? dispatcher : definition));
+/** What the sandbox alone admits: receivers and client metadata documents on this machine, and none of them one of ours. */
+const definitionsOf = (product: Product, strict: boolean, ownPorts: () => ReadonlySet<number>): readonly ServiceDefinition[] => {
+  const local = { loopback: !strict, offline: true, ownPorts };
+  const changed: readonly ServiceDefinition[] = [
+    webhooksDispatcherWith(({ receivers, ...config }) => ({ ...config, receivers: { ...receivers, ...local } })),
+    identityAndOauthWith(({ documents, ...config }) => ({ ...config, documents: documents && { ...documents, ...local } })),
+  ];
+  return product.definitions.map((definition) => changed.find(({ name }) => name === definition.name) ?? definition);
 };
 
 interface StartContext {

@@ -12,6 +12,7 @@ import type {
   Ed25519Key,
   GrantStore,
   KeyUses,
+  OAuthClients,
   P256Key,
   RateWindows,
   RefreshTokenStore,
@@ -37,6 +38,7 @@ interface AppPorts {
   readonly sessions: SessionStore;
   readonly revokedKeys: RevokedKeyStore;
   readonly keyUses: KeyUses;
+  readonly clients: OAuthClients;
   readonly credentials: CredentialStore;
   readonly accessTokens: AccessTokenVerifier;
   readonly rateWindows: RateWindows;

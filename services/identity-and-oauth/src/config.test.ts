@@ -1,6 +1,10 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readProcessConfig } from '@bubbles/host/variables.ts';
+import { readConfig } from '@bubbles/kernel/config.ts';
+import { testData } from '@bubbles/testing/test-data.ts';
 import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { configOf, VARIABLES } from './config.ts';
 import { identityAndOauth } from './service.ts';
 
 const spki = () => generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
@@ -44,6 +48,25 @@ describe('the environment of identity', () => {
   it('[OAUTH-10] takes access tokens for a day, and a race window of nothing', () => {
     const { values } = readProcessConfig(identityAndOauth, { ...env, OAUTH_ACCESS_TOKEN_LIFE: '1d', OAUTH_REFRESH_RACE_WINDOW: '0s' });
     expect(values).toMatchObject({ OAUTH_ACCESS_TOKEN_LIFE: 86_400_000, OAUTH_REFRESH_RACE_WINDOW: 0 });
+  });
+
+  it('fetches client metadata documents from public addresses, unless it is told otherwise', () => {
+    const documentsOf = (given: Record<string, string>) =>
+      configOf(readConfig(z.object(VARIABLES), { SEAL_KEYS: env.SEAL_KEYS, ...given })).documents;
+    const publicOnly = { allow: [], deny: [], extraCa: [], http: false, loopback: false, offline: false };
+    expect(documentsOf({})).toEqual(publicOnly);
+    expect(documentsOf({ OAUTH_CLIENT_DOCUMENTS: '0' })).toBeNull();
+    const ca = testData('certificates/ca.pem');
+    const given = { OAUTH_CLIENT_DOCUMENTS_ALLOW_CIDRS: '10.1.0.0/16, fd00::/8', OAUTH_CLIENT_DOCUMENTS_DENY_CIDRS: '1.0.0.0/8' };
+    expect(documentsOf({ ...given, OAUTH_CLIENT_DOCUMENTS_EXTRA_CA: ca })).toEqual({
+      ...publicOnly,
+      allow: ['10.1.0.0/16', 'fd00::/8'],
+      deny: ['1.0.0.0/8'],
+      extraCa: [ca],
+    });
+    for (const networks of ['10.0.0.1', '10.0.0.0/33', '10.0.0.0/', 'local/8'])
+      expect(() => documentsOf({ OAUTH_CLIENT_DOCUMENTS_DENY_CIDRS: networks })).toThrow('OAUTH_CLIENT_DOCUMENTS_DENY_CIDRS: must be');
+    expect(() => documentsOf({ OAUTH_CLIENT_DOCUMENTS_EXTRA_CA: 'ca.pem' })).toThrow('must be certificates in PEM');
   });
 
   it('has no default for a secret, and names all that is missing at once', () => {

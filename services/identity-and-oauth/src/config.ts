@@ -1,4 +1,5 @@
-import { duration, sealKeys } from '@bubbles/kernel/config-values.ts';
+import type { Destinations } from '@bubbles/address-guard/destination-url.ts';
+import { certificates, duration, flag, networkList, sealKeys } from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
 import type { OAuthLifetimes } from './domain/grant.ts';
 
@@ -17,6 +18,11 @@ export const VARIABLES = {
   OAUTH_REFRESH_LIFE: lasting([MINUTE_MS, '1m'], [365 * DAY_MS, '365d']).default(30 * DAY_MS),
   OAUTH_GRANT_LIFE: lasting([MINUTE_MS, '1m'], [3650 * DAY_MS, '3650d']).default(365 * DAY_MS),
   OAUTH_REFRESH_RACE_WINDOW: lasting([0, '0s'], [MINUTE_MS, '1m']).default(2 * SECOND_MS),
+  // Whether client metadata documents are fetched, and from where.
+  OAUTH_CLIENT_DOCUMENTS: flag().default(true),
+  OAUTH_CLIENT_DOCUMENTS_ALLOW_CIDRS: networkList().default([]),
+  OAUTH_CLIENT_DOCUMENTS_DENY_CIDRS: networkList().default([]),
+  OAUTH_CLIENT_DOCUMENTS_EXTRA_CA: certificates().nullable().default(null),
 };
 
 type Values = { readonly [N in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[N]> };
@@ -27,4 +33,24 @@ export const lifetimesOf = (values: Values): OAuthLifetimes => ({
   refreshTokenMs: values.OAUTH_REFRESH_LIFE,
   grantMs: values.OAUTH_GRANT_LIFE,
   refreshRaceWindowMs: values.OAUTH_REFRESH_RACE_WINDOW,
+});
+
+/** What the sandbox sets in its own way. */
+export interface Config {
+  /** From where client metadata documents may be fetched; null when they are turned off. */
+  readonly documents: Destinations | null;
+}
+
+/** As in production. */
+export const configOf = (values: Values): Config => ({
+  documents: values.OAUTH_CLIENT_DOCUMENTS
+    ? {
+        allow: values.OAUTH_CLIENT_DOCUMENTS_ALLOW_CIDRS,
+        deny: values.OAUTH_CLIENT_DOCUMENTS_DENY_CIDRS,
+        extraCa: values.OAUTH_CLIENT_DOCUMENTS_EXTRA_CA === null ? [] : [values.OAUTH_CLIENT_DOCUMENTS_EXTRA_CA],
+        http: false,
+        loopback: false,
+        offline: false,
+      }
+    : null,
 });

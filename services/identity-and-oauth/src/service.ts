@@ -1,8 +1,9 @@
-import { createLoop, defineService } from '@bubbles/host/service.ts';
+import { type Composition, createLoop, defineService, type ServiceContext } from '@bubbles/host/service.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import { accountChanged } from './adapters/bus/events.ts';
+import { openClients } from './adapters/client-documents/clients.ts';
 import { accountRoutes } from './adapters/http/account.ts';
 import { adminAccountRoutes } from './adapters/http/admin-accounts.ts';
 import { adminTeamRoutes } from './adapters/http/admin-teams.ts';
@@ -17,7 +18,7 @@ import { createAssertionIssuer } from './adapters/signing/assertions.ts';
 import { createKeyRing, ED25519, ES256 } from './adapters/signing/key-ring.ts';
 import { openStores } from './adapters/store/stores.ts';
 import { type App, createApp } from './app.ts';
-import { lifetimesOf, VARIABLES } from './config.ts';
+import { type Config, configOf, lifetimesOf, VARIABLES } from './config.ts';
 
 const HOUR_MS = 3_600_000;
 /** How long a signing key is published after the last token that it signed has expired. */
@@ -27,63 +28,73 @@ const KEEP_ASSERTION_KEYS_MS = 2 * HOUR_MS;
 /** Half of the minute within which a use of a key shows. */
 const FLUSH_MS = 30_000;
 
-export const identityAndOauth = defineService({
-  name: 'identity-and-oauth',
-  variables: VARIABLES,
-  asks: [],
-  compose: (context) => {
-    const { config, publicBaseUrl, clock, ids, log } = context;
-    const stores = openStores(context);
-    const seal = createSeal(config.SEAL_KEYS, ids.bytes);
-    const lifetimes = lifetimesOf(config);
-    const sealed = { seal, clock, ids };
-    const assertionRing = createKeyRing({ ...sealed, keys: stores.assertionKeys, algorithm: ED25519, keepAfterMs: KEEP_ASSERTION_KEYS_MS });
-    const ring = createKeyRing({
-      ...sealed,
-      keys: stores.accessTokenKeys,
-      algorithm: ES256,
-      keepAfterMs: lifetimes.accessTokenMs + CACHES_AND_SKEW_MS,
-    });
-    const app = createApp({
-      ...stores,
-      clock,
-      ids,
-      accountChanged,
-      // Nobody has signed an access token for this API yet.
-      accessTokens: { verify: () => Promise.resolve(null) },
-      rateWindows: createRateWindows(),
-      accessTokenSigner: createAccessTokenSigner({ ring, issuer: publicBaseUrl, ids }),
-      accessTokenKeys: ring,
-      assertions: createAssertionIssuer({ ring: assertionRing, clock }),
-      assertionKeys: assertionRing,
-      lifetimes,
-    });
-    const flush = () => stores.keyUses.flush();
-    const flusher = () => startLoop({ name: 'key-uses', clock, log, pollMs: FLUSH_MS, run: () => flush().then(() => null) });
-    const guards = ownGuards(app);
-    return {
-      seal,
-      routes: [
-        ...accountRoutes(app, guards),
-        ...apiKeyRoutes(app, guards),
-        ...discoveryRoutes(publicBaseUrl),
-        ...jwksRoutes(app),
-        ...internalRoutes(app),
-        ...adminAccountRoutes(app),
-        ...adminTeamRoutes(app),
-      ],
-      outboxes: stores.relayed,
-      jobs: jobs(app),
-      loops: [createLoop(flusher)],
-      ensureIndexes: stores.ensureIndexes,
-      // Keys that sign, opened with our master key: else no request could be vouched for.
-      check: async () => {
-        await Promise.all([assertionRing.current(), ring.current()]);
-      },
-      close: flush,
-    };
-  },
-});
+const compose = (context: ServiceContext<typeof VARIABLES>, { documents }: Config): Composition => {
+  const { config, publicBaseUrl, clock, ids, log } = context;
+  const stores = openStores(context);
+  const seal = createSeal(config.SEAL_KEYS, ids.bytes);
+  const lifetimes = lifetimesOf(config);
+  const sealed = { seal, clock, ids };
+  const assertionRing = createKeyRing({ ...sealed, keys: stores.assertionKeys, algorithm: ED25519, keepAfterMs: KEEP_ASSERTION_KEYS_MS });
+  const ring = createKeyRing({
+    ...sealed,
+    keys: stores.accessTokenKeys,
+    algorithm: ES256,
+    keepAfterMs: lifetimes.accessTokenMs + CACHES_AND_SKEW_MS,
+  });
+  const clients = openClients({ registered: stores.registeredClients, documents, clock, log });
+  const app = createApp({
+    ...stores,
+    clients,
+    clock,
+    ids,
+    accountChanged,
+    // Nobody has signed an access token for this API yet.
+    accessTokens: { verify: () => Promise.resolve(null) },
+    rateWindows: createRateWindows(),
+    accessTokenSigner: createAccessTokenSigner({ ring, issuer: publicBaseUrl, ids }),
+    accessTokenKeys: ring,
+    assertions: createAssertionIssuer({ ring: assertionRing, clock }),
+    assertionKeys: assertionRing,
+    lifetimes,
+  });
+  const flush = () => stores.keyUses.flush();
+  const flusher = () => startLoop({ name: 'key-uses', clock, log, pollMs: FLUSH_MS, run: () => flush().then(() => null) });
+  const guards = ownGuards(app);
+  return {
+    seal,
+    routes: [
+      ...accountRoutes(app, guards),
+      ...apiKeyRoutes(app, guards),
+      ...discoveryRoutes(publicBaseUrl),
+      ...jwksRoutes(app),
+      ...internalRoutes(app),
+      ...adminAccountRoutes(app),
+      ...adminTeamRoutes(app),
+    ],
+    outboxes: stores.relayed,
+    jobs: jobs(app),
+    loops: [createLoop(flusher)],
+    ensureIndexes: stores.ensureIndexes,
+    // Keys that sign, opened with our master key: else no request could be vouched for.
+    check: async () => {
+      await Promise.all([assertionRing.current(), ring.current()]);
+    },
+    close: async () => {
+      await Promise.all([flush(), clients.close()]);
+    },
+  };
+};
+
+/** `change` sets what has no variable, such as the client metadata documents that the sandbox admits. */
+export const identityAndOauthWith = (change: (config: Config) => Config) =>
+  defineService({
+    name: 'identity-and-oauth',
+    variables: VARIABLES,
+    asks: [],
+    compose: (context) => compose(context, change(configOf(context.config))),
+  });
+
+export const identityAndOauth = identityAndOauthWith((config) => config);
 
 const jobs = (app: App): readonly Job[] => [
   { name: 'rotate-assertion-keys', cron: '17 * * * *', run: app.rotateAssertionKeys },

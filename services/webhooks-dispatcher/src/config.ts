@@ -1,7 +1,6 @@
-import { X509Certificate } from 'node:crypto';
-import { addressList } from '@bubbles/address-guard/public-address.ts';
+import type { Destinations } from '@bubbles/address-guard/destination-url.ts';
 import type { ServiceContext } from '@bubbles/host/service.ts';
-import { base64Key, baseUrl, commaList, flag, localValues, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
+import { base64Key, baseUrl, certificates, flag, localValues, networkList, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import type { SealKey } from '@bubbles/kernel/seal.ts';
 import { z } from 'zod';
 import type { DeliveryLoopLimits } from './delivery-loop/delivery-loop.ts';
@@ -18,21 +17,7 @@ export interface Config {
   readonly sealKeys: readonly SealKey[];
   /** Authenticate the cursors of the delivery log. */
   readonly cursorKeys: { readonly current: Buffer; readonly previous: Buffer | null };
-  readonly receivers: {
-    /** Networks that may be dialled although they are not public. */
-    readonly allow: readonly string[];
-    /** Networks that may not be dialled although they are public. */
-    readonly deny: readonly string[];
-    readonly http: boolean;
-    /** Loopback literals and `localhost`: the sandbox. */
-    readonly loopback: boolean;
-    /** Ports of this machine where the product itself listens, which are never receivers: the sandbox. */
-    readonly ownPorts?: (() => ReadonlySet<number>) | undefined;
-    /** There may be no name servers: names do not resolve then. Otherwise deliveries wait for name servers to come back. */
-    readonly offline: boolean;
-    /** Certificate authorities beside the built-in ones, PEM. */
-    readonly extraCa: readonly string[];
-  };
+  readonly receivers: Destinations;
   readonly timing: {
     readonly deadlineMs: number;
     readonly connectMs: number;
@@ -72,25 +57,6 @@ const MAX_USER_AGENT = 256;
 /** What every server takes as the value of a header (RFC 9110, 5.5). */
 const FIELD_VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
-const networks = () => commaList().refine(areNetworks, 'must be a comma-separated list of networks such as 10.0.0.0/8').default([]);
-
-const areNetworks = (cidrs: readonly string[]): boolean => {
-  try {
-    addressList(cidrs);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-const isCertificate = (text: string): boolean => {
-  try {
-    return new X509Certificate(text).subject !== undefined;
-  } catch {
-    return false;
-  }
-};
-
 export const VARIABLES = {
   APP_BASE_URL: baseUrl().nullable().default(null).register(localValues, { kind: 'text', text: 'https://app.example.com' }),
   SEAL_KEYS: sealKeys(),
@@ -106,10 +72,10 @@ export const VARIABLES = {
     .max(MAX_USER_AGENT, `must have at most ${MAX_USER_AGENT} characters`)
     .regex(FIELD_VALUE, 'must be printable ASCII without a blank at either end')
     .default('recordings-webhooks/1'),
-  WEBHOOK_ALLOW_CIDRS: networks(),
-  WEBHOOK_DENY_CIDRS: networks(),
+  WEBHOOK_ALLOW_CIDRS: networkList().default([]),
+  WEBHOOK_DENY_CIDRS: networkList().default([]),
   WEBHOOK_ALLOW_HTTP: flag().default(false),
-  WEBHOOK_EXTRA_CA: z.string().refine(isCertificate, 'must be certificates in PEM').nullable().default(null),
+  WEBHOOK_EXTRA_CA: certificates().nullable().default(null),
   WEBHOOK_MAX_PER_USER: wholeNumber(1, MAX_QUOTA).default(DEFAULT_QUOTA.perUser),
   WEBHOOK_MAX_PER_TEAM: wholeNumber(1, MAX_QUOTA).default(DEFAULT_QUOTA.perTeam),
   WEBHOOK_TESTS_PER_MINUTE: wholeNumber(1, MAX_TESTS).default(DEFAULT_QUOTA.testsPerMinute),

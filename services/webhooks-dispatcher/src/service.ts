@@ -1,5 +1,4 @@
-import type { DestinationPolicy } from '@bubbles/address-guard/destination-url.ts';
-import { addressPolicy } from '@bubbles/address-guard/public-address.ts';
+import { type DestinationPolicy, policyOf } from '@bubbles/address-guard/destination-url.ts';
 import { createResolver } from '@bubbles/address-guard/resolver.ts';
 import { type Composition, createLoop, defineService, type Infra, type ServiceContext } from '@bubbles/host/service.ts';
 import { cursorsWith } from '@bubbles/kernel/cursors.ts';
@@ -17,13 +16,6 @@ import { createAccess, createReadability } from './adapters/services/peers.ts';
 import { openStores } from './adapters/store/stores.ts';
 import { type App, createApp } from './app.ts';
 import { type Config, checkTiming, configOf, VARIABLES } from './config.ts';
-
-const receiverPolicy = ({ receivers }: Config): DestinationPolicy => ({
-  addresses: addressPolicy(receivers),
-  http: receivers.http,
-  loopback: receivers.loopback,
-  ownPorts: receivers.ownPorts,
-});
 
 const posting = (config: Config, policy: DestinationPolicy) =>
   createReceiver({
@@ -68,7 +60,7 @@ const compose = (config: Config, context: ServiceContext<typeof VARIABLES>): Com
   checkTiming(config);
   const { clock, ids, log, database, client, metrics } = context;
   const kept = openStores(database);
-  const receivers = receiverPolicy(config);
+  const receivers = policyOf(config.receivers);
   const seal = createSeal(config.sealKeys, ids.bytes);
   const posts = posting(config, receivers);
   const app = createApp({

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import { type AddressPolicy, isLoopbackAddress } from './public-address.ts';
+import { type AddressPolicy, addressPolicy, isLoopbackAddress } from './public-address.ts';
 
 /** Which URLs may be called, beside public ones over https. */
 export interface DestinationPolicy {
@@ -12,6 +12,25 @@ export interface DestinationPolicy {
   /** Ports of this machine on which the product itself listens; they may not be called: the sandbox. */
   readonly ownPorts?: (() => ReadonlySet<number>) | undefined;
 }
+
+/** What an operator, or the sandbox, says of the destinations of a service. */
+export interface Destinations extends Omit<DestinationPolicy, 'addresses'> {
+  /** Networks that may be dialled although they are not public. */
+  readonly allow: readonly string[];
+  /** Networks that may not be dialled although they are public. */
+  readonly deny: readonly string[];
+  /** There may be no name servers: names do not resolve then. Otherwise work waits for name servers to come back. */
+  readonly offline: boolean;
+  /** Certificate authorities beside the built-in ones, PEM. */
+  readonly extraCa: readonly string[];
+}
+
+export const policyOf = ({ allow, deny, http, loopback, ownPorts }: Destinations): DestinationPolicy => ({
+  addresses: addressPolicy({ allow, deny }),
+  http,
+  loopback,
+  ownPorts,
+});
 
 /** Counted in the URL as it is sent: without fragment, percent-encoded, the host in ASCII. */
 const MAX_URL_CHARACTERS = 2048;

@@ -33,7 +33,7 @@ const GLOBAL_UNICAST_6 = ['2000::/3'] as const;
 const family = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 /** Throws when an entry is not of the form `address/bits`. */
-export function addressList(cidrs: readonly string[]): BlockList {
+function addressList(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const cidr of cidrs) {
     const [network = '', bits = ''] = cidr.split('/');

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { SEAL_KEY_BYTES, type SealKey } from './seal.ts';
@@ -107,6 +107,17 @@ const privateKeyFrom = (text: string): KeyObject | null =>
 const publicKeyFrom = (text: string): KeyObject | null =>
   keyFrom(() => createPublicKey(isPem(text) ? text : { key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' }));
 
+const isCertificate = (text: string): boolean => {
+  try {
+    return new X509Certificate(text).subject !== undefined;
+  } catch {
+    return false;
+  }
+};
+
+/** Of authorities that are trusted beside the built-in ones. */
+export const certificates = () => z.string().refine(isCertificate, 'must be certificates in PEM');
+
 /** An Ed25519 private key: PEM, or PKCS#8 DER in base64. */
 export const signingKey = () => parsedText('must be an Ed25519 private key, PEM or base64 of PKCS#8', privateKeyFrom);
 
@@ -138,6 +149,13 @@ export const peerList = () =>
     for (const item of text.split(',').map((part) => part.trim())) if (item !== '' && !addNetwork(networks, item)) return null;
     return { has: (address) => isIP(address) !== 0 && networks.check(address, familyOf(address)) };
   });
+
+/** `10.0.0.0/8, fd00::/8`, as they were written. */
+export const networkList = () =>
+  commaList().refine(
+    (networks) => networks.every((network) => network.includes('/') && addNetwork(new BlockList(), network)),
+    'must be a comma-separated list of networks such as 10.0.0.0/8',
+  );
 
 const addNetwork = (networks: BlockList, item: string): boolean => {
   const [, address, bits] = /^([0-9a-f.:]+)(?:\/(\d{1,3}))?$/i.exec(item) ?? [];

@@ -1,0 +1,93 @@
+import { isIP } from 'node:net';
+import { bare, type DestinationPolicy, destinationUrl, isLoopbackHost } from '@bubbles/address-guard/destination-url.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { singleFlight } from '@bubbles/kernel/concurrency.ts';
+import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
+import { createTwoGenerationCache } from '@bubbles/kernel/two-generation-cache.ts';
+import { clientOfDocument } from '../../domain/client-document.ts';
+import type { OAuthClient } from '../../domain/oauth-client.ts';
+import type { FetchedDocument } from './fetch-document.ts';
+
+/** How long a document is kept, whatever its server says; and when it says nothing. */
+const KEPT_SECONDS = { least: 60, most: 24 * 60 * 60, usual: 5 * 60 } as const;
+/** How long a URL that led to no client is not asked again: that keeps nobody out for longer, and a flood from their server. */
+const REFUSED_MS = 10_000;
+const MAX_KNOWN = 2000;
+const WINDOW_MS = 60_000;
+const LIMITS = { perHost: 20, overAll: 600 } as const;
+
+const NOT_A_DOCUMENT_URL =
+  'client_id: must be an https URL as browsers write it, with a path and without port, IP address, query, fragment, user or dot segments.';
+
+/** By simple string comparison (RFC 3986, 6.2.1): a URL in any other spelling than the parser's hides something. */
+const documentUrl = (id: string, policy: DestinationPolicy): URL => {
+  const url = destinationUrl('client_id', id, policy);
+  const isExempt = policy.loopback && isLoopbackHost(url.hostname);
+  const isPlain = url.href === id && url.pathname !== '/' && !/[?#]/.test(id);
+  if (isPlain && (isExempt || (url.port === '' && isIP(bare(url.hostname)) === 0))) return url;
+  throw new DomainError('invalid', NOT_A_DOCUMENT_URL);
+};
+
+/** Counts the fetches of the last minute in this process; there are never more than the limit over all. */
+const createFetchLimit = (clock: Clock): ((host: string) => void) => {
+  let fetches: { readonly host: string; readonly atMs: number }[] = [];
+  return (host) => {
+    const nowMs = clock.monotonic();
+    fetches = fetches.filter(({ atMs }) => nowMs - atMs < WINDOW_MS);
+    const ofHost = fetches.filter((fetched) => fetched.host === host);
+    const [first] = ofHost.length >= LIMITS.perHost ? ofHost : fetches.length >= LIMITS.overAll ? fetches : [];
+    if (first !== undefined)
+      throw new DomainError('rate_limited', 'Too many metadata documents were asked for. Wait before the next try.', {
+        retryAfterSeconds: Math.ceil((first.atMs + WINDOW_MS - nowMs) / 1000),
+      });
+    fetches.push({ host, atMs: nowMs });
+  };
+};
+
+interface ClientDocumentsOptions {
+  readonly fetch: (url: URL) => Promise<FetchedDocument>;
+  readonly policy: DestinationPolicy;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface Known {
+  readonly client: OAuthClient | DomainError;
+  readonly untilMs: number;
+}
+
+/** The client whose metadata document is at that URL; rejects with `invalid` when there is none. */
+export const createClientDocuments = ({ fetch, policy, clock, log }: ClientDocumentsOptions): ((url: string) => Promise<OAuthClient>) => {
+  const known = createTwoGenerationCache<Known>(KEPT_SECONDS.most * 1000, MAX_KNOWN);
+  const countFetch = createFetchLimit(clock);
+  const keep = (id: string, client: Known['client'], forMs: number) => {
+    const nowMs = clock.monotonic();
+    known.set(id, { client, untilMs: nowMs + forMs }, nowMs);
+  };
+
+  const load = singleFlight(async (id: string): Promise<OAuthClient> => {
+    const url = documentUrl(id, policy);
+    countFetch(url.host);
+    try {
+      const { fields, maxAgeSeconds } = await fetch(url);
+      const client = clientOfDocument(id, fields, clock.now());
+      const seconds = Math.min(Math.max(maxAgeSeconds ?? KEPT_SECONDS.usual, KEPT_SECONDS.least), KEPT_SECONDS.most);
+      keep(id, client, seconds * 1000);
+      return client;
+    } catch (error) {
+      if (isDomainError(error) && error.kind === 'invalid') {
+        log.info('client metadata document refused', { host: url.host, reason: error.message, error: error.cause });
+        keep(id, error, REFUSED_MS);
+      }
+      throw error;
+    }
+  });
+
+  return (id) => {
+    const nowMs = clock.monotonic();
+    const kept = known.get(id, nowMs);
+    if (kept === null || kept.untilMs <= nowMs) return load(id);
+    return isDomainError(kept.client) ? Promise.reject(kept.client) : Promise.resolve(kept.client);
+  };
+};
