@@ -6,6 +6,12 @@ export interface Parameter {
   readonly schema: Json;
 }
 
+/** What stands in a body: of requests JSON or a form, of answers also a page. */
+export interface Content {
+  readonly mediaType: string;
+  readonly schema: Json;
+}
+
 /** One method of one path, as the served document tells it. */
 export interface Operation {
   readonly id: string;
@@ -13,9 +19,9 @@ export interface Operation {
   readonly path: string;
   readonly parameters: readonly Parameter[];
   /** Of the body; null when it takes none. */
-  readonly body: Json | null;
-  /** By status: the schema of the body, null for none. */
-  readonly answers: ReadonlyMap<number, Json | null>;
+  readonly body: Content | null;
+  /** By status; null for an answer without a body. */
+  readonly answers: ReadonlyMap<number, Content | null>;
 }
 
 const jsonAt = (value: unknown, ...names: readonly string[]): Json | null => {
@@ -23,9 +29,12 @@ const jsonAt = (value: unknown, ...names: readonly string[]): Json | null => {
   return isJson(found) ? found : null;
 };
 
-const contentOf = (part: unknown): Json | null => jsonAt(part, 'content', 'application/json', 'schema');
+function contentOf(part: unknown): Content | null {
+  const [mediaType] = Object.keys(jsonAt(part, 'content') ?? {});
+  return mediaType === undefined ? null : { mediaType, schema: jsonAt(part, 'content', mediaType, 'schema') ?? {} };
+}
 
-function answersOf(document: Json, responses: Json): Map<number, Json | null> {
+function answersOf(document: Json, responses: Json): Map<number, Content | null> {
   return new Map(
     Object.entries(responses).map(([status, response]) => {
       const reference = isJson(response) ? response['$ref'] : undefined;

@@ -107,18 +107,31 @@ function queryOf(document: Json, parameters: readonly Parameter[], pool: Pool): 
   return fc.tuple(...known, stray).map((pairs) => pairs.filter((pair) => pair !== null).join('&'));
 }
 
-function bodyOf(document: Json, { method, body: schema }: Operation, pool: Pool): fc.Arbitrary<string | null> {
+const FORM = 'application/x-www-form-urlencoded';
+
+/** A form as browsers write it; what is no object, as it is. */
+function formOf(value: unknown): string {
+  if (!isJson(value)) return String(value);
+  const pairs = Object.entries(value).flatMap(([name, values]) => [values].flat().map((one) => `${name}=${rawText(textOf(one))}`));
+  return pairs.join('&');
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+function bodyOf(document: Json, { method, body }: Operation, pool: Pool): fc.Arbitrary<string | null> {
   if (method === 'GET') return fc.constant(null);
-  if (schema === null) return fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, hostileBody);
-  const good = fitting(document, schema, pool);
+  if (body === null) return fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, hostileBody);
+  const write = body.mediaType === FORM ? formOf : JSON.stringify;
+  const good = fitting(document, body.schema, pool);
   const spoilt = fc.tuple(good, fc.nat(), hostileValue).map(([value, at, hostile]) => {
     const keys = isJson(value) ? [...Object.keys(value), 'extra'] : [];
     return isJson(value) ? { ...value, [keys[at % keys.length] ?? 'extra']: hostile } : hostile;
   });
   return fc.oneof(
-    { weight: 5, arbitrary: good.map((value) => JSON.stringify(value)) },
-    { weight: 4, arbitrary: spoilt.map((value) => JSON.stringify(value)) },
-    { weight: 1, arbitrary: hostileValue.map((value) => JSON.stringify(value)) },
+    { weight: 5, arbitrary: good.map((value) => write(value)) },
+    { weight: 4, arbitrary: spoilt.map((value) => write(value)) },
+    { weight: 1, arbitrary: good.map((value) => [write(value), write(value)].join('&')) },
+    { weight: 1, arbitrary: hostileValue.map((value) => write(value)) },
     { weight: 1, arbitrary: hostileBody },
     { weight: 1, arbitrary: fc.constant(null) },
   );
@@ -127,7 +140,7 @@ function bodyOf(document: Json, { method, body: schema }: Operation, pool: Pool)
 /** Some that come again, with the same body and with another. */
 const idempotencyKey = fc.oneof({ weight: 3, arbitrary: fc.constantFrom('key-1', 'key-2', 'key-3') }, headerText);
 
-function headersOf({ path, method }: Operation, pool: Pool): fc.Arbitrary<Readonly<Record<string, string>>> {
+function headersOf({ path, method, body }: Operation, pool: Pool): fc.Arbitrary<Readonly<Record<string, string>>> {
   const [own, other] =
     path.startsWith('/v1/api-keys') || (path === '/v1/webhooks' && method === 'POST')
       ? [pool.sessions, pool.pats]
@@ -160,8 +173,8 @@ function headersOf({ path, method }: Operation, pool: Pool): fc.Arbitrary<Readon
     { requiredKeys: [] },
   );
   const type = fc.oneof(
-    { weight: 12, arbitrary: fc.constant('application/json') },
-    fc.constantFrom('text/plain', 'application/json; charset=utf-16', 'application/x-www-form-urlencoded', 'multipart/form-data'),
+    { weight: 12, arbitrary: fc.constant(body?.mediaType ?? 'application/json') },
+    fc.constantFrom('text/plain', 'application/json', 'application/json; charset=utf-16', FORM, 'multipart/form-data'),
   );
   return fc.tuple(authorization, fc.option(strange, { freq: 1 }), type).map(([credential, odd, contentType]) => ({
     ...odd,

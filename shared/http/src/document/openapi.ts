@@ -193,7 +193,8 @@ const OTHER_FORMATS: Readonly<Record<Exclude<ErrorFormat, 'envelope'>, JsonObjec
 
 const refusalsOf = (spec: AnySpec): JsonObject => {
   const { errorFormat: format = 'envelope' } = spec;
-  const statuses = new Set(refusedKinds(spec).map((kind) => HTTP_ERRORS[kind].status));
+  const tooLarge = spec.body !== undefined && format !== 'envelope' ? [413] : [];
+  const statuses = new Set([...refusedKinds(spec).map((kind) => HTTP_ERRORS[kind].status), ...tooLarge]);
   const responseOf = (status: number) =>
     format === 'envelope' ? { $ref: `#/components/responses/${COMPONENT_BY_STATUS[status]}` } : OTHER_FORMATS[format];
   return Object.fromEntries([...statuses].toSorted().map((status) => [status, responseOf(status)]));

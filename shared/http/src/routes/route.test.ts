@@ -183,10 +183,13 @@ describe('the document of a route', () => {
       'x-gw-error-format': 'rfc6749',
       responses: { 400: { content: { 'application/json': { schema: { required: ['error', 'error_description'] } } } } },
     });
-    expect(operationOf(route({ ...spec, errorFormat: 'page' }, () => Promise.resolve()))).toMatchObject({
-      responses: { 400: { content: { 'text/html': {} } } },
+    const body = form(z.object({ a: z.string() }));
+    expect(operationOf(route({ ...spec, body, errorFormat: 'page' }, () => Promise.resolve()))).toMatchObject({
+      responses: { 400: { content: { 'text/html': {} } }, 413: { content: { 'text/html': {} } } },
     });
-    expect(operationOf(route({ ...post, answers: { 204: empty } }, () => Promise.resolve()))).not.toHaveProperty('x-gw-undocumented');
+    const plain = operationOf(route({ ...post, body, answers: { 204: empty } }, () => Promise.resolve()));
+    expect(plain).not.toHaveProperty('x-gw-undocumented');
+    expect(Object.keys(plain.responses)).toEqual(['204', '400', '500']);
   });
 });
 
