@@ -11,7 +11,7 @@ import type {
   CredentialStore,
   Ed25519Key,
   GrantStore,
-  KeyUses,
+  NoteUse,
   OAuthClients,
   P256Key,
   RateWindows,
@@ -20,6 +20,7 @@ import type {
   SessionStore,
   SigningKeys,
   TeamStore,
+  Uses,
 } from './ports.ts';
 import { readAccess } from './use-cases/access.ts';
 import { changeProfile, createAccount, getAccount, listAccounts, setAccountState } from './use-cases/accounts.ts';
@@ -37,7 +38,9 @@ interface AppPorts {
   readonly teams: TeamStore;
   readonly sessions: SessionStore;
   readonly revokedKeys: RevokedKeyStore;
-  readonly keyUses: KeyUses;
+  readonly keyUses: Uses;
+  readonly grantUses: Uses;
+  readonly noteUse: NoteUse;
   readonly clients: OAuthClients;
   readonly credentials: CredentialStore;
   readonly accessTokens: AccessTokenVerifier;

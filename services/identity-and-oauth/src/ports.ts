@@ -1,6 +1,6 @@
 import type { OutgoingEvent } from '@bubbles/bus/outgoing.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
-import type { Account, ActiveKey, VersionedAccount } from './domain/account.ts';
+import type { Account, ActiveKey } from './domain/account.ts';
 import type { Credential, RateDecision } from './domain/credential.ts';
 import type { AuthorizationCode, Grant, RefreshToken } from './domain/grant.ts';
 import type { KeyLifecycle } from './domain/key-lifecycle.ts';
@@ -66,30 +66,46 @@ export interface RevokedKeyStore {
   forget(hashes: readonly string[]): Promise<void>;
 }
 
-/** When keys were last used, kept aside so that use never touches the account. */
-export interface KeyUses {
+/** When something was last used, kept aside so that use never touches the thing itself. */
+export interface Uses {
   /** Remembered at once, stored within a minute. */
-  note(keyId: string, at: Date): void;
-  lastUsed(keyIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;
-  /** For keys that nobody can use any more. */
-  forget(keyIds: readonly string[]): Promise<void>;
+  note(id: string, at: Date): void;
+  lastUsed(ids: readonly string[]): Promise<ReadonlyMap<string, Date>>;
+  /** For those that nobody can use any more. */
+  forget(ids: readonly string[]): Promise<void>;
+  /** How many were not used since and are forgotten. */
+  forgetUsedBefore(at: Date): Promise<number>;
 }
 
-/** Every kind of opaque token by its hash, with the live state of its owner. */
+/** Notes the use of a credential where the uses of its kind are kept, if they are. */
+export type NoteUse = (credential: Pick<Credential, 'id' | 'kind'>, at: Date) => void;
+
+/** Every kind of token, with the live state of its owner. */
 export interface CredentialStore {
-  /** One indexed read for all live keys together, a second round for the others. A hash that no token has is absent. */
+  /** Opaque ones by their hash: one indexed read for all live keys together, a second round for the others. A hash that no token has is absent. */
   byHash(hashes: readonly string[]): Promise<ReadonlyMap<string, Credential>>;
-  owners(accountIds: readonly string[]): Promise<ReadonlyMap<string, VersionedAccount>>;
+  /** Access tokens by the same keys: the grants of all in one indexed read, their accounts in another beside it. Absent without an account. */
+  byAccessToken(tokens: ReadonlyMap<string, AccessToken>): Promise<ReadonlyMap<string, Credential>>;
 }
 
-/** An access token that our issuer signed for this API. */
-export interface AccessToken extends Pick<Credential, 'id' | 'kind' | 'scopes' | 'status'> {
+/** What an access token says that our issuer signed for this API. */
+export interface AccessToken {
+  readonly grantId: string;
   readonly accountId: string;
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date;
+}
+
+export interface SignedToken {
+  /** Lower-case hex SHA-256 of the token. */
+  readonly hash: string;
+  readonly jwt: string;
 }
 
 export interface AccessTokenVerifier {
-  /** Null when it is not one of ours; `ended` when it expired or its grant is gone. */
-  verify(jwt: string): Promise<AccessToken | null>;
+  /** By their hashes, also those that have expired; one that is not ours is absent. Says nothing of account and grant. */
+  verify(tokens: readonly SignedToken[]): Promise<ReadonlyMap<string, AccessToken>>;
 }
 
 /** The requests of one credential within the last minute, in this process. `nowMs` is monotonic and never goes back. */

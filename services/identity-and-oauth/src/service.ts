@@ -1,6 +1,6 @@
 import { type Composition, createLoop, defineService, type ServiceContext } from '@bubbles/host/service.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
-import { createSeal } from '@bubbles/kernel/seal.ts';
+import { createSeal, type Seal } from '@bubbles/kernel/seal.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import { accountChanged } from './adapters/bus/events.ts';
 import { openClients } from './adapters/client-documents/clients.ts';
@@ -13,12 +13,13 @@ import { ownGuards } from './adapters/http/guards.ts';
 import { internalRoutes } from './adapters/http/internal.ts';
 import { jwksRoutes } from './adapters/http/jwks.ts';
 import { createRateWindows } from './adapters/memory/rate-windows.ts';
-import { createAccessTokenSigner } from './adapters/signing/access-tokens.ts';
+import { createAccessTokenSigner, createAccessTokenVerifier } from './adapters/signing/access-tokens.ts';
 import { createAssertionIssuer } from './adapters/signing/assertions.ts';
 import { createKeyRing, ED25519, ES256 } from './adapters/signing/key-ring.ts';
 import { openStores } from './adapters/store/stores.ts';
 import { type App, createApp } from './app.ts';
 import { type Config, configOf, lifetimesOf, VARIABLES } from './config.ts';
+import type { OAuthLifetimes } from './domain/grant.ts';
 
 const HOUR_MS = 3_600_000;
 /** How long a signing key is published after the last token that it signed has expired. */
@@ -28,19 +29,25 @@ const KEEP_ASSERTION_KEYS_MS = 2 * HOUR_MS;
 /** Half of the minute within which a use of a key shows. */
 const FLUSH_MS = 30_000;
 
+type RingOptions = Pick<ServiceContext<typeof VARIABLES>, 'clock' | 'ids'> & { readonly seal: Seal; readonly lifetimes: OAuthLifetimes };
+
+/** Of assertions, and of access tokens. */
+const openKeyRings = ({ assertionKeys, accessTokenKeys }: ReturnType<typeof openStores>, { lifetimes, ...sealed }: RingOptions) => ({
+  assertionRing: createKeyRing({ ...sealed, keys: assertionKeys, algorithm: ED25519, keepAfterMs: KEEP_ASSERTION_KEYS_MS }),
+  ring: createKeyRing({
+    ...sealed,
+    keys: accessTokenKeys,
+    algorithm: ES256,
+    keepAfterMs: lifetimes.accessTokenMs + CACHES_AND_SKEW_MS,
+  }),
+});
+
 const compose = (context: ServiceContext<typeof VARIABLES>, { documents }: Config): Composition => {
   const { config, publicBaseUrl, clock, ids, log } = context;
   const stores = openStores(context);
   const seal = createSeal(config.SEAL_KEYS, ids.bytes);
   const lifetimes = lifetimesOf(config);
-  const sealed = { seal, clock, ids };
-  const assertionRing = createKeyRing({ ...sealed, keys: stores.assertionKeys, algorithm: ED25519, keepAfterMs: KEEP_ASSERTION_KEYS_MS });
-  const ring = createKeyRing({
-    ...sealed,
-    keys: stores.accessTokenKeys,
-    algorithm: ES256,
-    keepAfterMs: lifetimes.accessTokenMs + CACHES_AND_SKEW_MS,
-  });
+  const { assertionRing, ring } = openKeyRings(stores, { lifetimes, seal, clock, ids });
   const clients = openClients({ registered: stores.registeredClients, documents, clock, log });
   const app = createApp({
     ...stores,
@@ -48,8 +55,7 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { documents }: Confi
     clock,
     ids,
     accountChanged,
-    // Nobody has signed an access token for this API yet.
-    accessTokens: { verify: () => Promise.resolve(null) },
+    accessTokens: createAccessTokenVerifier({ ring, issuer: publicBaseUrl, clock }),
     rateWindows: createRateWindows(),
     accessTokenSigner: createAccessTokenSigner({ ring, issuer: publicBaseUrl, ids }),
     accessTokenKeys: ring,
@@ -57,8 +63,10 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { documents }: Confi
     assertionKeys: assertionRing,
     lifetimes,
   });
-  const flush = () => stores.keyUses.flush();
-  const flusher = () => startLoop({ name: 'key-uses', clock, log, pollMs: FLUSH_MS, run: () => flush().then(() => null) });
+  const flush = async () => {
+    await Promise.all([stores.keyUses.flush(), stores.grantUses.flush()]);
+  };
+  const flusher = () => startLoop({ name: 'uses', clock, log, pollMs: FLUSH_MS, run: () => flush().then(() => null) });
   const guards = ownGuards(app);
   return {
     seal,

@@ -5,6 +5,7 @@ import type { AuthorizationCode, Grant, RefreshToken } from '../src/domain/grant
 import type { RegisteredClient } from '../src/domain/oauth-client.ts';
 import type { Team } from '../src/domain/team.ts';
 import { hashToken, type Session } from '../src/domain/token.ts';
+import type { AccessToken } from '../src/ports.ts';
 
 export const AT = new Date('2026-03-01T10:00:00.000Z');
 
@@ -104,5 +105,14 @@ export const aRefreshToken = (overrides: Partial<RefreshToken> = {}): RefreshTok
   createdAt: AT,
   expiresAt: new Date(AT.getTime() + 30 * 86_400_000),
   keepUntil: new Date(AT.getTime() + 30 * 86_400_000),
+  ...overrides,
+});
+
+export const anAccessToken = (overrides: Partial<AccessToken> = {}): AccessToken => ({
+  grantId: 'grant-1',
+  accountId: 'user-1',
+  clientId: 'client-1',
+  scopes: Object.keys(SCOPES),
+  expiresAt: new Date(AT.getTime() + 3_600_000),
   ...overrides,
 });

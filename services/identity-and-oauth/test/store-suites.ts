@@ -1,9 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BufferedKeyUses } from '../src/adapters/store/key-uses.ts';
+import type { BufferedUses } from '../src/adapters/store/uses.ts';
 import type { Account } from '../src/domain/account.ts';
 import { MAX_ACTIVE_KEYS } from '../src/domain/token.ts';
-import type { AccountStore, CredentialStore, RevokedKeyStore, SealedKey, SessionStore, SigningKeyStore, TeamStore } from '../src/ports.ts';
-import { AT, aKey, anAccount, aSession, aTeam } from './builders.ts';
+import type {
+  AccountStore,
+  CredentialStore,
+  GrantStore,
+  RevokedKeyStore,
+  SealedKey,
+  SessionStore,
+  SigningKeyStore,
+  TeamStore,
+} from '../src/ports.ts';
+import { AT, aGrant, aKey, anAccessToken, anAccount, aSession, aTeam } from './builders.ts';
 
 export interface StoresUnderTest {
   readonly accounts: AccountStore;
@@ -11,9 +20,10 @@ export interface StoresUnderTest {
   readonly sessions: SessionStore;
   readonly revokedKeys: RevokedKeyStore;
   readonly credentials: CredentialStore;
-  readonly keyUses: BufferedKeyUses;
+  readonly grants: GrantStore;
+  readonly keyUses: BufferedUses;
   /** Those of another replica on the same data. */
-  readonly otherKeyUses: BufferedKeyUses;
+  readonly otherKeyUses: BufferedUses;
 }
 type Make = () => Promise<StoresUnderTest>;
 
@@ -162,12 +172,48 @@ const describeCredentialStore = (make: Make) =>
       );
       versions.push(await version());
       expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => a - b));
-      expect((await credentials.owners(['user-1', 'nobody'])).get('user-1')?.accountVersion).toBe(versions.at(-1));
+      const byAccessToken = await credentials.byAccessToken(new Map([['a', anAccessToken()]]));
+      expect(byAccessToken.get('a')?.accountVersion).toBe(versions.at(-1));
+    });
+
+    it('[case 97] finds the grant and the owner of each access token, whose scopes are its own; one that is not as its grant says has ended', async () => {
+      const { accounts, grants, credentials } = await make();
+      for (const id of ['ada', 'ben']) await accounts.insert(withoutEvents(anAccount({ id })));
+      await grants.insert(aGrant({ id: 'one', accountId: 'ada' }));
+      await grants.insert(aGrant({ id: 'two', accountId: 'ben' }));
+      await grants.insert(aGrant({ id: 'over', accountId: 'ada', expiresAt: AT }));
+      await grants.insert(aGrant({ id: 'earlier life', accountId: 'ada', life: 2 }));
+      const tokens = {
+        live: anAccessToken({ grantId: 'one', accountId: 'ada', scopes: ['bubbles:read'] }),
+        'the same grant': anAccessToken({ grantId: 'one', accountId: 'ada' }),
+        'of somebody else': anAccessToken({ grantId: 'two', accountId: 'ben' }),
+        expired: anAccessToken({ grantId: 'one', accountId: 'ada', expiresAt: AT }),
+        'no grant': anAccessToken({ grantId: 'gone', accountId: 'ada' }),
+        'grant of another account': anAccessToken({ grantId: 'two', accountId: 'ada' }),
+        'grant of another client': anAccessToken({ grantId: 'one', accountId: 'ada', clientId: 'client-2' }),
+        'grant that is over': anAccessToken({ grantId: 'over', accountId: 'ada' }),
+        'grant of an earlier life': anAccessToken({ grantId: 'earlier life', accountId: 'ada' }),
+        'no account': anAccessToken({ grantId: 'one', accountId: 'nobody' }),
+      };
+      const found = await credentials.byAccessToken(new Map(Object.entries(tokens)));
+      expect([...found].map(([hash, { id, kind, status, account }]) => [hash, id, kind, status, account.id])).toEqual([
+        ['live', 'one', 'oauth', 'live', 'ada'],
+        ['the same grant', 'one', 'oauth', 'live', 'ada'],
+        ['of somebody else', 'two', 'oauth', 'live', 'ben'],
+        ['expired', 'one', 'oauth', 'ended', 'ada'],
+        ['no grant', 'gone', 'oauth', 'ended', 'ada'],
+        ['grant of another account', 'two', 'oauth', 'ended', 'ada'],
+        ['grant of another client', 'one', 'oauth', 'ended', 'ada'],
+        ['grant that is over', 'over', 'oauth', 'ended', 'ada'],
+        ['grant of an earlier life', 'earlier life', 'oauth', 'ended', 'ada'],
+      ]);
+      expect(found.get('live')?.scopes).toEqual(['bubbles:read']);
+      expect((await credentials.byAccessToken(new Map())).size).toBe(0);
     });
   });
 
-const describeKeyUses = (make: Make) =>
-  describe('KeyUses', () => {
+const describeUses = (make: Make) =>
+  describe('Uses', () => {
     it('[KEY-09] keeps the latest use, whatever the order of notes and flushes', async () => {
       const { keyUses } = await make();
       const later = new Date(AT.getTime() + 1000);
@@ -196,6 +242,15 @@ const describeKeyUses = (make: Make) =>
       await Promise.all([keyUses.flush(), otherKeyUses.flush()]);
       expect(await keyUses.lastUsed(ids)).toEqual(new Map(ids.map((id) => [id, later])));
     });
+
+    it('forgets what nobody can use any more, and what was not used since', async () => {
+      const { keyUses } = await make();
+      for (const [i, id] of ['oldest', 'old', 'new', 'newest'].entries()) keyUses.note(id, new Date(AT.getTime() + i));
+      await keyUses.flush();
+      await keyUses.forget(['newest', 'never']);
+      expect(await keyUses.forgetUsedBefore(new Date(AT.getTime() + 2))).toBe(2);
+      expect([...(await keyUses.lastUsed(['oldest', 'old', 'new', 'newest'])).keys()]).toEqual(['new']);
+    });
   });
 
 export const describeStores = (engine: string, make: Make) =>
@@ -204,7 +259,7 @@ export const describeStores = (engine: string, make: Make) =>
     describeTeamStore(make);
     describeSessionStore(make);
     describeCredentialStore(make);
-    describeKeyUses(make);
+    describeUses(make);
   });
 
 export const describeSigningKeyStore = (engine: string, make: () => Promise<SigningKeyStore<object>>) =>

@@ -1,10 +1,10 @@
 import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { aCredential, anAccount } from '../../test/builders.ts';
+import { aCredential, anAccessToken, anAccount } from '../../test/builders.ts';
 import { createRateWindows } from '../adapters/memory/rate-windows.ts';
 import type { Credential } from '../domain/credential.ts';
 import { hashToken } from '../domain/token.ts';
-import type { AccessToken, KeyUses } from '../ports.ts';
+import type { AccessToken, SignedToken } from '../ports.ts';
 import { checkCredentials, checkForServices } from './check-credentials.ts';
 
 const PAT = ['pat', 'oauth'] as const;
@@ -17,27 +17,49 @@ describe('the check of credentials', () => {
   let accessTokens: Map<string, AccessToken>;
   let reads: (readonly string[])[];
   let uses: [string, Date][];
+  let verified: number[];
+  let ofGrants: Partial<Credential>;
   beforeEach(() => {
     clock = fakeClock();
     tokens = new Map();
     accessTokens = new Map();
     reads = [];
     uses = [];
+    verified = [];
+    ofGrants = {};
   });
 
   const ports = () => ({
     clock,
     rateWindows: createRateWindows(),
-    accessTokens: { verify: (jwt: string) => Promise.resolve(accessTokens.get(jwt) ?? null) },
-    keyUses: { note: (id: string, at: Date) => uses.push([id, at]) } satisfies Pick<KeyUses, 'note'>,
+    accessTokens: {
+      verify: (asked: readonly SignedToken[]) => {
+        verified.push(asked.length);
+        return Promise.resolve(
+          new Map(
+            asked.flatMap(({ hash, jwt }) => {
+              const token = accessTokens.get(jwt);
+              return token ? [[hash, token] as const] : [];
+            }),
+          ),
+        );
+      },
+    },
+    noteUse: ({ id }: { readonly id: string }, at: Date) => void uses.push([id, at]),
     credentials: {
       byHash: (hashes: readonly string[]) => {
         reads.push(hashes);
         return Promise.resolve(new Map(hashes.flatMap((hash) => (tokens.has(hash) ? [[hash, tokens.get(hash) ?? aCredential()]] : []))));
       },
-      owners: (ids: readonly string[]) => {
-        const owners = [...tokens.values()].filter(({ account }) => ids.includes(account.id));
-        return Promise.resolve(new Map(owners.map(({ account, accountVersion }) => [account.id, { account, accountVersion }])));
+      byAccessToken: (asked: ReadonlyMap<string, AccessToken>) => {
+        reads.push([...asked.keys()]);
+        return Promise.resolve(
+          new Map(
+            [...asked].map(
+              ([hash, { grantId, scopes }]) => [hash, aCredential({ id: grantId, kind: 'oauth', scopes, ...ofGrants })] as const,
+            ),
+          ),
+        );
       },
     },
     assertions: { issue: ({ id }: Credential, audience: string) => Promise.resolve(`${id} for ${audience}`) },
@@ -87,29 +109,40 @@ describe('the check of credentials', () => {
     expect(await admit([presented('a')])).toMatchObject([{ outcome: 'allowed', budget: { remaining: 119 } }]);
   });
 
-  it('[KEY-09] notes the use of an admitted key and of nothing else', async () => {
+  it('[KEY-09] notes the use of what is admitted and of nothing else', async () => {
     give('key', aCredential({ id: 'key-1' }));
     give('session', aCredential({ id: 'session-1', kind: 'session' }));
     give('revoked', aCredential({ id: 'key-2', status: 'revoked' }));
-    await checkCredentials(ports())(['key', 'session', 'revoked'].map((token) => presented(token, ['pat', 'session'])));
+    await checkCredentials(ports())(['key', 'session', 'revoked'].map((token) => presented(token)));
     expect(uses).toEqual([['key-1', clock.now()]]);
   });
 
   it('[AUTH-01] a JWT that no issuer of ours signed is unauthorized, and is not looked up as a token', async () => {
     expect(await checkCredentials(ports())([jwtCheck])).toEqual([{ outcome: 'refused', refusal: 'unauthorized' }]);
-    expect(reads).toEqual([]);
+    expect(reads).toEqual([[]]);
   });
 
-  it('[RATE-04] an access token is its grant, with the scopes it was granted', async () => {
+  it('[RATE-04] an access token is its grant, with the scopes it was granted; all of a batch are verified and looked up together', async () => {
     give('a', aCredential());
-    accessTokens.set(aJwt, { id: 'grant-1', kind: 'oauth', accountId: 'user-1', scopes: ['bubbles:read'], status: 'live' });
-    const [admission] = await checkCredentials(ports())([jwtCheck]);
-    expect(admission).toMatchObject({ outcome: 'allowed', credential: { id: 'grant-1', kind: 'oauth', scopes: ['bubbles:read'] } });
+    const other = 'head.other.sign';
+    for (const [jwt, grantId] of [
+      [aJwt, 'grant-1'],
+      [other, 'grant-2'],
+    ] as const)
+      accessTokens.set(jwt, anAccessToken({ grantId, scopes: ['bubbles:read'] }));
+    const results = await checkCredentials(ports())([jwtCheck, presented('a'), { ...jwtCheck, hash: hashToken(other), jwt: other }]);
+    expect(results).toMatchObject([
+      { outcome: 'allowed', credential: { id: 'grant-1', kind: 'oauth', scopes: ['bubbles:read'] } },
+      { outcome: 'allowed', credential: { id: 'key-1', kind: 'pat' } },
+      { outcome: 'allowed', credential: { id: 'grant-2', kind: 'oauth' } },
+    ]);
+    expect(verified).toEqual([2]);
+    expect(reads).toEqual([[hashToken('a')], [hashToken(aJwt), hashToken(other)]]);
   });
 
   it('[AUTH-05] the account of an access token is told before its expiry', async () => {
-    give('a', aCredential({ account: anAccount({ state: 'disabled' }) }));
-    accessTokens.set(aJwt, { id: 'grant-1', kind: 'oauth', accountId: 'user-1', scopes: [], status: 'ended' });
+    accessTokens.set(aJwt, anAccessToken());
+    ofGrants = { account: anAccount({ state: 'disabled' }), status: 'ended' };
     expect(await checkCredentials(ports())([jwtCheck])).toEqual([{ outcome: 'refused', refusal: 'account_deleted' }]);
   });
 });

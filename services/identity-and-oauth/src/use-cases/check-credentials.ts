@@ -1,12 +1,12 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { type CheckResult, type Credential, type CredentialCheck, refusalOf } from '../domain/credential.ts';
-import type { AccessTokenVerifier, Assertions, CredentialStore, KeyUses, RateWindows } from '../ports.ts';
+import type { AccessTokenVerifier, Assertions, CredentialStore, NoteUse, RateWindows, SignedToken } from '../ports.ts';
 
 interface CheckPorts {
   readonly credentials: CredentialStore;
   readonly accessTokens: AccessTokenVerifier;
   readonly rateWindows: RateWindows;
-  readonly keyUses: Pick<KeyUses, 'note'>;
+  readonly noteUse: NoteUse;
   readonly clock: Clock;
 }
 
@@ -37,7 +37,7 @@ export const checkForServices =
   };
 
 /** The one rule of who may call, as of now. */
-const decider = ({ rateWindows, keyUses, clock }: CheckPorts, found: ReadonlyMap<string, Credential>) => {
+const decider = ({ rateWindows, noteUse, clock }: CheckPorts, found: ReadonlyMap<string, Credential>) => {
   const nowMs = clock.monotonic();
   const now = clock.now();
   return (check: CredentialCheck): CheckResult => {
@@ -51,31 +51,25 @@ const decider = ({ rateWindows, keyUses, clock }: CheckPorts, found: ReadonlyMap
     }
     const budget = check.counted ? window.take(nowMs) : window.peek(nowMs);
     if (!budget.allowed) return { outcome: 'limited', budget };
-    if (credential.kind === 'pat') keyUses.note(credential.id, now);
+    noteUse(credential, now);
     return { outcome: 'allowed', credential, budget };
   };
 };
 
 /** By the hash of the token: opaque ones in one read, those that prove themselves beside it. */
-const findCredentials = async (ports: CheckPorts, checks: readonly CredentialCheck[]): Promise<ReadonlyMap<string, Credential>> => {
+const findCredentials = async (
+  { credentials, accessTokens }: CheckPorts,
+  checks: readonly CredentialCheck[],
+): Promise<ReadonlyMap<string, Credential>> => {
   const opaque: string[] = [];
-  const signed: Promise<readonly [hash: string, Credential | null]>[] = [];
+  const signed: SignedToken[] = [];
   for (const { hash, jwt } of checks) {
     if (jwt === null) opaque.push(hash);
-    else signed.push(findByJwt(ports, jwt).then((credential) => [hash, credential]));
+    else signed.push({ hash, jwt });
   }
-  const byHash = opaque.length > 0 ? ports.credentials.byHash(opaque) : new Map<string, Credential>();
-  if (signed.length === 0) return byHash;
-  const [known, ...ofJwts] = await Promise.all([byHash, ...signed]);
-  const found = new Map(known);
-  for (const [hash, credential] of ofJwts) if (credential) found.set(hash, credential);
-  return found;
-};
-
-const findByJwt = async ({ accessTokens, credentials }: CheckPorts, jwt: string): Promise<Credential | null> => {
-  const token = await accessTokens.verify(jwt);
-  if (!token) return null;
-  const { accountId, ...credential } = token;
-  const owner = (await credentials.owners([accountId])).get(accountId);
-  return owner ? { ...owner, ...credential } : null;
+  if (signed.length === 0) return credentials.byHash(opaque);
+  const ofAccessTokens = accessTokens.verify(signed).then((tokens) => credentials.byAccessToken(tokens));
+  if (opaque.length === 0) return ofAccessTokens;
+  const [byHash, byAccessToken] = await Promise.all([credentials.byHash(opaque), ofAccessTokens]);
+  return new Map([...byHash, ...byAccessToken]);
 };

@@ -1,22 +1,27 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { OAuthLifetimes } from '../domain/grant.ts';
-import type { CodeStore, GrantStore, RefreshTokenStore } from '../ports.ts';
+import type { CodeStore, GrantStore, RefreshTokenStore, Uses } from '../ports.ts';
 
 interface SweepPorts {
   readonly grants: GrantStore;
   readonly codes: CodeStore;
   readonly refreshTokens: RefreshTokenStore;
+  readonly grantUses: Uses;
   readonly lifetimes: OAuthLifetimes;
   readonly clock: Clock;
 }
 
+/** No grant that is as old as this is in use, unless the operator gives grants a longer life. */
+const USES_KEPT_MS = 365 * 24 * 60 * 60 * 1000;
+
 /** A code is kept as long as what it was exchanged for could live, so that its second use still ends the grant. */
 export const sweepGrants =
-  ({ grants, codes, refreshTokens, lifetimes, clock }: SweepPorts) =>
+  ({ grants, codes, refreshTokens, grantUses, lifetimes, clock }: SweepPorts) =>
   async (): Promise<void> => {
     const now = clock.now();
-    const { accessTokenMs, refreshTokenMs, codeMs } = lifetimes;
+    const { accessTokenMs, refreshTokenMs, codeMs, grantMs } = lifetimes;
     await grants.forgetExpiredBefore(now);
     await refreshTokens.forgetExpiredBefore(now);
     await codes.forgetCreatedBefore(new Date(now.getTime() - codeMs - Math.max(accessTokenMs, refreshTokenMs)));
+    await grantUses.forgetUsedBefore(new Date(now.getTime() - Math.max(grantMs, USES_KEPT_MS)));
   };

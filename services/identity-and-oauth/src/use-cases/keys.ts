@@ -5,7 +5,7 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Account, ActiveKey } from '../domain/account.ts';
 import { hasPaidFeatures } from '../domain/team.ts';
 import { type IssuedKey, issueKey, MAX_ACTIVE_KEYS, TOKEN_BYTES } from '../domain/token.ts';
-import type { AccountStore, KeyUses, RevokedKeyStore, TeamStore } from '../ports.ts';
+import type { AccountStore, RevokedKeyStore, TeamStore, Uses } from '../ports.ts';
 
 interface KeyPorts {
   readonly accounts: AccountStore;
@@ -48,7 +48,7 @@ export interface ListedKey extends ActiveKey {
 
 /** Newest first. */
 export const listKeys =
-  ({ keyUses }: { keyUses: KeyUses }) =>
+  ({ keyUses }: { keyUses: Uses }) =>
   async (owner: Account): Promise<ListedKey[]> => {
     const lastUsed = await keyUses.lastUsed(owner.keys.map(({ id }) => id));
     return owner.keys.map((key) => ({ ...key, lastUsedAt: lastUsed.get(key.id) ?? null })).reverse();
@@ -68,7 +68,7 @@ const REVOKED_KNOWN_MS = 365 * 24 * 60 * 60 * 1000;
 const KEYS_PER_SWEEP = 500;
 
 export const sweepRevokedKeys =
-  ({ revokedKeys, keyUses, clock }: { revokedKeys: RevokedKeyStore; keyUses: KeyUses; clock: Clock }) =>
+  ({ revokedKeys, keyUses, clock }: { revokedKeys: RevokedKeyStore; keyUses: Uses; clock: Clock }) =>
   async (): Promise<void> => {
     const before = new Date(clock.now().getTime() - REVOKED_KNOWN_MS);
     for (;;) {

@@ -1,6 +1,9 @@
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import { SignJWT } from 'jose';
-import type { AccessTokenSigner } from '../../ports.ts';
+import { createTwoGenerationCache } from '@bubbles/kernel/two-generation-cache.ts';
+import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+import type { AccessToken, AccessTokenSigner, AccessTokenVerifier, SignedToken } from '../../ports.ts';
 import type { KeyRing } from './key-ring.ts';
 
 const ALGORITHM = 'ES256';
@@ -29,3 +32,81 @@ export const createAccessTokenSigner = ({ ring, issuer, ids }: SignerOptions): A
 });
 
 const secondsOf = (date: Date): number => Math.floor(date.getTime() / 1000);
+
+/** How long a signature is remembered that nobody uses. */
+const REMEMBERED_MS = 600_000;
+const MAX_REMEMBERED = 20_000;
+
+const AccessTokenClaims = z.object({ sub: z.string(), client_id: z.string(), scope: z.string(), gid: z.string(), exp: z.int() });
+
+interface Verified {
+  readonly token: AccessToken;
+  /** Of the key that signed it, which may be withdrawn. */
+  readonly kid: string;
+}
+
+interface VerifierOptions {
+  readonly ring: Pick<KeyRing<unknown>, 'find'>;
+  readonly issuer: string;
+  readonly clock: Clock;
+}
+
+/** Believes the signatures of our own keys and remembers them by the hash of the token; what else is true of a token is never remembered. */
+export const createAccessTokenVerifier = ({ ring, issuer, clock }: VerifierOptions): AccessTokenVerifier => {
+  const remembered = createTwoGenerationCache<Verified>(REMEMBERED_MS, MAX_REMEMBERED);
+
+  const payloadOf = async (jwt: string): Promise<Omit<Verified, 'token'> & { readonly payload: JWTPayload }> => {
+    let kid = '';
+    const keyOf = async (header: { readonly kid?: string }) => {
+      kid = header.kid ?? '';
+      const key = await ring.find(kid);
+      if (key === null) throw new errors.JWKSNoMatchingKey();
+      return key;
+    };
+    const options = { issuer, audience: issuer, typ: TYPE, algorithms: [ALGORITHM], currentDate: clock.now() };
+    // All but its time has been verified of one that expired, whose account and grant still tell why it is refused.
+    const { payload } = await jwtVerify(jwt, keyOf, options).catch((error: unknown) => {
+      if (error instanceof errors.JWTExpired) return error;
+      throw error;
+    });
+    return { kid, payload };
+  };
+  const verifyNew = async ({ hash, jwt }: SignedToken): Promise<AccessToken | null> => {
+    try {
+      const { kid, payload } = await payloadOf(jwt);
+      const claims = AccessTokenClaims.safeParse(payload);
+      if (!claims.success) return null;
+      const { sub, client_id, scope, gid, exp } = claims.data;
+      const scopes = scope.split(' ').filter((name) => name !== '');
+      const token: AccessToken = { grantId: gid, accountId: sub, clientId: client_id, scopes, expiresAt: new Date(exp * 1000) };
+      remembered.set(hash, { token, kid }, clock.monotonic());
+      return token;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return null;
+      throw error;
+    }
+  };
+
+  return {
+    verify: async (tokens) => {
+      const nowMs = clock.monotonic();
+      const known = new Map<string, Verified>();
+      const others: SignedToken[] = [];
+      for (const token of tokens) {
+        const verified = remembered.get(token.hash, nowMs);
+        if (verified) known.set(token.hash, verified);
+        else others.push(token);
+      }
+      const kids = [...new Set(known.values().map(({ kid }) => kid))];
+      const [published, ...verifiedNow] = await Promise.all([
+        Promise.all(kids.map((kid) => ring.find(kid))),
+        ...others.map(async (token) => [token.hash, await verifyNew(token)] as const),
+      ]);
+      const withdrawn = new Set(kids.filter((_, i) => published[i] === null));
+      const found = new Map<string, AccessToken>();
+      for (const [hash, { token, kid }] of known) if (!withdrawn.has(kid)) found.set(hash, token);
+      for (const [hash, token] of verifiedNow) if (token) found.set(hash, token);
+      return found;
+    },
+  };
+};

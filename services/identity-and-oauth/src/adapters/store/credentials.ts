@@ -1,4 +1,4 @@
-import { SCOPES } from '@bubbles/contracts/access.ts';
+import { type CredentialKind, SCOPES } from '@bubbles/contracts/access.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { batchWhileBusy } from '@bubbles/kernel/concurrency.ts';
 import { createTwoGenerationCache } from '@bubbles/kernel/two-generation-cache.ts';
@@ -7,8 +7,9 @@ import type { Collection, IndexSpec } from '@bubbles/store/collection.ts';
 import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
 import type { Account, VersionedAccount } from '../../domain/account.ts';
 import type { Credential, CredentialStatus } from '../../domain/credential.ts';
+import { grantIsLive } from '../../domain/grant.ts';
 import { type Session, sessionIsLive } from '../../domain/token.ts';
-import type { CredentialStore, RevokedKey, RevokedKeyStore, SessionStore } from '../../ports.ts';
+import type { AccessToken, CredentialStore, GrantStore, NoteUse, RevokedKey, RevokedKeyStore, SessionStore, Uses } from '../../ports.ts';
 import { type AccountDoc, readsById } from './accounts.ts';
 
 /** `_id` is the hash of the token, by which every request looks. */
@@ -28,7 +29,11 @@ interface CredentialStores {
 }
 
 /** Sessions, revoked keys, and every credential by its token: live keys are in the documents of their accounts. */
-export const openCredentials = (open: OpenCollection, accounts: Collection<AccountDoc>, clock: Clock): CredentialStores => {
+export const openCredentials = (
+  open: OpenCollection,
+  { accounts, grants }: Pick<CredentialCollections, 'accounts' | 'grants'>,
+  clock: Clock,
+): CredentialStores => {
   const sessions = open<SessionDoc>('sessions', SESSION_INDEXES);
   const revokedKeys = open<RevokedKeyDoc>('revoked_keys', REVOKED_KEY_INDEXES);
   return {
@@ -51,7 +56,7 @@ export const openCredentials = (open: OpenCollection, accounts: Collection<Accou
         await revokedKeys.deleteMany({ _id: { $in: [...hashes] } });
       },
     },
-    credentials: credentialStore({ accounts, sessions, revokedKeys }, clock),
+    credentials: credentialStore({ accounts, grants, sessions, revokedKeys }, clock),
   };
 };
 
@@ -62,6 +67,7 @@ const CONCURRENT_READS = 2;
 
 interface CredentialCollections {
   readonly accounts: Collection<AccountDoc>;
+  readonly grants: Pick<GrantStore, 'byIds'>;
   readonly sessions: Collection<SessionDoc>;
   readonly revokedKeys: Collection<RevokedKeyDoc>;
 }
@@ -73,7 +79,7 @@ type FoundToken = Pick<Credential, 'id' | 'kind'> & {
   readonly statusFor: (owner: Account) => CredentialStatus;
 };
 
-const credentialStore = ({ accounts, sessions, revokedKeys }: CredentialCollections, clock: Clock): CredentialStore => {
+const credentialStore = ({ accounts, grants, sessions, revokedKeys }: CredentialCollections, clock: Clock): CredentialStore => {
   const { byIds: owners } = readsById(accounts, versioned);
 
   const liveKeys = async (hashes: readonly string[]): Promise<Map<string, Credential>> => {
@@ -114,11 +120,37 @@ const credentialStore = ({ accounts, sessions, revokedKeys }: CredentialCollecti
     return found;
   };
 
+  const grantsAndOwners = (tokens: readonly AccessToken[]) =>
+    Promise.all([grants.byIds(tokens.map(({ grantId }) => grantId)), owners(tokens.map(({ accountId }) => accountId))]);
+
   const batched = batchWhileBusy((lists: readonly (readonly string[])[]) => byHash(lists.flat()), CONCURRENT_READS);
-  return { byHash: rememberingUnknown(batched, clock), owners };
+  const batchedGrants = batchWhileBusy((lists: readonly (readonly AccessToken[])[]) => grantsAndOwners(lists.flat()), CONCURRENT_READS);
+  return {
+    byHash: rememberingUnknown(batched, clock),
+    byAccessToken: async (tokens) => {
+      const found = new Map<string, Credential>();
+      if (tokens.size === 0) return found;
+      const [grantsById, ownersById] = await batchedGrants([...tokens.values()]);
+      const now = clock.now();
+      for (const [hash, { grantId, accountId, clientId, scopes, expiresAt }] of tokens) {
+        const owner = ownersById.get(accountId);
+        if (!owner) continue;
+        const grant = grantsById.get(grantId);
+        const isLive = expiresAt > now && grant?.clientId === clientId && grantIsLive(grant, owner.account, now);
+        found.set(hash, { ...owner, id: grantId, kind: 'oauth', scopes, status: isLive ? 'live' : 'ended' });
+      }
+      return found;
+    },
+  };
 };
 
 const versioned = (doc: AccountDoc): VersionedAccount => ({ account: stateOf<Account>(doc), accountVersion: doc.version });
+
+/** Each where the uses of its kind are kept; those of a session are kept nowhere. */
+export const noteUses = ({ keyUses, grantUses }: Readonly<Record<'keyUses' | 'grantUses', Pick<Uses, 'note'>>>): NoteUse => {
+  const usesOf: Readonly<Record<CredentialKind, Pick<Uses, 'note'> | null>> = { pat: keyUses, oauth: grantUses, session: null };
+  return ({ id, kind }, at) => usesOf[kind]?.note(id, at);
+};
 
 /** A token that is made meanwhile is never among them: its text is drawn at random, and nobody has it before it is stored. */
 const UNKNOWN_MS = 5000;

@@ -2,22 +2,26 @@ import type { StoreContext } from '@bubbles/host/service.ts';
 import { indexedCollections } from '@bubbles/store/indexed-collections.ts';
 import type { Ed25519Key, P256Key } from '../../ports.ts';
 import { openAccounts, openTeams } from './accounts.ts';
-import { openCredentials } from './credentials.ts';
+import { noteUses, openCredentials } from './credentials.ts';
 import { openGrants } from './grants.ts';
-import { openKeyUses } from './key-uses.ts';
 import { openOAuthClients } from './oauth-clients.ts';
 import { openSigningKeys } from './signing-keys.ts';
+import { openUses } from './uses.ts';
 
 /** Everything that identity keeps. */
 export const openStores = ({ database, ...options }: StoreContext) => {
   const { open, ensureIndexes } = indexedCollections(database);
   const accounts = openAccounts(open, options);
+  const granted = openGrants(open);
+  const [keyUses, grantUses] = [openUses(open, 'key_uses'), openUses(open, 'grant_uses')];
   return {
     accounts: accounts.store,
     teams: openTeams(open, options),
-    ...openCredentials(open, accounts.documents, options.clock),
-    ...openGrants(open),
-    keyUses: openKeyUses(open),
+    ...openCredentials(open, { accounts: accounts.documents, grants: granted.grants }, options.clock),
+    ...granted,
+    keyUses,
+    grantUses,
+    noteUse: noteUses({ keyUses, grantUses }),
     assertionKeys: openSigningKeys<Ed25519Key>(open, 'assertion_keys'),
     accessTokenKeys: openSigningKeys<P256Key>(open, 'oauth_signing_keys'),
     registeredClients: openOAuthClients(open),
