@@ -100,6 +100,12 @@ describe('what a handler may ask for', () => {
     expect(await (await http.fetch('/things')).json()).toBeNull();
   });
 
+  it('is no cookie where everybody may keep the answer', async () => {
+    const http = await serve(route({ ...get, publicMaxAgeSeconds: 60 }, ({ cookie: sent }) => Promise.resolve(sent('flow'))));
+    const answer = await http.fetch('/things');
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([500, 'no-store']);
+  });
+
   it('is every parameter of the query, however often each is there', async () => {
     const http = await serve(route({ ...get, query: everyParameter }, ({ query }) => Promise.resolve([...query])));
     const ask = async (query: string) => (await http.fetch(`/things${query}`)).json();

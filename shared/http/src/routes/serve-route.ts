@@ -94,6 +94,8 @@ const guardRequest = (ctx: Context, body: GuardRequest['body'], publicBaseUrl: s
 const cookieReader =
   (ctx: Context) =>
   (name: string): string | null => {
+    const route: RouteSpec<object, never> = ctx.state['route'];
+    if (route.publicMaxAgeSeconds !== undefined) throw new TypeError(`${route.operationId}: a public answer depends on no cookie.`);
     ctx.vary('Cookie');
     return cookieValue(headerValues(ctx.req, 'cookie'), name);
   };
