@@ -44,8 +44,13 @@ export interface TeamStore {
 
 export interface SessionStore {
   insert(session: Session): Promise<void>;
+  /** At most `limit` of those that go on at that time, newest first. */
+  ofAccount(accountId: string, at: Date, limit: number): Promise<Session[]>;
   /** False when there is no such session or it ended before. */
   end(id: string, at: Date): Promise<boolean>;
+  /** The same, unless it is somebody else's. */
+  endOwn(accountId: string, id: string, at: Date): Promise<boolean>;
+  endOfAccount(accountId: string, at: Date): Promise<void>;
   /** How many were forgotten. */
   forgetExpiredBefore(at: Date): Promise<number>;
 }
@@ -195,11 +200,15 @@ export interface GrantStore {
   byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Grant>>;
   /** Of one account, newest first. */
   ofAccount(accountId: string): Promise<Grant[]>;
+  /** Of one account, in order of the apps. `after` is the id of a client. */
+  ofAccountByClient(accountId: string, page: Page): Promise<Grant[]>;
   /** False when the grant has ended. */
   extend(id: string, expiresAt: Date): Promise<boolean>;
   /** Ends it for good: its access tokens, refresh tokens and codes are worth nothing from then on. */
   end(id: string): Promise<void>;
   endOfClient(clientId: string): Promise<void>;
+  /** All that one account has allowed one app. */
+  endOfAccountAtClient(accountId: string, clientId: string): Promise<void>;
   /** Whether anybody has a grant for the client. */
   anyOfClient(clientId: string): Promise<boolean>;
   endOfAccount(accountId: string): Promise<void>;

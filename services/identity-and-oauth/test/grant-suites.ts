@@ -30,6 +30,19 @@ const describeGrantStore = (make: Make) =>
       expect(await grants.ofAccount('nobody')).toEqual([]);
     });
 
+    it('pages those of an account by app, and ends those at one app', async () => {
+      const { grants } = await make();
+      for (const [id, clientId] of Object.entries({ one: 'b', two: 'a', three: 'b', four: 'c' }))
+        await grants.insert(aGrant({ id, clientId }));
+      await grants.insert(aGrant({ id: 'other', clientId: 'b', accountId: 'user-2' }));
+      const page = async (after: string | null, limit: number) =>
+        (await grants.ofAccountByClient('user-1', { after, limit })).map(({ clientId }) => clientId);
+      expect([await page(null, 3), await page('a', 9), await page('c', 9)]).toEqual([['a', 'b', 'b'], ['b', 'b', 'c'], []]);
+      await grants.endOfAccountAtClient('user-1', 'b');
+      await grants.endOfAccountAtClient('user-1', 'b');
+      expect([await page(null, 9), (await grants.get('other'))?.id]).toEqual([['a', 'c'], 'other']);
+    });
+
     it('extends a grant that is there, and says when it has ended', async () => {
       const { grants } = await make();
       await grants.insert(aGrant());

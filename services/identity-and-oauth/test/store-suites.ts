@@ -13,6 +13,7 @@ import type {
   TeamStore,
 } from '../src/ports.ts';
 import { AT, aGrant, aKey, anAccessToken, anAccount, aSession, aTeam } from './builders.ts';
+import { describeSessionStore } from './session-suite.ts';
 
 export interface StoresUnderTest {
   readonly accounts: AccountStore;
@@ -100,33 +101,6 @@ const describeTeamStore = (make: Make) =>
       expect(await teams.update('team-1', (one) => ({ ...one, archived: true }))).toEqual({ ...team, archived: true });
       expect([...(await teams.byIds(['team-1', 'nowhere']))]).toEqual([['team-1', { ...team, archived: true }]]);
       expect(await teams.update('nowhere', (one) => one)).toBeNull();
-    });
-  });
-
-const describeSessionStore = (make: Make) =>
-  describe('SessionStore', () => {
-    it('ends a session once', async () => {
-      const { sessions, accounts, credentials } = await make();
-      await accounts.insert(withoutEvents(anAccount()));
-      const session = aSession();
-      await sessions.insert(session);
-      expect((await credentials.byHash([session.hash])).get(session.hash)).toMatchObject({
-        id: 'session-1',
-        kind: 'session',
-        status: 'live',
-      });
-      expect(await sessions.end('session-1', AT)).toBe(true);
-      expect(await sessions.end('session-1', AT)).toBe(false);
-      expect(await sessions.end('nobody', AT)).toBe(false);
-      expect((await credentials.byHash([session.hash])).get(session.hash)?.status).toBe('ended');
-    });
-
-    it('forgets what expired before, and nothing else', async () => {
-      const { sessions } = await make();
-      await sessions.insert(aSession({ id: 'old', token: 'old', expiresAt: new Date(AT.getTime() - 1) }));
-      await sessions.insert(aSession({ id: 'new', token: 'new', expiresAt: AT }));
-      expect(await sessions.forgetExpiredBefore(AT)).toBe(1);
-      expect(await sessions.forgetExpiredBefore(AT)).toBe(0);
     });
   });
 

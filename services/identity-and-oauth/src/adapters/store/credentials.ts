@@ -19,6 +19,7 @@ type RevokedKeyDoc = Omit<RevokedKey, 'hash'> & { readonly _id: string };
 const SESSION_INDEXES: readonly IndexSpec[] = [
   { name: 'sessionId', keys: { sessionId: 1 }, unique: true },
   { name: 'expiresAt', keys: { expiresAt: 1 } },
+  { name: 'account_ended_expires_at', keys: { accountId: 1, endedAt: 1, expiresAt: -1 } },
 ];
 const REVOKED_KEY_INDEXES: readonly IndexSpec[] = [{ name: 'revoked_at', keys: { revokedAt: 1 } }];
 
@@ -41,7 +42,17 @@ export const openCredentials = (
       insert: async ({ id, hash, ...session }) => {
         await sessions.insert({ ...session, _id: hash, sessionId: id });
       },
+      ofAccount: async (accountId, at, limit) => {
+        const going = { accountId, endedAt: null, expiresAt: { $gt: at } };
+        const docs = await sessions.find(going, { sort: { expiresAt: -1 }, limit });
+        return docs.map(({ _id, sessionId, ...session }) => ({ ...session, id: sessionId, hash: _id }));
+      },
       end: async (id, at) => (await sessions.updateOne({ sessionId: id, endedAt: null }, { $set: { endedAt: at } })) === 'updated',
+      endOwn: async (accountId, id, at) =>
+        (await sessions.updateOne({ sessionId: id, accountId, endedAt: null }, { $set: { endedAt: at } })) === 'updated',
+      endOfAccount: async (accountId, at) => {
+        await sessions.updateMany({ accountId, endedAt: null }, { $set: { endedAt: at } });
+      },
       forgetExpiredBefore: (at) => sessions.deleteMany({ expiresAt: { $lt: at } }),
     },
     revokedKeys: {

@@ -12,6 +12,7 @@ type RefreshTokenDoc = Omit<RefreshToken, 'issuedFor'> & { readonly _id: string 
 
 const GRANT_INDEXES: readonly IndexSpec[] = [
   { name: 'account_created_at', keys: { accountId: 1, createdAt: -1 } },
+  { name: 'account_client', keys: { accountId: 1, clientId: 1 } },
   { name: 'client', keys: { clientId: 1 } },
   { name: 'expires_at', keys: { expiresAt: 1 } },
 ];
@@ -39,12 +40,19 @@ export const openGrants = (open: OpenCollection): GrantStores => {
         await grants.insert({ ...grant, _id: id });
       },
       ofAccount: async (accountId) => (await grants.find({ accountId }, { sort: { createdAt: -1 } })).map(grantOf),
+      ofAccountByClient: async (accountId, { after, limit }) => {
+        const further = after === null ? {} : { clientId: { $gt: after } };
+        return (await grants.find({ accountId, ...further }, { sort: { clientId: 1 }, limit })).map(grantOf);
+      },
       extend: async (id, expiresAt) => (await grants.updateOne({ _id: id }, { $set: { expiresAt } })) === 'updated',
       end: async (id) => {
         await grants.deleteOne({ _id: id });
       },
       endOfClient: async (clientId) => {
         await grants.deleteMany({ clientId });
+      },
+      endOfAccountAtClient: async (accountId, clientId) => {
+        await grants.deleteMany({ accountId, clientId });
       },
       anyOfClient: async (clientId) => (await grants.count({ clientId }, { limit: 1 })) > 0,
       endOfAccount: async (accountId) => {
