@@ -6,13 +6,15 @@ import { SEAL_KEY_BYTES, type SealKey } from './seal.ts';
 /** What a machine that runs services of its own (sandbox, stack, test) gives them; a deployment has to tell it. */
 export type LocalValue =
   | { readonly kind: 'text'; readonly text: string }
+  /** Where files are written, beside the others of that machine. */
+  | { readonly kind: 'folder'; readonly name: string }
   /** A secret; `master` ones are a list of named ones. */
   | { readonly kind: 'key' | 'master key'; readonly bytes: number };
 /** By the schema of the variable. */
 export const localValues = z.registry<LocalValue>();
 
 /** Parses a variable's text; `parse` gives null for a wrong one. */
-const parsedText = <T>(rule: string, parse: (text: string) => T | null) =>
+export const parsedText = <T>(rule: string, parse: (text: string) => T | null) =>
   z.string().transform((text, context): T => {
     const value = parse(text);
     if (value !== null) return value;
