@@ -25,6 +25,7 @@ const plans = planProcesses(
     mongoUrl: 'mongodb://store',
     databasePrefix: '',
     replicas: usualReplicas(),
+    folder: '/stack',
     drainNotice: '1s',
     shedding: true,
     settings: { WEBHOOK_ALLOW_HTTP: 'true' },

@@ -20,6 +20,7 @@ const CALLS = [
   'PATCH /_sandbox/bubbles/{id}',
   'DELETE /_sandbox/bubbles/{id}',
   'POST /_sandbox/bubbles/{id}/comments',
+  'GET /_sandbox/mailbox',
   'GET /_sandbox/clock',
   'POST /_sandbox/clock',
   'POST /_sandbox/settle',

@@ -132,6 +132,7 @@ describe('a new service in the stack', () => {
     mongoUrl: 'mongodb://store',
     databasePrefix: '',
     replicas: usualReplicas(WITH_NOTES),
+    folder: '/stack',
     drainNotice: '1s',
     shedding: true,
     settings: {},

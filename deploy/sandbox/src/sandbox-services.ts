@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
 import type { EventDefinition } from '@bubbles/bus/bus.ts';
 import { OPERATOR } from '@bubbles/contracts/services.ts';
@@ -71,6 +73,8 @@ async function openMachine({ definitions, keys, publicBaseUrl, settings }: Sandb
   return {
     publicBaseUrl,
     keyId: 'sandbox',
+    // Nothing is written there: the mailbox of the sandbox takes the mails.
+    folder: (name) => join(tmpdir(), 'sandbox', name),
     callerKeys: keys.callersOf,
     serviceKey: (caller) => ({ SERVICE_KEY: keys.privateKey(caller).export({ format: 'der', type: 'pkcs8' }).toString('base64') }),
     secret(name) {

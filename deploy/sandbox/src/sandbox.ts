@@ -18,6 +18,7 @@ import { type SteppingClock, steppingClock } from './clock/stepping-clock.ts';
 import type { SandboxConfig } from './config.ts';
 import { controlApp } from './control/control-app.ts';
 import type { SandboxControl } from './control/routes.ts';
+import { type Mailbox, openMailbox } from './mailbox.ts';
 import { openStore } from './open-store.ts';
 import { type LogOf, type SandboxServices, sandboxServices } from './sandbox-services.ts';
 import { SANDBOX_DRAIN } from './service-slot.ts';
@@ -101,15 +102,17 @@ interface ControlParts {
   readonly clock: SteppingClock;
   readonly settle: Settle;
   readonly services: SandboxServices;
+  readonly mailbox: Mailbox;
   readonly gateway: () => Gateway;
 }
 
-const controlOf = ({ store, address, clock, settle, services, gateway }: ControlParts): SandboxControl => ({
+const controlOf = ({ store, address, clock, settle, services, mailbox, gateway }: ControlParts): SandboxControl => ({
   lock: keyedMutex(),
   actions: () => services.actions(),
   world: () => services.world(),
   baseUrl: () => address.url,
   now: () => clock.now(),
+  mails: mailbox.read,
   settle,
   async advance(ms) {
     await gateway().idle();
@@ -130,12 +133,18 @@ const controlOf = ({ store, address, clock, settle, services, gateway }: Control
   },
 });
 
-/** What the sandbox alone admits: receivers and client metadata documents on this machine, and none of them one of ours. */
-const definitionsOf = (product: Product, strict: boolean, ownPorts: () => ReadonlySet<number>): readonly ServiceDefinition[] => {
-  const local = { loopback: !strict, offline: true, ownPorts };
+interface SandboxRules {
+  readonly strictReceivers: boolean;
+  readonly ownPorts: () => ReadonlySet<number>;
+  readonly mailbox: Mailbox;
+}
+
+/** What the sandbox alone admits: receivers and client metadata documents on this machine, and none of them one of ours. Its mails go into its mailbox. */
+const definitionsOf = (product: Product, { strictReceivers, ownPorts, mailbox }: SandboxRules): readonly ServiceDefinition[] => {
+  const local = { loopback: !strictReceivers, offline: true, ownPorts };
   const changed: readonly ServiceDefinition[] = [
     webhooksDispatcherWith(({ receivers, ...config }) => ({ ...config, receivers: { ...receivers, ...local } })),
-    identityAndOauthWith(({ documents, ...config }) => ({ ...config, documents: documents && { ...documents, ...local } })),
+    identityAndOauthWith(({ documents }) => ({ documents: documents && { ...documents, ...local }, mailTransport: () => mailbox })),
   ];
   return product.definitions.map((definition) => changed.find(({ name }) => name === definition.name) ?? definition);
 };
@@ -155,6 +164,7 @@ async function startOn({ store, address, logOf, product }: StartContext, config:
   // Each attempt at a receiver has its own deadline; how many fall due in a step is the caller's affair.
   const settleStep = () => settle('all', STEP_LIMIT_MS);
   const clock = steppingClock({ aheadMs: await kept.ahead(), keep: kept.keepAhead, settle: settleStep });
+  const mailbox = await openMailbox(store.database('sandbox'), clock);
   const bus = countedBus(createMemoryBus({ clock, log }));
   const settle = settling({
     bus,
@@ -165,7 +175,7 @@ async function startOn({ store, address, logOf, product }: StartContext, config:
   const keys = createCallerKeys(product.services);
   const infra = { clock, ids, log };
   const services = sandboxServices({
-    definitions: definitionsOf(product, config.strictReceivers, () => new Set([address.port, ...services.ports()])),
+    definitions: definitionsOf(product, { ...config, mailbox, ownPorts: () => new Set([address.port, ...services.ports()]) }),
     events: product.events,
     environment: config.settings,
     store,
@@ -179,7 +189,7 @@ async function startOn({ store, address, logOf, product }: StartContext, config:
     publicBaseUrl: address.url,
   });
   await services.start();
-  const control = controlOf({ store, address, clock, settle, services, gateway: () => gateway });
+  const control = controlOf({ store, address, clock, settle, services, mailbox, gateway: () => gateway });
   const gateway = await startGateway(gatewayConfig(address, { services, keys, product }), {
     ...infra,
     log: logOf('gateway'),

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { settingsIn } from '@bubbles/host/variables.ts';
 import type { Environment } from '@bubbles/kernel/config.ts';
 import { StartupError } from '@bubbles/kernel/run-process.ts';
@@ -52,10 +52,10 @@ const up: Command = (options) =>
     return welcome(options.home, state, stack);
   });
 
-const prepare = async ({ environment, port }: CommandOptions, known: StackState | null): Promise<StackState> => {
+const prepare = async ({ environment, home, port }: CommandOptions, known: StackState | null): Promise<StackState> => {
   // An `up` that failed has left the engines that it started.
   const ownEngines = known?.ownEngines || !(await enginesRun(environment));
-  const layout = { port, databasePrefix: '', replicas: usualReplicas(), drainNotice: DRAIN_NOTICE, shedding: true };
+  const layout = { port, folder: resolve(home), databasePrefix: '', replicas: usualReplicas(), drainNotice: DRAIN_NOTICE, shedding: true };
   const engines = await enginesUp(environment, { terminal: true });
   return { layout: { ...layout, ...engines, settings: settings(environment) }, ownEngines };
 };
@@ -94,7 +94,7 @@ const welcome = (home: string, { layout }: StackState, stack: Stack): string => 
   const [gateway = '', ...others] = stack.plansOf('gateway').map(({ url }) => url);
   const [identity = ''] = stack.plansOf('identity-and-oauth').map(({ url }) => url);
   return `
-${stack.plans.length} processes run and are ready; their logs are in ${join(home, 'logs')}.
+${stack.plans.length} processes run and are ready; their logs are in ${join(home, 'logs')}, what they mail in ${join(layout.folder, 'mail')}.
 
 Listening on ${[gateway, ...others].join(' and ')}
 
@@ -102,7 +102,7 @@ Listening on ${[gateway, ...others].join(' and ')}
 
   For the operator's commands and the tests
     export STACK_URL=${gateway} IDENTITY_URL=${identity} OPERATOR_KEY_FILE=${stack.keys.privateKeyFile('operator')}
-    export AMQP_URL='${layout.amqpUrl}' MONGODB_URL='${layout.mongoUrl}'
+    export AMQP_URL='${layout.amqpUrl}' MONGODB_URL='${layout.mongoUrl}' MAIL_FILES='${join(layout.folder, 'mail')}'
 
   A first account, and what it sees
     TOKEN=$(npm run -s admin -- accounts create --name Ada --key-name first | grep -o 'svc_pat_[A-Za-z0-9_-]\\{43,\\}')

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { GATEWAY, OPERATOR } from '@bubbles/contracts/services.ts';
 import type { ServiceDefinition } from '@bubbles/host/service.ts';
 import { localEnvironment } from '@bubbles/host/variables.ts';
@@ -17,6 +18,8 @@ export const StackLayout = z.object({
   replicas: z.record(z.string(), z.int()),
   /** How long a process that is told to end goes on serving those who have not noticed. */
   drainNotice: z.string(),
+  /** Of files that are meant for people, such as the mails. */
+  folder: z.string(),
   /** Whether a process that cannot keep up refuses. */
   shedding: z.boolean(),
   /** Values of the services' own variables. */
@@ -98,6 +101,7 @@ const serviceEnvironment = ({ layout, keys, product: { definitions, services }, 
     publicBaseUrl: `http://${LOOPBACK}:${layout.port}`,
     keyId: 'stack',
     secret: keys.secret,
+    folder: (name: string) => join(layout.folder, name),
     callerKeys: (service: string) => keys.publicKeys((services[service]?.callers ?? []).filter((caller) => running.includes(caller))),
     serviceKey: (caller: string) => ({ SERVICE_KEY_FILE: keys.privateKeyFile(caller) }),
     urls: (service: string) => urlsOf(service).join(','),

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readProcessConfig } from '@bubbles/host/variables.ts';
 import { readConfig } from '@bubbles/kernel/config.ts';
+import { openTestService } from '@bubbles/testing/service-under-test.ts';
 import { testData } from '@bubbles/testing/test-data.ts';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
@@ -67,6 +68,13 @@ describe('the environment of identity', () => {
     for (const networks of ['10.0.0.1', '10.0.0.0/33', '10.0.0.0/', 'local/8'])
       expect(() => documentsOf({ OAUTH_CLIENT_DOCUMENTS_DENY_CIDRS: networks })).toThrow('OAUTH_CLIENT_DOCUMENTS_DENY_CIDRS: must be');
     expect(() => documentsOf({ OAUTH_CLIENT_DOCUMENTS_EXTRA_CA: 'ca.pem' })).toThrow('must be certificates in PEM');
+  });
+
+  it('ends the start without a mail server, in one line', () => {
+    const start = (more: object) => () => openTestService(identityAndOauth, { environment: { MAIL_FILES: '', ...more } });
+    expect(start({})).toThrow('bad configuration: SMTP_URL: is required, or MAIL_FILES on a machine without a mail server');
+    expect(start({ SMTP_URL: 'smtps://mail.test' })).toThrow('bad configuration: MAIL_FROM: is required with SMTP_URL');
+    expect(start({ SMTP_URL: 'smtps://mail.test', MAIL_FROM: 'no-reply@acme.test' })).not.toThrow();
   });
 
   it('has no default for a secret, and names all that is missing at once', () => {

@@ -1,5 +1,7 @@
 import type { Destinations } from '@bubbles/address-guard/destination-url.ts';
 import { certificates, duration, flag, networkList, sealKeys } from '@bubbles/kernel/config-values.ts';
+import { MAIL_VARIABLES, openMailTransport } from '@bubbles/mail/open-transport.ts';
+import type { MailTransport } from '@bubbles/mail/transport.ts';
 import { z } from 'zod';
 import type { OAuthLifetimes } from './domain/grant.ts';
 
@@ -11,7 +13,7 @@ const lasting = (shortest: readonly [ms: number, text: string], longest: readonl
   duration().pipe(z.number().min(shortest[0], `must be at least ${shortest[1]}`).max(longest[0], `must be at most ${longest[1]}`));
 
 export const VARIABLES = {
-  // They seal the keys that sign assertions and access tokens; the first one seals.
+  // They seal the keys that sign assertions and access tokens, and mails; the first one seals.
   SEAL_KEYS: sealKeys(),
   OAUTH_ACCESS_TOKEN_LIFE: lasting([MINUTE_MS, '1m'], [DAY_MS, '1d']).default(60 * MINUTE_MS),
   OAUTH_CODE_LIFE: lasting([SECOND_MS, '1s'], [10 * MINUTE_MS, '10m']).default(MINUTE_MS),
@@ -23,6 +25,7 @@ export const VARIABLES = {
   OAUTH_CLIENT_DOCUMENTS_ALLOW_CIDRS: networkList().default([]),
   OAUTH_CLIENT_DOCUMENTS_DENY_CIDRS: networkList().default([]),
   OAUTH_CLIENT_DOCUMENTS_EXTRA_CA: certificates().nullable().default(null),
+  ...MAIL_VARIABLES,
 };
 
 type Values = { readonly [N in keyof typeof VARIABLES]: z.output<(typeof VARIABLES)[N]> };
@@ -39,10 +42,12 @@ export const lifetimesOf = (values: Values): OAuthLifetimes => ({
 export interface Config {
   /** From where client metadata documents may be fetched; null when they are turned off. */
   readonly documents: Destinations | null;
+  readonly mailTransport: (parts: Parameters<typeof openMailTransport>[1]) => MailTransport;
 }
 
 /** As in production. */
 export const configOf = (values: Values): Config => ({
+  mailTransport: (parts) => openMailTransport(values, parts),
   documents: values.OAUTH_CLIENT_DOCUMENTS
     ? {
         allow: values.OAUTH_CLIENT_DOCUMENTS_ALLOW_CIDRS,

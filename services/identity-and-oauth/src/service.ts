@@ -1,6 +1,7 @@
 import { type Composition, createLoop, defineService, type ServiceContext } from '@bubbles/host/service.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import { createSeal, type Seal } from '@bubbles/kernel/seal.ts';
+import { createMailer } from '@bubbles/mail/mailer.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import { accountChanged } from './adapters/bus/events.ts';
 import { openClients } from './adapters/client-documents/clients.ts';
@@ -42,13 +43,15 @@ const openKeyRings = ({ assertionKeys, accessTokenKeys }: ReturnType<typeof open
   }),
 });
 
-const compose = (context: ServiceContext<typeof VARIABLES>, { documents }: Config): Composition => {
-  const { config, publicBaseUrl, clock, ids, log } = context;
+const compose = (context: ServiceContext<typeof VARIABLES>, { documents, mailTransport }: Config): Composition => {
+  const { config, publicBaseUrl, clock, ids, log, metrics } = context;
   const stores = openStores(context);
   const seal = createSeal(config.SEAL_KEYS, ids.bytes);
   const lifetimes = lifetimesOf(config);
   const { assertionRing, ring } = openKeyRings(stores, { lifetimes, seal, clock, ids });
   const clients = openClients({ registered: stores.registeredClients, documents, clock, log });
+  const transport = mailTransport({ clock, ids });
+  const mailer = createMailer({ mails: stores.mails, transport, seal, clock, ids, log, registry: metrics.registry });
   const app = createApp({
     ...stores,
     clients,
@@ -80,15 +83,16 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { documents }: Confi
       ...adminTeamRoutes(app),
     ],
     outboxes: stores.relayed,
-    jobs: jobs(app),
-    loops: [createLoop(flusher)],
+    jobs: jobs(app, stores),
+    loops: [createLoop(flusher), mailer.loop],
     ensureIndexes: stores.ensureIndexes,
     // Keys that sign, opened with our master key: else no request could be vouched for.
     check: async () => {
       await Promise.all([assertionRing.current(), ring.current()]);
     },
+    releaseLeases: mailer.releaseLeases,
     close: async () => {
-      await Promise.all([flush(), clients.close()]);
+      await Promise.all([flush(), clients.close(), mailer.close()]);
     },
   };
 };
@@ -104,10 +108,12 @@ export const identityAndOauthWith = (change: (config: Config) => Config) =>
 
 export const identityAndOauth = identityAndOauthWith((config) => config);
 
-const jobs = (app: App): readonly Job[] => [
+const jobs = (app: App, { mailedCodes, throttle }: ReturnType<typeof openStores>): readonly Job[] => [
   { name: 'rotate-assertion-keys', cron: '17 * * * *', run: app.rotateAssertionKeys },
   { name: 'rotate-access-token-keys', cron: '27 * * * *', run: app.rotateAccessTokenKeys },
   { name: 'sweep-sessions', cron: '43 3 * * *', run: app.sweepSessions },
   { name: 'sweep-revoked-keys', cron: '53 3 * * *', run: app.sweepRevokedKeys },
   { name: 'sweep-grants', cron: '37 * * * *', run: app.sweepGrants },
+  { name: 'sweep-mailed-codes', cron: '47 * * * *', run: mailedCodes.sweep },
+  { name: 'sweep-throttles', cron: '57 * * * *', run: throttle.sweep },
 ];

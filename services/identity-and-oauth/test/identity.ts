@@ -1,9 +1,10 @@
 import type { Database } from '@bubbles/store/collection.ts';
 import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { type FakeMailTransport, fakeMailTransport } from '@bubbles/testing/fake-mail-transport.ts';
 import { asService } from '@bubbles/testing/http.ts';
 import { type RecordingBus, recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { startTestService } from '@bubbles/testing/service-under-test.ts';
-import { identityAndOauth } from '../src/service.ts';
+import { identityAndOauthWith } from '../src/service.ts';
 import { AT } from './builders.ts';
 
 export interface Answer {
@@ -26,6 +27,8 @@ export interface Person {
 export interface TestIdentity {
   readonly clock: FakeClock;
   readonly bus: RecordingBus;
+  /** What it mails, and how the mail server answers. */
+  readonly mail: FakeMailTransport;
   readonly database: Database;
   /** With a bearer token; null for none. */
   as(token: string | null, headers?: Readonly<Record<string, string>>): Call;
@@ -51,7 +54,9 @@ export interface TestIdentityOptions {
 /** The service over a real socket, on a store in memory, with a clock that stands still. */
 export const startIdentity = async ({ clock = fakeClock(AT), ...options }: TestIdentityOptions = {}): Promise<TestIdentity> => {
   const bus = recordingBus();
-  const identity = await startTestService(identityAndOauth, { ...options, clock, bus });
+  const mail = fakeMailTransport();
+  const definition = identityAndOauthWith((config) => ({ ...config, mailTransport: () => mail }));
+  const identity = await startTestService(definition, { ...options, clock, bus });
 
   const call =
     (headers: Readonly<Record<string, string>>, prefix = ''): Call =>
@@ -74,6 +79,7 @@ export const startIdentity = async ({ clock = fakeClock(AT), ...options }: TestI
   return {
     clock,
     bus,
+    mail,
     database: identity.database,
     admin,
     as: (token, headers = {}) => call({ ...headers, ...(token !== null && { authorization: `Bearer ${token}` }) }),

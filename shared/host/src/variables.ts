@@ -118,6 +118,8 @@ export interface LocalMachine {
   readonly keyId: string;
   /** Random bytes; the same ones for the same name. */
   secret(name: string, bytes: number): Buffer;
+  /** The path of a folder, which need not be there yet. */
+  folder(name: string): string;
   /** `CALLER_KEYS` of a service. */
   callerKeys(service: string): string;
   /** `SERVICE_KEY` of a caller, or `SERVICE_KEY_FILE`. */
@@ -129,8 +131,9 @@ export interface LocalMachine {
 /** `CURSOR_KEY` and `CURSOR_KEYS` are one secret. */
 const secretOf = (variable: string): string => variable.replace(/_KEYS?$/, '').toLowerCase();
 
-const textOf = (value: LocalValue, variable: string, { keyId, secret }: LocalMachine): string => {
+const textOf = (value: LocalValue, variable: string, { keyId, secret, folder }: LocalMachine): string => {
   if (value.kind === 'text') return value.text;
+  if (value.kind === 'folder') return folder(value.name);
   const key = secret(secretOf(variable), value.bytes).toString('base64');
   return value.kind === 'key' ? key : `${keyId}=${key}`;
 };
@@ -160,7 +163,9 @@ export const localEnvironment = (
 export const secretsOf = ({ variables }: Needs): readonly { readonly name: string; readonly bytes: number }[] =>
   Object.entries(variables).flatMap(([variable, schema]) => {
     const local = localValues.get(schema);
-    return local === undefined || local.kind === 'text' ? [] : [{ name: secretOf(variable), bytes: local.bytes }];
+    return local === undefined || local.kind === 'text' || local.kind === 'folder'
+      ? []
+      : [{ name: secretOf(variable), bytes: local.bytes }];
   });
 
 /** The variables that such a machine leaves to who starts it. */

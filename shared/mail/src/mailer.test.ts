@@ -4,36 +4,17 @@ import type { Database } from '@bubbles/store/collection.ts';
 import { type CapturedLog, capturedLog } from '@bubbles/testing/captured-log.ts';
 import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { fakeIds } from '@bubbles/testing/fake-ids.ts';
+import { type FakeMailTransport, fakeMailTransport } from '@bubbles/testing/fake-mail-transport.ts';
 import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { type MakeDatabase, onEveryEngine, openedIn } from '../test/engines.ts';
 import { createMailer, openMails } from './mailer.ts';
-import { type Mail, MailFailure, type MailTransport, type OutgoingMail } from './transport.ts';
+import { type Mail, MailFailure } from './transport.ts';
 
 const SECOND_MS = 1000;
 const LIFE_MS = 600 * SECOND_MS;
 const KEYS = [{ id: 'k1', key: Buffer.alloc(32, 'key') }];
-
-interface FakeTransport extends MailTransport {
-  readonly accepted: OutgoingMail[];
-  /** What the next attempts end with; accepted when there is none left. */
-  readonly answers: (() => Promise<void>)[];
-}
-
-const fakeTransport = (): FakeTransport => {
-  const accepted: OutgoingMail[] = [];
-  const answers: (() => Promise<void>)[] = [];
-  return {
-    accepted,
-    answers,
-    async deliver(mail) {
-      await answers.shift()?.();
-      accepted.push(mail);
-    },
-    close: () => Promise.resolve(),
-  };
-};
 
 const failing = (...failure: ConstructorParameters<typeof MailFailure>) => {
   return () => Promise.reject(new MailFailure(...failure));
@@ -47,7 +28,7 @@ afterEach(async () => {
 interface Shared {
   readonly database: Database;
   readonly clock: FakeClock;
-  readonly transport: FakeTransport;
+  readonly transport: FakeMailTransport;
   readonly captured: CapturedLog;
 }
 
@@ -63,7 +44,7 @@ const replica = async ({ database, clock, transport, captured }: Shared, name: s
 };
 
 const scene = async (make: MakeDatabase = memoryDatabase) => {
-  const shared = { database: make(), clock: fakeClock(), transport: fakeTransport(), captured: capturedLog() };
+  const shared = { database: make(), clock: fakeClock(), transport: fakeMailTransport(), captured: capturedLog() };
   const { mailer, mails, metric } = await replica(shared, 'one');
   const start = () => {
     mailer.loop.start();

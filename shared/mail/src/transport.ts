@@ -36,8 +36,8 @@ export class MailFailure extends Error {
   readonly reason: MailFailureReason;
   /** The reply code of the mail server, when it gave one. */
   readonly status: number | null;
-  constructor(reason: MailFailureReason, status: number | null = null) {
-    super(`the mail was not accepted: ${reason}`);
+  constructor(reason: MailFailureReason, status: number | null = null, cause?: unknown) {
+    super(`the mail was not accepted: ${reason}`, { cause });
     this.name = 'MailFailure';
     this.reason = reason;
     this.status = status;
@@ -52,9 +52,12 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu;
 /** What would end an address or begin another one where addresses are listed; quoted local parts are among it. */
 const ADDRESS = /^[^\s@"(),:;<>[\\\]]+@[^\s@"(),:;<>[\\\]]+$/u;
 
-/** Throws `MailFailure` for an address that could be read as anything but one address. The subject becomes one line. */
+/** Whether it can be read as one address and nothing else. */
+export const isPlainAddress = (text: string): boolean =>
+  ADDRESS.test(text) && text.search(INVISIBLE) === -1 && Buffer.byteLength(text) <= MAX_ADDRESS_BYTES;
+
+/** Throws `MailFailure` for an address that is not plain. The subject becomes one line. */
 export const checkedMail = ({ id, to, subject, text, html }: OutgoingMail): OutgoingMail => {
-  const isAddress = ADDRESS.test(to) && to.search(INVISIBLE) === -1 && Buffer.byteLength(to) <= MAX_ADDRESS_BYTES;
-  if (!isAddress) throw new MailFailure('address');
+  if (!isPlainAddress(to)) throw new MailFailure('address');
   return { id, to, subject: subject.replace(INVISIBLE, ' ').slice(0, MAX_SUBJECT), text, html };
 };

@@ -1,4 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Authenticator } from '@bubbles/auth/guards.ts';
 import type { Bus, EventDefinition } from '@bubbles/bus/bus.ts';
 import type { Caller } from '@bubbles/contracts/access.ts';
@@ -31,6 +33,7 @@ const machine: LocalMachine = {
   publicBaseUrl: 'https://api.test',
   keyId: 'k1',
   secret: testSecret,
+  folder: (name) => join(tmpdir(), `test-${process.pid}`, name),
   callerKeys: () => `nobody=${pair.publicKey.export({ format: 'der', type: 'spki' }).toString('base64')}`,
   serviceKey: () => ({ SERVICE_KEY: pair.privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64') }),
   urls: () => 'http://127.0.0.1:9',

@@ -25,7 +25,17 @@ const DRAIN_NOTICE = '1s';
 export const chaosStack = async ({ amqpUrl, mongoUrl }: FrailEngines): Promise<ChaosStack> => {
   const home = mkdtempSync(join(tmpdir(), 'stack-'));
   const replicas = { ...usualReplicas(), 'webhooks-dispatcher': 0 };
-  const layout = { port: PORT, amqpUrl, mongoUrl, databasePrefix: '', replicas, drainNotice: DRAIN_NOTICE, shedding: false, settings: {} };
+  const engines = { amqpUrl, mongoUrl };
+  const layout = {
+    ...engines,
+    port: PORT,
+    folder: home,
+    databasePrefix: '',
+    replicas,
+    drainNotice: DRAIN_NOTICE,
+    shedding: false,
+    settings: {},
+  };
   const stack = openStack({ home, layout });
   await stack.up();
   return {

@@ -20,5 +20,6 @@ export const openWorld = (): Promise<World> =>
         operatorKeyFile: needed('OPERATOR_KEY_FILE'),
         amqpUrl: needed('AMQP_URL'),
         mongoUrl: needed('MONGODB_URL'),
+        mailFiles: needed('MAIL_FILES'),
         database: process.env['MONGODB_DATABASE'] ?? 'bubbles_query',
       });

@@ -88,6 +88,7 @@ export function worldAt(baseUrl: string, close: () => Promise<void>): World {
     moveBubble: (id, fields) => call('POST', `/bubbles/${id}/stage`, fields),
     removeBubble: (id) => call('DELETE', `/bubbles/${id}`),
     comment: (bubbleId, fields) => call('POST', `/bubbles/${bubbleId}/comments`, fields),
+    mails: (to) => call('GET', `/mailbox?${new URLSearchParams({ to })}`),
     close,
   };
 }

@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { keyedMutex } from '@bubbles/kernel/concurrency.ts';
@@ -6,6 +9,7 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
+import { z } from 'zod';
 import type { Actions } from '../../../deploy/sandbox/src/control/actions.ts';
 import { controlApp } from '../../../deploy/sandbox/src/control/control-app.ts';
 import type { SandboxControl } from '../../../deploy/sandbox/src/control/routes.ts';
@@ -20,6 +24,8 @@ export interface StackWorldOptions extends OutsideOptions {
   readonly mongoUrl: string;
   /** Where bubbles-query keeps its data. */
   readonly database: string;
+  /** Where the stack writes its mails. */
+  readonly mailFiles: string;
 }
 
 const ARRIVAL_LIMIT_MS = 20_000;
@@ -30,7 +36,12 @@ export const stackWorld = async (options: StackWorldOptions): Promise<World> => 
   const [clock, log, ids] = [systemClock(), SILENT_LOG, systemIds()];
   const outside = await openOutside(options);
   const database = openMongo({ url: options.mongoUrl, name: options.database, log, clock });
-  const serve = controlApp(controlOf(arriving(outside, readModel(database))), { callers: { hosts: [], remote: false }, clock, log, ids });
+  const serve = controlApp(controlOf(arriving(outside, readModel(database)), options.mailFiles), {
+    callers: { hosts: [], remote: false },
+    clock,
+    log,
+    ids,
+  });
   const server = createServer(serve((_req, res) => void res.writeHead(404).end()));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -48,12 +59,35 @@ const onlySandbox = () => {
   throw new DomainError('not_found', 'Only the sandbox can do that.');
 };
 
-const controlOf = (actions: Actions): SandboxControl => ({
+const CaughtMail = z.object({
+  to: z.string(),
+  subject: z.string(),
+  text: z.string(),
+  html: z.string(),
+  sent_at: z.iso.datetime().transform((text) => new Date(text)),
+});
+
+/** Newest first. A file that has its name is whole. */
+const caughtMails = (folder: string): SandboxControl['mails'] => {
+  return async (to) => {
+    // Made with the first mail.
+    if (!existsSync(folder)) return [];
+    const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
+    const mails = await Promise.all(names.map(async (name) => CaughtMail.parse(JSON.parse(await readFile(join(folder, name), 'utf8')))));
+    return mails
+      .filter((mail) => to === null || mail.to.toLowerCase() === to.toLowerCase())
+      .map(({ sent_at: sentAt, ...mail }) => ({ ...mail, sentAt }))
+      .toSorted((a, b) => b.sentAt.getTime() - a.sentAt.getTime());
+  };
+};
+
+const controlOf = (actions: Actions, mailFiles: string): SandboxControl => ({
   lock: keyedMutex(),
   actions: () => actions,
   // An action has arrived when it resolves.
   settle: () => Promise.resolve(),
   now: () => new Date(),
+  mails: caughtMails(mailFiles),
   world: onlySandbox,
   baseUrl: onlySandbox,
   advance: onlySandbox,

@@ -19,6 +19,14 @@ export interface BubbleScene {
   readonly short_id: string;
 }
 
+export interface SentMail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  readonly sent_at: string;
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** How a test sets its scene, whatever runs below: every call answers when its effect shows on the public API. */
@@ -36,5 +44,7 @@ export interface World {
   moveBubble(id: string, fields: Fields): Promise<void>;
   removeBubble(id: string): Promise<void>;
   comment(bubbleId: string, fields: Fields): Promise<{ readonly id: string; readonly thread_id: string }>;
+  /** What was mailed to the address, newest first. On the stack a mail may come a little later than what it was sent for. */
+  mails(to: string): Promise<readonly SentMail[]>;
   close(): Promise<void>;
 }

@@ -24,6 +24,7 @@ const CONTROL: SandboxControl = {
   world: unasked,
   baseUrl: () => '',
   now: () => NOW,
+  mails: () => Promise.resolve([]),
   settle: nothing,
   advance: () => delay(LONG_MS, NOW),
   reset: nothing,

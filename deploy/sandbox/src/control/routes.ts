@@ -5,6 +5,7 @@ import { type Route, route } from '@bubbles/http/routes/route.ts';
 import type { KeyedMutex } from '@bubbles/kernel/concurrency.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
+import type { Mailbox } from '../mailbox.ts';
 import type { World as SeededWorld } from '../world.ts';
 import type { Act, Actions } from './actions.ts';
 import { Bubble, CALL, Team, User } from './bodies.ts';
@@ -30,6 +31,8 @@ const World = z.object({
   teams: z.record(z.string(), Team),
   bubbles: z.record(z.string(), Bubble.extend({ type: BubbleType })),
 });
+const MailQuery = z.object({ to: z.string().optional().meta({ description: 'The address that it went to; absent: all' }) });
+const SentMail = z.object({ to: z.string(), subject: z.string(), text: z.string(), html: z.string(), sent_at: z.string() });
 const Now = z.object({ now: z.string() });
 
 /** What is reckoned from it, such as the end of a session, must still be written in four digits. */
@@ -48,6 +51,8 @@ export interface SandboxControl {
   readonly world: () => SeededWorld;
   readonly baseUrl: () => string;
   readonly now: () => Date;
+  /** Newest first, to everybody when `to` is null. */
+  readonly mails: Mailbox['read'];
   /** Resolves when nothing is in flight, of facts alone or of everything; rejects after half a minute. */
   settle(scope: SettleScope): Promise<void>;
   advance(ms: number): Promise<Date>;
@@ -150,6 +155,27 @@ const settle = (control: SandboxControl) =>
       }),
   );
 
+const mailbox = (control: SandboxControl) =>
+  route(
+    {
+      ...CALL,
+      tag: 'People',
+      method: 'GET',
+      path: '/_sandbox/mailbox',
+      operationId: 'getMailbox',
+      summary: 'Read what was mailed, newest first',
+      description: 'Codes of sign-in among it. The latest thousand; what was asked for before this call is there.',
+      query: MailQuery,
+      answers: { 200: json(z.array(SentMail)) },
+    },
+    ({ query }) =>
+      control.lock.shared(SANDBOX, async () => {
+        await control.settle('facts');
+        const mails = await control.mails(query.to ?? null);
+        return mails.map(({ to, subject, text, html, sentAt }) => ({ to, subject, text, html, sent_at: sentAt.toISOString() }));
+      }),
+  );
+
 const setService = (control: SandboxControl) =>
   route(
     {
@@ -200,7 +226,7 @@ export const controlRoutes = (control: SandboxControl): readonly Route[] => {
   const routes = [
     ...peopleRoutes(act),
     ...recordingRoutes(act),
-    ...[world, reset, clock, advance, settle, setService].map((make) => make(control)),
+    ...[world, reset, mailbox, clock, advance, settle, setService].map((make) => make(control)),
   ];
   const described = lazily(() => controlDocument([document, ...routes]));
   const document: Route = route(

@@ -1,4 +1,7 @@
 import type { StoreContext } from '@bubbles/host/service.ts';
+import { createCodes } from '@bubbles/mail/codes.ts';
+import { openMails } from '@bubbles/mail/mailer.ts';
+import { createThrottle } from '@bubbles/mail/throttle.ts';
 import { indexedCollections } from '@bubbles/store/indexed-collections.ts';
 import type { Ed25519Key, P256Key } from '../../ports.ts';
 import { openAccounts, openTeams } from './accounts.ts';
@@ -10,6 +13,7 @@ import { openUses } from './uses.ts';
 
 /** Everything that identity keeps. */
 export const openStores = ({ database, ...options }: StoreContext) => {
+  const { clock, ids } = options;
   const { open, ensureIndexes } = indexedCollections(database);
   const accounts = openAccounts(open, options);
   const granted = openGrants(open);
@@ -17,7 +21,7 @@ export const openStores = ({ database, ...options }: StoreContext) => {
   return {
     accounts: accounts.store,
     teams: openTeams(open, options),
-    ...openCredentials(open, { accounts: accounts.documents, grants: granted.grants }, options.clock),
+    ...openCredentials(open, { accounts: accounts.documents, grants: granted.grants }, clock),
     ...granted,
     keyUses,
     grantUses,
@@ -25,6 +29,9 @@ export const openStores = ({ database, ...options }: StoreContext) => {
     assertionKeys: openSigningKeys<Ed25519Key>(open, 'assertion_keys'),
     accessTokenKeys: openSigningKeys<P256Key>(open, 'oauth_signing_keys'),
     registeredClients: openOAuthClients(open),
+    mails: openMails(open),
+    mailedCodes: createCodes({ open, clock, ids }),
+    throttle: createThrottle({ open, clock }),
     /** Those whose documents carry events. */
     relayed: [accounts.documents],
     ensureIndexes,
