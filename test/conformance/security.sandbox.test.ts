@@ -26,7 +26,6 @@ const NOT_SERVED = [
   'NOSQLINJECTION-04',
   'JSONBODY-13',
   'JSONBODY-14',
-  'HOSTANDFORWARDED-08',
 ];
 /** What one process without a proxy, a database driver or a name server cannot show, and the test that does. */
 const PROVEN_IN: Readonly<Record<string, readonly [file: string, title: string]>> = {

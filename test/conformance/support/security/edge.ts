@@ -2,7 +2,7 @@ import { rawConnection } from '@bubbles/testing/raw-http.ts';
 import { expect } from '@jest/globals';
 import { startReceiver } from '../receiver.ts';
 import { control } from '../sandbox-world.ts';
-import { type Checks, expectRawRefusal, expectRefusal, type Lab, request } from './lab.ts';
+import { type Checks, expectRawRefusal, expectRefusal, type Lab, readRaw, request } from './lab.ts';
 
 const DOCUMENT = '/v1/openapi.json';
 const service = ({ sandbox }: Lab, name: string, state: object) => control(sandbox.url, `POST /services/${name}`, state);
@@ -162,6 +162,21 @@ export const EDGE_CHECKS: Checks = {
     ])
       expect(await lab.raw(request(`GET ${DOCUMENT} HTTP/1.1`, [`Host: ${host}`]))).toContain(`"servers":[{"url":"http://${url}"}]`);
     for (const host of ['a"b', '[::1', '<b>', 'a..b']) await expectRawRefusal(lab, request(`GET ${DOCUMENT} HTTP/1.1`, [`Host: ${host}`]));
+  },
+  'HOSTANDFORWARDED-08': async (lab) => {
+    const poison = ['Host: evil.test', 'X-Forwarded-Host: evil.test', 'X-Forwarded-Proto: https', 'Forwarded: host=evil.test;proto=https'];
+    for (const document of [
+      'oauth-authorization-server',
+      'openid-configuration',
+      'oauth-protected-resource',
+      'oauth-protected-resource/mcp',
+    ]) {
+      const path = `/.well-known/${document}`;
+      const { status, body } = readRaw(await lab.raw(request(`GET ${path} HTTP/1.1`, poison)));
+      expect([status, JSON.parse(body)]).toEqual([200, (await lab.call(path)).json]);
+      expect(body).not.toContain('evil.test');
+      expect(body).toContain(lab.sandbox.url);
+    }
   },
   'WEBHOOKSSRFBRIEF-03': async (lab) => {
     const { id, pat: as } = await lab.proUser();
