@@ -86,7 +86,7 @@ export type AssertionKeySet = z.infer<typeof AssertionKeySet>;
 /**
  * `/internal/v1/admin/*`, operator → identity: what only an operator may do to accounts, teams and credentials. Paths:
  *
- * - `POST accounts` CreateAccount → 201 CreatedAccount; `GET accounts` AdminPageQuery → AdminAccounts; `GET accounts/{id}`; `PATCH accounts/{id}` PatchAccount; `PUT accounts/{id}/state` SetAccountState → AdminAccount
+ * - `POST accounts` CreateAccount → 201 CreatedAccount; `GET accounts` AdminAccountsQuery → AdminAccounts; `GET accounts/{id}`; `PATCH accounts/{id}` PatchAccount; `PUT accounts/{id}/state` SetAccountState → AdminAccount
  * - `POST accounts/{id}/sessions` → 201 IssuedSession; `DELETE sessions/{id}` → 204
  * - `POST accounts/{id}/keys` CreateApiKeyRequest → 201 ApiKeyCreated, whatever the plan; the cap of active keys holds
  * - `POST teams` CreateTeam → 201 AdminTeam; `GET teams` AdminPageQuery → AdminTeams; `GET teams/{id}`; `PATCH teams/{id}` PatchTeam → AdminTeam
@@ -113,6 +113,9 @@ export const AdminPageQuery = z.object({
     .regex(/^[1-9]\d{0,2}$/, 'must be a whole number from 1 to 999')
     .exactOptional(),
 });
+
+/** With an address: the one account that has it, or none. */
+export const AdminAccountsQuery = AdminPageQuery.extend({ email: Text.exactOptional() });
 
 const Profile = { name: Text.nullable(), email: Text.nullable(), picture_url: Url.nullable() };
 /** With `key_name` the account begins with one personal access token of that name. */

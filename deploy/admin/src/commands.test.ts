@@ -6,6 +6,7 @@ const call = (line: string) => operatorCall(line.split(' '));
 describe('operator commands', () => {
   it.each([
     ['accounts list', { method: 'GET', path: 'accounts', body: null }],
+    ['accounts list --email ada@acme.test', { method: 'GET', path: 'accounts?email=ada%40acme.test', body: null }],
     ['accounts list --after a/b --limit 10', { method: 'GET', path: 'accounts?after=a%2Fb&limit=10', body: null }],
     ['accounts show ../teams', { method: 'GET', path: 'accounts/..%2Fteams', body: null }],
     [

@@ -69,8 +69,8 @@ const truth = (flag: string | boolean | undefined) =>
 const profile = ({ name, email, picture }: Flags) => given({ name: text(name), email: text(email), picture_url: text(picture) });
 const team = ({ name, plan, domain, archived, discoverable }: Flags) =>
   given({ name: text(name), plan, domain: text(domain), archived: truth(archived), discoverable: truth(discoverable) });
-const page = (noun: string, { after, limit }: Flags): AdminCall => {
-  const query = new URLSearchParams(Object.entries(given({ after, limit })).map(([name, value]) => [name, String(value)]));
+const page = (noun: string, { after, limit, email }: Flags): AdminCall => {
+  const query = new URLSearchParams(Object.entries(given({ after, limit, email })).map(([name, value]) => [name, String(value)]));
   return { method: 'GET', path: query.size > 0 ? `${noun}?${query}` : noun, body: null };
 };
 const at = (...segments: readonly (string | undefined)[]) => segments.map((segment = '') => encodeURIComponent(segment)).join('/');
@@ -83,7 +83,7 @@ const deadLetters =
   ([consumer], { limit = null }) => ({ deadLetters: verb, ...checked(DeadLetterQuery, { consumer, limit }) });
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  'accounts list': { words: [], flags: PAGE, call: (_, flags) => page('accounts', flags) },
+  'accounts list': { words: [], flags: { ...PAGE, email: 'string' }, call: (_, flags) => page('accounts', flags) },
   'accounts show': { words: ['account'], flags: {}, call: ([id]) => ({ method: 'GET', path: at('accounts', id), body: null }) },
   'accounts create': {
     words: [],

@@ -1,11 +1,13 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
 import type { OAuthLifetimes } from './domain/grant.ts';
 import type {
   AccessTokenSigner,
   AccessTokenVerifier,
   AccountChanged,
   AccountStore,
+  AddressStore,
   Assertions,
   CodeStore,
   CredentialStore,
@@ -24,6 +26,7 @@ import type {
 } from './ports.ts';
 import { readAccess } from './use-cases/access.ts';
 import { changeProfile, createAccount, getAccount, listAccounts, setAccountState } from './use-cases/accounts.ts';
+import { takeEarlierAddresses } from './use-cases/addresses.ts';
 import { checkCredentials, checkForServices } from './use-cases/check-credentials.ts';
 import { sweepGrants } from './use-cases/grants.ts';
 import { createKey, grantKey, listKeys, revokeKey, sweepRevokedKeys } from './use-cases/keys.ts';
@@ -33,7 +36,9 @@ import { addChannel, changeTeam, createTeam, endMembership, getTeam, listTeams, 
 interface AppPorts {
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly log: Log;
   readonly accounts: AccountStore;
+  readonly addresses: AddressStore;
   readonly accountChanged: AccountChanged;
   readonly teams: TeamStore;
   readonly sessions: SessionStore;
@@ -73,6 +78,7 @@ export const createApp = (ports: AppPorts) => ({
   readAccess: readAccess(ports),
   getAccount: getAccount(ports),
   listAccounts: listAccounts(ports),
+  takeEarlierAddresses: takeEarlierAddresses(ports),
   createAccount: createAccount(ports),
   changeProfile: changeProfile(ports),
   setAccountState: setAccountState(ports),

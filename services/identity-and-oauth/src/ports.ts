@@ -1,6 +1,7 @@
 import type { OutgoingEvent } from '@bubbles/bus/outgoing.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
 import type { Account, ActiveKey } from './domain/account.ts';
+import type { TakenAddress } from './domain/address.ts';
 import type { Credential, RateDecision } from './domain/credential.ts';
 import type { AuthorizationCode, Grant, RefreshToken } from './domain/grant.ts';
 import type { KeyLifecycle } from './domain/key-lifecycle.ts';
@@ -15,8 +16,8 @@ export interface Page {
 }
 
 export interface AccountStore {
-  /** With its events in the same write. */
-  insert(change: Changed<Account>): Promise<void>;
+  /** With its events in the same write; false when the id is taken. */
+  insert(change: Changed<Account>): Promise<boolean>;
   get(id: string): Promise<Account | null>;
   byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Account>>;
   /** In order of id. */
@@ -27,6 +28,22 @@ export interface AccountStore {
   addKey(id: string, key: ActiveKey): Promise<boolean>;
   /** False when the account has no such active key (any more). */
   removeKey(id: string, keyId: string): Promise<boolean>;
+}
+
+/** Which account an address belongs to: one at most. An account has an address when both its profile and this store say so. */
+export interface AddressStore {
+  get(address: string): Promise<TakenAddress | null>;
+  /** False when the address is taken. */
+  insert(taken: TakenAddress): Promise<boolean>;
+  /** One conditional write; false when it was changed since it was read. */
+  replace(taken: TakenAddress, next: Pick<TakenAddress, 'accountId' | 'takenAt'>): Promise<boolean>;
+  /** Said when the profile was written, so that nobody who read it before frees it; false when it is not the account's. */
+  keep(address: string, accountId: string): Promise<boolean>;
+  /** Unless it was changed since it was read. */
+  free(taken: TakenAddress): Promise<void>;
+  /** Whether the addresses of all accounts that an older release made were taken. */
+  isComplete(): Promise<boolean>;
+  markComplete(at: Date): Promise<void>;
 }
 
 /** The event that tells an account's state and profile as they are now. */

@@ -145,4 +145,66 @@ describe('dying between any two steps of the store', () => {
     );
     expect(deaths).toBeGreaterThan(2);
   });
+
+  const accountsAt = async ({ survivor }: World, email: string) =>
+    (await survivor.admin('GET', `accounts?email=${email}`)).body.accounts.map(({ user_id }: { user_id: string }) => user_id);
+  const create = ({ admin }: Pick<TestIdentity, 'admin'>, email: string) =>
+    admin('POST', 'accounts', { name: 'Ben', email, picture_url: null, key_name: null });
+
+  it('making an account: its address is its own or free, never lost', async () => {
+    const deaths = await dieEverywhere(
+      ({ doomed }) => create(doomed, 'ben@acme.test'),
+      async (here, answer) => {
+        const found = await accountsAt(here, 'ben@acme.test');
+        if (answer) expect(found).toEqual([answer.body.account.user_id]);
+        expect((await create(here.survivor, 'BEN@acme.test')).status).toBe(found.length === 0 ? 201 : 409);
+        expect(await accountsAt(here, 'ben@acme.test')).toHaveLength(1);
+      },
+    );
+    expect(deaths).toBeGreaterThan(3);
+  });
+
+  it('changing an address: the account has the old one or the new one, the other one is free, and asked again it has the new one', async () => {
+    const deaths = await dieEverywhere(
+      ({ doomed, ada }) => doomed.admin('PATCH', `accounts/${ada.id}`, { email: 'new@acme.test' }),
+      async (here, answer) => {
+        const { email } = (await here.survivor.admin('GET', `accounts/${here.ada.id}`)).body;
+        if (answer) expect(email).toBe('new@acme.test');
+        expect(await accountsAt(here, email)).toEqual([here.ada.id]);
+        expect((await create(here.survivor, email)).status).toBe(409);
+        const asked = email === 'new@acme.test' ? 'unused@acme.test' : 'new@acme.test';
+        expect((await here.survivor.admin('PATCH', `accounts/${here.ada.id}`, { email: asked })).status).toBe(200);
+        expect([await accountsAt(here, asked), await accountsAt(here, email)]).toEqual([[here.ada.id], []]);
+        expect((await create(here.survivor, email)).status).toBe(201);
+      },
+    );
+    expect(deaths).toBeGreaterThan(5);
+  });
+
+  it('changing an address: another account may have the one that was left behind, and the one that was kept is safe from it', async () => {
+    const deaths = await dieEverywhere(
+      ({ doomed, ada }) => doomed.admin('PATCH', `accounts/${ada.id}`, { email: 'new@acme.test' }),
+      async (here) => {
+        const { email } = (await here.survivor.admin('GET', `accounts/${here.ada.id}`)).body;
+        const made = await create(here.survivor, 'new@acme.test');
+        expect(made.status).toBe(email === 'new@acme.test' ? 409 : 201);
+        expect(await accountsAt(here, email)).toEqual([here.ada.id]);
+      },
+    );
+    expect(deaths).toBeGreaterThan(5);
+  });
+
+  it('deleting an account: its address is its own until it is deleted, and free afterwards', async () => {
+    const deaths = await dieEverywhere(
+      async ({ doomed, survivor, ada }) => {
+        await survivor.admin('PATCH', `accounts/${ada.id}`, { email: 'ada@acme.test' });
+        return doomed.admin('PUT', `accounts/${ada.id}/state`, { state: 'deleted' });
+      },
+      async (here) => {
+        const { state } = (await here.survivor.admin('GET', `accounts/${here.ada.id}`)).body;
+        expect((await create(here.survivor, 'ada@acme.test')).status).toBe(state === 'deleted' ? 201 : 409);
+      },
+    );
+    expect(deaths).toBeGreaterThan(3);
+  });
 });

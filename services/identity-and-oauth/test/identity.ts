@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import type { Log } from '@bubbles/kernel/log.ts';
 import type { Database } from '@bubbles/store/collection.ts';
 import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { type FakeMailTransport, fakeMailTransport } from '@bubbles/testing/fake-mail-transport.ts';
@@ -49,6 +51,7 @@ export interface TestIdentityOptions {
   /** Of another replica, to share its data. */
   readonly database?: Database;
   readonly clock?: FakeClock;
+  readonly log?: Log;
 }
 
 /** The service over a real socket, on a store in memory, with a clock that stands still. */
@@ -87,7 +90,7 @@ export const startIdentity = async ({ clock = fakeClock(AT), ...options }: TestI
     person: async (fields) => {
       const body = await made('accounts', {
         name: 'Ada',
-        email: 'ada@acme.test',
+        email: `ada-${randomUUID().slice(0, 8)}@acme.test`,
         picture_url: null,
         key_name: 'first',
         ...fields,

@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BufferedUses } from '../src/adapters/store/uses.ts';
-import type { Account } from '../src/domain/account.ts';
-import { MAX_ACTIVE_KEYS } from '../src/domain/token.ts';
 import type {
   AccountStore,
+  AddressStore,
   CredentialStore,
   GrantStore,
   RevokedKeyStore,
@@ -12,11 +11,13 @@ import type {
   SigningKeyStore,
   TeamStore,
 } from '../src/ports.ts';
+import { describeAccountStore, describeAddressStore, withoutEvents } from './account-suites.ts';
 import { AT, aGrant, aKey, anAccessToken, anAccount, aSession, aTeam } from './builders.ts';
 import { describeSessionStore } from './session-suite.ts';
 
 export interface StoresUnderTest {
   readonly accounts: AccountStore;
+  readonly addresses: AddressStore;
   readonly teams: TeamStore;
   readonly sessions: SessionStore;
   readonly revokedKeys: RevokedKeyStore;
@@ -27,69 +28,6 @@ export interface StoresUnderTest {
   readonly otherKeyUses: BufferedUses;
 }
 type Make = () => Promise<StoresUnderTest>;
-
-const withoutEvents = (state: Account) => ({ state, events: [] });
-
-const describeAccountStore = (make: Make) =>
-  describe('AccountStore', () => {
-    it('gives back what was inserted, and null for what was not', async () => {
-      const { accounts } = await make();
-      const account = anAccount({ keys: [aKey()], memberships: [{ teamId: 'team-1', role: 'guest', hidden: true }], email: null });
-      await accounts.insert(withoutEvents(account));
-      expect(await accounts.get('user-1')).toEqual(account);
-      expect(await accounts.get('nobody')).toBeNull();
-      expect([...(await accounts.byIds(['nobody', 'user-1', 'user-1']))]).toEqual([['user-1', account]]);
-      expect((await accounts.byIds([])).size).toBe(0);
-    });
-
-    it('pages in order of id', async () => {
-      const { accounts } = await make();
-      for (const id of ['c', 'a', 'd', 'b']) await accounts.insert(withoutEvents(anAccount({ id })));
-      const ids = async (after: string | null) => (await accounts.page({ after, limit: 2 })).map(({ id }) => id);
-      expect([await ids(null), await ids('b'), await ids('d')]).toEqual([['a', 'b'], ['c', 'd'], []]);
-    });
-
-    it('update of an absent id changes nothing and says so', async () => {
-      const { accounts } = await make();
-      expect(await accounts.update('nobody', withoutEvents)).toBeNull();
-    });
-
-    it('updates that race all count', async () => {
-      const { accounts } = await make();
-      await accounts.insert(withoutEvents(anAccount()));
-      await Promise.all(
-        Array.from({ length: 8 }, () =>
-          accounts.update('user-1', (account) => withoutEvents({ ...account, revision: account.revision + 1 })),
-        ),
-      );
-      expect((await accounts.get('user-1'))?.revision).toBe(9);
-    });
-
-    it('[KEY-05] takes ten keys of twenty that come at once, and an update beside them loses none', async () => {
-      const { accounts } = await make();
-      await accounts.insert(withoutEvents(anAccount()));
-      const keys = Array.from({ length: 20 }, (_, i) => aKey({ id: `key-${i}` }));
-      const [added] = await Promise.all([
-        Promise.all(keys.map((key) => accounts.addKey('user-1', key))),
-        accounts.update('user-1', (account) => withoutEvents({ ...account, name: 'Ada L.' })),
-      ]);
-      expect(added.filter(Boolean)).toHaveLength(MAX_ACTIVE_KEYS);
-      const account = await accounts.get('user-1');
-      expect(account?.keys.map(({ id }) => id).toSorted()).toEqual(keys.flatMap(({ id }, i) => (added[i] ? [id] : [])).toSorted());
-      expect(account?.name).toBe('Ada L.');
-    });
-
-    it('[KEY-08] removes a key once, which frees its place', async () => {
-      const { accounts } = await make();
-      const keys = Array.from({ length: 10 }, (_, i) => aKey({ id: `key-${i}` }));
-      await accounts.insert(withoutEvents(anAccount({ keys })));
-      expect(await accounts.addKey('user-1', aKey({ id: 'key-10' }))).toBe(false);
-      expect(await accounts.removeKey('user-1', 'key-4')).toBe(true);
-      expect(await accounts.removeKey('user-1', 'key-4')).toBe(false);
-      expect(await accounts.addKey('user-1', aKey({ id: 'key-10' }))).toBe(true);
-      expect((await accounts.get('user-1'))?.keys.map(({ id }) => id)).toEqual([0, 1, 2, 3, 5, 6, 7, 8, 9, 10].map((i) => `key-${i}`));
-    });
-  });
 
 const describeTeamStore = (make: Make) =>
   describe('TeamStore', () => {
@@ -230,6 +168,7 @@ const describeUses = (make: Make) =>
 export const describeStores = (engine: string, make: Make) =>
   describe(`stores on ${engine}`, () => {
     describeAccountStore(make);
+    describeAddressStore(make);
     describeTeamStore(make);
     describeSessionStore(make);
     describeCredentialStore(make);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { CloudEvent } from '@bubbles/bus/bus.ts';
 import { CreatedAccount } from '@bubbles/contracts/internal/identity.ts';
 import { identityAndOauth } from '@bubbles/identity-and-oauth/service.ts';
@@ -40,7 +40,7 @@ describe('identity-and-oauth', () => {
   const anAccount = async () => {
     const created = await admin('accounts', {
       name: 'Ada',
-      email: 'ada@acme.test',
+      email: `ada-${randomUUID()}@acme.test`,
       picture_url: 'https://media.example.com/ada.png',
       key_name: 'first',
     });

@@ -1,11 +1,12 @@
 import type { AccountState } from '@bubbles/contracts/access.ts';
-import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
 import { type Account, type ActiveKey, inState, keysEndedBy, newAccount, type Profile, withProfile } from '../domain/account.ts';
+import { addressOf, checkedAddress, foldAddress } from '../domain/address.ts';
 import { type IssuedKey, type IssuedSession, issueKey, issueSession, TOKEN_BYTES } from '../domain/token.ts';
-import type { AccountChanged, AccountStore, Page, RevokedKeyStore, SessionStore } from '../ports.ts';
+import type { AccountChanged, AccountStore, GrantStore, Page, RevokedKeyStore, SessionStore } from '../ports.ts';
+import { type AddressPorts, accountAt, moveAddress } from './addresses.ts';
 
 interface AccountToCreate {
   readonly profile: Profile;
@@ -22,40 +23,78 @@ export interface CreatedAccount {
 interface AccountPorts {
   readonly accounts: AccountStore;
 }
-interface AccountWriterPorts extends AccountPorts {
+interface AccountWriterPorts extends AddressPorts {
   readonly accountChanged: AccountChanged;
 }
 
 export const createAccount =
-  ({ accounts, accountChanged, sessions, clock, ids }: AccountWriterPorts & { sessions: SessionStore; clock: Clock; ids: Ids }) =>
+  (ports: AccountWriterPorts & { sessions: SessionStore; ids: Ids }) =>
   async ({ profile, keyName }: AccountToCreate): Promise<CreatedAccount> => {
+    const { sessions, clock, ids } = ports;
     const at = clock.now();
     const seed = () => ({ id: ids.uuid(), random: ids.bytes(TOKEN_BYTES), at });
     const key = keyName === null ? null : issueKey(keyName, seed());
     const account = newAccount({ id: ids.uuid(), profile, keys: key ? [key.key] : [], createdAt: at });
     const session = issueSession(account, seed());
-    await accounts.insert({ state: account, events: [accountChanged(account)] });
+    await insertAccount(ports, account);
     await sessions.insert(session.session);
     return { account, session, key };
   };
 
+/** Rejects when another account has its address. */
+export const insertAccount = async (ports: AccountWriterPorts, account: Account): Promise<void> => {
+  const { accounts, accountChanged } = ports;
+  await moveAddress(ports, {
+    accountId: account.id,
+    from: null,
+    to: checkedAddress(account.email),
+    write: () => accounts.insert(withChangedEvent(account, accountChanged)),
+    undo: () => accounts.update(account.id, (made) => changedOrNull(inState(made, 'deleted'), accountChanged)),
+  });
+};
+
 export const changeProfile =
-  ({ accounts, accountChanged }: AccountWriterPorts) =>
-  async ({ accountId, profile }: { accountId: string; profile: Partial<Profile> }): Promise<Account> =>
-    known(await accounts.update(accountId, (account) => withChangedEvent(withProfile(account, profile), accountChanged)));
+  (ports: AccountWriterPorts) =>
+  async ({ accountId, profile }: { accountId: string; profile: Partial<Profile> }): Promise<Account> => {
+    const { accounts, accountChanged } = ports;
+    const before = known(await accounts.get(accountId));
+    const changeTo = (next: Partial<Profile>) =>
+      accounts.update(accountId, (account) => changedOrNull(withProfile(account, next), accountChanged));
+    const restored = (account: Account) =>
+      account.email === profile.email ? changedOrNull(withProfile(account, { email: before.email }), accountChanged) : null;
+    // Refuses a deleted account before an address is taken for it.
+    withProfile(before, profile);
+    if (profile.email === undefined) return known(await changeTo(profile));
+    return moveAddress(ports, {
+      accountId,
+      from: addressOf(before),
+      to: checkedAddress(profile.email),
+      write: async () => known(await changeTo(profile)),
+      undo: () => accounts.update(accountId, restored),
+    });
+  };
 
 export const setAccountState =
-  ({ accounts, accountChanged, revokedKeys, clock }: AccountWriterPorts & { revokedKeys: RevokedKeyStore; clock: Clock }) =>
+  (ports: AccountWriterPorts & { revokedKeys: RevokedKeyStore; grants: GrantStore }) =>
   async ({ accountId, state }: { accountId: string; state: AccountState }): Promise<Account> => {
+    const { accounts, accountChanged, revokedKeys, grants, clock } = ports;
     for (;;) {
-      const ended = keysEndedBy(known(await accounts.get(accountId)), state);
+      const before = known(await accounts.get(accountId));
+      const ended = keysEndedBy(before, state);
       for (const { id, hash } of ended) await revokedKeys.put({ hash, keyId: id, accountId, revokedAt: clock.now() });
       const isRevoked = ({ id }: ActiveKey) => ended.some((key) => key.id === id);
-      const after = await accounts.update(accountId, (account) =>
-        keysEndedBy(account, state).every(isRevoked) ? withChangedEvent(inState(account, state), accountChanged) : null,
+      const change = () =>
+        accounts.update(accountId, (account) =>
+          keysEndedBy(account, state).every(isRevoked) ? changedOrNull(inState(account, state), accountChanged) : null,
+        );
+      const after = known(
+        state === 'deleted'
+          ? await moveAddress(ports, { accountId, from: addressOf(before), to: null, write: change, undo: change })
+          : await change(),
       );
+      if (state === 'deleted') await grants.endOfAccount(accountId);
       // Otherwise another key came in between, which has to be revoked before it leaves the account.
-      if (known(after).state === state) return known(after);
+      if (after.state === state) return after;
     }
   };
 
@@ -64,13 +103,22 @@ export const getAccount =
   async (accountId: string): Promise<Account> =>
     known(await accounts.get(accountId));
 
+/** In order of id; with an e-mail address the one account that has it. */
 export const listAccounts =
-  ({ accounts }: AccountPorts) =>
-  (page: Page): Promise<Account[]> =>
-    accounts.page(page);
+  (ports: AddressPorts) =>
+  async ({ email, ...page }: Page & { readonly email: string | null }): Promise<Account[]> => {
+    if (email === null) return ports.accounts.page(page);
+    const address = foldAddress(email);
+    const found = address === null ? null : await accountAt(ports, address);
+    return found === null ? [] : [found];
+  };
 
-const withChangedEvent = (account: Account | null, accountChanged: AccountChanged): Changed<Account> | null =>
-  account && { state: account, events: [accountChanged(account)] };
+const withChangedEvent = (account: Account, accountChanged: AccountChanged): Changed<Account> => ({
+  state: account,
+  events: [accountChanged(account)],
+});
+const changedOrNull = (account: Account | null, accountChanged: AccountChanged): Changed<Account> | null =>
+  account && withChangedEvent(account, accountChanged);
 
 const known = (account: Account | null): Account => {
   if (!account) throw new DomainError('not_found', 'No such account.');

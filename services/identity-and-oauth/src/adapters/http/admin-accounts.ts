@@ -4,7 +4,7 @@ import { CallerId } from '@bubbles/contracts/api/fields.ts';
 import {
   AdminAccount,
   AdminAccounts,
-  AdminPageQuery,
+  AdminAccountsQuery,
   CreateAccount,
   CreatedAccount,
   IssuedSession,
@@ -35,6 +35,7 @@ const createAccount = (app: App) =>
       summary: 'Create an active account with a session and, when named, a key',
       body: CreateAccount,
       answers: { 201: json(CreatedAccount) },
+      errors: ['limit_reached'],
       secret: true,
     },
     async ({ body }) =>
@@ -50,12 +51,12 @@ const listAccounts = (app: App) =>
       method: 'GET',
       path: '/internal/v1/admin/accounts',
       operationId: 'adminListAccounts',
-      summary: 'List accounts in order of id',
-      query: AdminPageQuery,
+      summary: 'List accounts in order of id, or the one that has an e-mail address',
+      query: AdminAccountsQuery,
       answers: { 200: json(AdminAccounts) },
     },
     async ({ query }) => {
-      const { rows, next } = await pageById(query, app.listAccounts);
+      const { rows, next } = await pageById(query, (page) => app.listAccounts({ ...page, email: query.email ?? null }));
       return { accounts: rows.map(presentAdminAccount), next_after: next };
     },
   );
@@ -86,7 +87,7 @@ const patchAccount = (app: App) =>
       params: ById,
       body: PatchAccount,
       answers: { 200: json(AdminAccount) },
-      errors: ['not_found'],
+      errors: ['not_found', 'limit_reached'],
     },
     async ({ params, body }) => presentAdminAccount(await app.changeProfile({ accountId: params.id, profile: profileOf(body) })),
   );

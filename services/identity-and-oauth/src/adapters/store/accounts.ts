@@ -19,9 +19,7 @@ export const openAccounts = (open: OpenCollection, options: AggregateStoreOption
   const aggregates = createAggregateStore<Account>(documents, options);
   const store: AccountStore = {
     ...readsById(documents, (doc) => stateOf<Account>(doc)),
-    insert: async ({ state, events }) => {
-      await aggregates.insert(state, events);
-    },
+    insert: ({ state, events }) => aggregates.insert(state, events),
     update: aggregates.update,
     addKey: async (id, key) => {
       const result = await documents.updateOne(

@@ -5,6 +5,7 @@ import { createThrottle } from '@bubbles/mail/throttle.ts';
 import { indexedCollections } from '@bubbles/store/indexed-collections.ts';
 import type { Ed25519Key, P256Key } from '../../ports.ts';
 import { openAccounts, openTeams } from './accounts.ts';
+import { openAddresses } from './addresses.ts';
 import { noteUses, openCredentials } from './credentials.ts';
 import { openGrants } from './grants.ts';
 import { openOAuthClients } from './oauth-clients.ts';
@@ -20,6 +21,7 @@ export const openStores = ({ database, ...options }: StoreContext) => {
   const [keyUses, grantUses] = [openUses(open, 'key_uses'), openUses(open, 'grant_uses')];
   return {
     accounts: accounts.store,
+    addresses: openAddresses(open),
     teams: openTeams(open, options),
     ...openCredentials(open, { accounts: accounts.documents, grants: granted.grants }, clock),
     ...granted,

@@ -1,0 +1,36 @@
+import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
+import type { TakenAddress } from '../../domain/address.ts';
+import type { AddressStore } from '../../ports.ts';
+
+/** At most one account an address: its insert under the address decides. */
+type AddressDoc = Omit<TakenAddress, 'address'> & { readonly _id: string };
+
+interface FillingDoc {
+  readonly _id: string;
+  readonly doneAt: Date;
+}
+const EARLIER_ACCOUNTS = 'earlier accounts';
+
+export const openAddresses = (open: OpenCollection): AddressStore => {
+  const addresses = open<AddressDoc>('addresses');
+  const fillings = open<FillingDoc>('address_fillings');
+  return {
+    get: async (address) => {
+      const doc = await addresses.findOne({ _id: address });
+      if (!doc) return null;
+      const { _id, ...taken } = doc;
+      return { ...taken, address: _id };
+    },
+    insert: ({ address, ...taken }) => addresses.insert({ ...taken, _id: address }),
+    replace: async ({ address, accountId, version }, next) =>
+      (await addresses.updateOne({ _id: address, accountId, version }, { $set: next, $inc: { version: 1 } })) === 'updated',
+    keep: async (address, accountId) => (await addresses.updateOne({ _id: address, accountId }, { $inc: { version: 1 } })) === 'updated',
+    free: async ({ address, accountId, version }) => {
+      await addresses.deleteOne({ _id: address, accountId, version });
+    },
+    isComplete: async () => (await fillings.findOne({ _id: EARLIER_ACCOUNTS })) !== null,
+    markComplete: async (at) => {
+      await fillings.insert({ _id: EARLIER_ACCOUNTS, doneAt: at });
+    },
+  };
+};

@@ -1,0 +1,103 @@
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
+import type { Account } from '../domain/account.ts';
+import { addressOf, isAbandoned, isOlder } from '../domain/address.ts';
+import type { AccountStore, AddressStore } from '../ports.ts';
+
+export interface AddressPorts {
+  readonly accounts: AccountStore;
+  readonly addresses: AddressStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const addressTaken = () => new DomainError('limit_reached', 'email: another account has this address.');
+
+/** Rejects when another account has the address. The profile is written after it, so that no two profiles have one address. */
+const takeAddress = async (ports: AddressPorts, address: string, accountId: string): Promise<void> => {
+  const { accounts, addresses, clock } = ports;
+  const takenAt = clock.now();
+  if (!(await addresses.isComplete())) await takeEarlierAddresses(ports)();
+  if (await addresses.insert({ address, accountId, takenAt, version: 1 })) return;
+  const taken = await addresses.get(address);
+  const mayTake = taken !== null && (taken.accountId === accountId || isAbandoned(taken, await accounts.get(taken.accountId), clock.now()));
+  if (!mayTake || !(await addresses.replace(taken, { accountId, takenAt }))) throw addressTaken();
+};
+
+interface AddressMove<T> {
+  readonly accountId: string;
+  /** Folded; null for an account without an address. */
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly write: () => Promise<T>;
+  /** Takes back what was written. */
+  readonly undo: () => Promise<unknown>;
+}
+
+/**
+ * Takes the new address, writes the profile, frees the old address. A process that dies in between leaves an address whose account does not have it, which
+ * may be taken by another one.
+ */
+export const moveAddress = async <T>(ports: AddressPorts, { accountId, from, to, write, undo }: AddressMove<T>): Promise<T> => {
+  const { addresses } = ports;
+  const held = from === null || from === to ? null : await addresses.get(from);
+  if (to !== null) await takeAddress(ports, to, accountId);
+  const written = await write();
+  if (to !== null && !(await addresses.keep(to, accountId))) await takeAgain(ports, { to, accountId, undo });
+  if (held?.accountId === accountId) await addresses.free(held);
+  return written;
+};
+
+/** For a process that stood still for so long that its address was given to another account, or freed by another change of the same account. */
+const takeAgain = async (
+  ports: AddressPorts,
+  { to, accountId, undo }: Pick<AddressMove<unknown>, 'accountId' | 'undo'> & { to: string },
+) => {
+  try {
+    await takeAddress(ports, to, accountId);
+  } catch (error) {
+    await undo();
+    throw error;
+  }
+};
+
+/** The account that has the address, whatever its state; `address` is folded. */
+export const accountAt = async (ports: AddressPorts, address: string): Promise<Account | null> => {
+  const read = async () => {
+    const taken = await ports.addresses.get(address);
+    const account = taken && (await ports.accounts.get(taken.accountId));
+    return account && addressOf(account) === address ? account : null;
+  };
+  const found = await read();
+  if (found !== null || (await ports.addresses.isComplete())) return found;
+  await takeEarlierAddresses(ports)();
+  return read();
+};
+
+const ACCOUNTS_PER_PAGE = 200;
+
+/** Takes the addresses of accounts that an older release made; running again changes nothing. */
+export const takeEarlierAddresses = (ports: AddressPorts) => async (): Promise<void> => {
+  const { accounts, addresses, clock } = ports;
+  let after: string | null = null;
+  do {
+    const page: Account[] = await accounts.page({ after, limit: ACCOUNTS_PER_PAGE });
+    for (const account of page) await takeEarlierAddress(ports, account);
+    after = page.at(-1)?.id ?? null;
+  } while (after !== null);
+  await addresses.markComplete(clock.now());
+};
+
+const takeEarlierAddress = async ({ accounts, addresses, clock, log }: AddressPorts, account: Account): Promise<void> => {
+  const address = addressOf(account);
+  const takenAt = clock.now();
+  if (address === null || (await addresses.insert({ address, accountId: account.id, takenAt, version: 1 }))) return;
+  const taken = await addresses.get(address);
+  if (taken === null || taken.accountId === account.id) return;
+  const owner = await accounts.get(taken.accountId);
+  const isShared = owner !== null && addressOf(owner) === address;
+  if (isShared) log.warn('two accounts have one address', { accountIds: [owner.id, account.id] });
+  if (isShared ? isOlder(account, owner) : isAbandoned(taken, owner, takenAt))
+    await addresses.replace(taken, { accountId: account.id, takenAt });
+};

@@ -1,0 +1,134 @@
+import { systemIds } from '@bubbles/kernel/ids.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
+import { memoryLog } from '@bubbles/testing/memory-log.ts';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openStores } from '../src/adapters/store/stores.ts';
+import { AT, anAccount } from './builders.ts';
+import { startIdentity, type TestIdentity } from './identity.ts';
+
+const ADA = 'ada@acme.test';
+const MINUTE_MS = 60_000;
+
+let identity: TestIdentity;
+beforeEach(async () => {
+  identity = await startIdentity();
+});
+afterEach(() => identity.stop());
+
+const idsAt = async (email: string) => {
+  const { body } = await identity.admin('GET', `accounts?email=${encodeURIComponent(email)}`);
+  return body.accounts.map(({ user_id }: { user_id: string }) => user_id);
+};
+const create = (email: string | null) => identity.admin('POST', 'accounts', { name: 'Ada', email, picture_url: null, key_name: null });
+const patch = (id: string, body: object) => identity.admin('PATCH', `accounts/${id}`, body);
+
+describe('who an address belongs to', () => {
+  it('is found whatever its case, and nobody is found at another one', async () => {
+    const { id } = await identity.person({ email: 'Ada@Exämple.test' });
+    expect(await idsAt('ADA@xn--exmple-cua.TEST')).toEqual([id]);
+    expect(await idsAt(ADA)).toEqual([]);
+    expect(await idsAt('no address')).toEqual([]);
+  });
+
+  it('is one account: a second one is refused with 409 and not made', async () => {
+    const { id } = await identity.person({ email: ADA });
+    const refused = await create('ADA@acme.test');
+    expect([refused.status, refused.body.error]).toEqual([
+      409,
+      { type: 'invalid_request', message: 'email: another account has this address.' },
+    ]);
+    const other = await identity.person();
+    expect((await patch(other.id, { email: ADA })).status).toBe(409);
+    expect(await idsAt(ADA)).toEqual([id]);
+    expect((await identity.admin('GET', 'accounts')).body.accounts).toHaveLength(2);
+  });
+
+  it('ten accounts that are made at once with one address are one', async () => {
+    const statuses = (await Promise.all(Array.from({ length: 10 }, () => create(ADA)))).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([201, ...Array(9).fill(409)]);
+    expect(await idsAt(ADA)).toHaveLength(1);
+  });
+
+  it('a text that is not an address is refused; accounts without one are as many as there are', async () => {
+    const refused = await create('ada at acme');
+    expect([refused.status, refused.body.error.message]).toEqual([400, 'email: must be an e-mail address']);
+    expect([(await create(null)).status, (await create(null)).status]).toEqual([201, 201]);
+  });
+
+  it('moves with the profile: the new one is taken, the old one is free', async () => {
+    const { id } = await identity.person({ email: ADA });
+    expect((await patch(id, { email: 'lovelace@acme.test' })).body.email).toBe('lovelace@acme.test');
+    expect([await idsAt(ADA), await idsAt('lovelace@acme.test')]).toEqual([[], [id]]);
+    expect((await create(ADA)).status).toBe(201);
+    expect((await patch(id, { name: 'Countess' })).body.email).toBe('lovelace@acme.test');
+    expect((await patch(id, { email: 'LOVELACE@acme.test' })).body.email).toBe('LOVELACE@acme.test');
+    expect((await patch(id, { email: null })).status).toBe(200);
+    expect((await create('lovelace@acme.test')).status).toBe(201);
+  });
+
+  it('is freed when its account is deleted, and not taken for one that is', async () => {
+    const { id } = await identity.person({ email: ADA });
+    await identity.admin('PUT', `accounts/${id}/state`, { state: 'disabled' });
+    expect((await create(ADA)).status).toBe(409);
+    await identity.admin('PUT', `accounts/${id}/state`, { state: 'deleted' });
+    expect((await patch(id, { email: ADA })).status).toBe(400);
+    expect((await create(ADA)).status).toBe(201);
+    await identity.admin('PUT', `accounts/${id}/state`, { state: 'active' });
+    expect((await patch(id, { email: ADA })).status).toBe(409);
+  });
+
+  it('an account that changes back and forth at once ends with the address that its profile says', async () => {
+    const { id } = await identity.person({ email: ADA });
+    await Promise.all(['b@acme.test', ADA, 'c@acme.test', ADA, 'b@acme.test'].map((email) => patch(id, { email })));
+    const { email } = (await identity.admin('GET', `accounts/${id}`)).body;
+    expect(await idsAt(email)).toEqual([id]);
+    await identity.clock.advance(MINUTE_MS);
+    for (const other of [ADA, 'b@acme.test', 'c@acme.test'])
+      expect([other, (await create(other)).status]).toEqual([other, other === email ? 409 : 201]);
+  });
+});
+
+describe('accounts of an older release', () => {
+  const withEarlier = async (...accounts: Parameters<typeof anAccount>[0][]) => {
+    await identity.stop();
+    const database = memoryDatabase();
+    const options = { ids: systemIds(), source: 'identity-and-oauth', onCommit: () => undefined };
+    const stores = openStores({ database, clock: identity.clock, ...options });
+    for (const account of accounts) await stores.accounts.insert({ state: anAccount(account), events: [] });
+    const log = memoryLog();
+    identity = await startIdentity({ database, clock: identity.clock, log });
+    return log;
+  };
+
+  it('have their addresses before the first new account is made', async () => {
+    await withEarlier({ id: 'early', email: ADA }, { id: 'none', email: null }, { id: 'odd', email: 'no address' });
+    expect((await create(ADA)).status).toBe(409);
+    expect(await idsAt(ADA)).toEqual(['early']);
+  });
+
+  it('are found by their addresses at once', async () => {
+    await withEarlier({ id: 'early', email: 'ADA@acme.test' });
+    expect(await idsAt(ADA)).toEqual(['early']);
+  });
+
+  it.each([
+    ['a', 'b'],
+    ['b', 'a'],
+  ])('of two with one address the older one keeps it, and the log names both: %s before %s', async (older, younger) => {
+    const later = new Date(AT.getTime() + 1);
+    const log = await withEarlier({ id: older, email: ADA }, { id: younger, email: 'Ada@acme.test', createdAt: later });
+    for (let run = 0; run < 2; run += 1) {
+      await identity.runJob('take-earlier-addresses');
+      expect(await idsAt(ADA)).toEqual([older]);
+    }
+    const told = log.lines.filter(({ message }) => message === 'two accounts have one address');
+    expect(told.map(({ level }) => level)).toEqual(['warn', 'warn']);
+    expect(JSON.stringify(told)).not.toContain('acme.test');
+  });
+
+  it('of more than one page are all taken', async () => {
+    await withEarlier(...Array.from({ length: 401 }, (_, i) => ({ id: `user-${i}`, email: `user-${i}@acme.test` })));
+    await identity.runJob('take-earlier-addresses');
+    for (const i of [0, 200, 400]) expect(await idsAt(`user-${i}@acme.test`)).toEqual([`user-${i}`]);
+  });
+});
