@@ -24,8 +24,18 @@ export interface World {
   stop(): Promise<void>;
 }
 
-export const startIdentity = (keys: Keys, accounts: number, core: Core = 'any'): Promise<Child<ServiceReady<readonly SeededAccount[]>>> =>
-  startChild({ module: 'processes/identity.ts', settings: { callers: keys.callers, accounts, keysEach: KEYS_EACH }, core });
+interface IdentityPlan {
+  readonly accounts: number;
+  readonly core?: Core;
+  /** Of each account, and access tokens of each grant; none when absent. */
+  readonly grants?: { readonly grantsEach: number; readonly accessTokensEach: number };
+}
+
+export const startIdentity = (
+  keys: Keys,
+  { accounts, grants, core = 'any' }: IdentityPlan,
+): Promise<Child<ServiceReady<readonly SeededAccount[]>>> =>
+  startChild({ module: 'processes/identity.ts', settings: { callers: keys.callers, accounts, keysEach: KEYS_EACH, ...grants }, core });
 
 export const tokensOf = (accounts: readonly SeededAccount[]): readonly string[] =>
   Array.from({ length: KEYS_EACH }, (_, k) => accounts.map(({ tokens }) => tokens[k] ?? '')).flat();
@@ -41,7 +51,7 @@ export const startBubbles = (
 
 export const startWorld = async ({ accounts, seed, shedding = false, gatewayCore = 'any' }: WorldPlan): Promise<World> => {
   const keys = makeKeys();
-  const identity = await startIdentity(keys, accounts);
+  const identity = await startIdentity(keys, { accounts });
   const identityUrl = identity.ready.url;
   const bubbles = await startBubbles(keys, { seed, identityUrl, shedding });
   const gateway = await startChild<{ readonly url: string }>({

@@ -116,7 +116,7 @@ const startCast = async (): Promise<Cast> => {
   const upstream = await startChild<Url>({ module: 'processes/raw-upstream.ts', settings: { bodies: BODIES }, core: 'rest' });
   const silent = await startChild<Url>({ module: 'processes/raw-upstream.ts', settings: { bodies: {}, status: 204 }, core: 'rest' });
   const canned = await startChild<Url>({ module: 'processes/canned-identity.ts', settings: { body: SMALL }, core: 'rest' });
-  const identity = await startIdentity(keys, ACCOUNTS, 'rest');
+  const identity = await startIdentity(keys, { accounts: ACCOUNTS, core: 'rest' });
   const gateway = (identityUrl: string) =>
     startChild<Url>({
       module: 'processes/gateway.ts',

@@ -91,7 +91,7 @@ const measure = async (
 export const listGrowth: Part = async ({ quick }) => {
   const plan = quick ? { rounds: 2, seconds: 0.25 } : { rounds: 5, seconds: 0.5 };
   const keys = makeKeys();
-  const identity = await startIdentity(keys, 1);
+  const identity = await startIdentity(keys, { accounts: 1 });
   const token = identity.ready.seeded[0]?.tokens[0] ?? '';
   const callers = { keys, identityUrl: identity.ready.url, token };
   const sizes: Size[] = [];

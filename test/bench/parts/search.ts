@@ -100,7 +100,7 @@ interface RoutePlan {
 /** The route of the service: the first search of each caller, then those of one that is warm. */
 const measureRoute = async (load: LoadGenerator, { bubblesEach, callers, seconds }: RoutePlan) => {
   const keys = makeKeys();
-  const identity = await startIdentity(keys, callers);
+  const identity = await startIdentity(keys, { accounts: callers });
   const identityUrl = identity.ready.url;
   const seed = { bubbles: bubblesEach * callers, users: callers, readersEach: 1, cards: true };
   const bubbles = await startBubbles(keys, { seed, identityUrl });
