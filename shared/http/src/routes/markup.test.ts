@@ -36,6 +36,9 @@ describe('a template of markup', () => {
     ['as a part of a name', () => markup`<p data-${'x'}="1"></p>`],
     ['in a script', () => markup`<script>${'alert(1)'}</script>`],
     ['in a style', () => markup`<style>p { color: ${'red'} }</style>`],
+    ['that is a script by its attribute', () => markup`<p onclick="f('${'x'}')"></p>`],
+    ['that is a style by its attribute', () => markup`<p title="a" STYLE='color: ${'red'}'></p>`],
+    ['that is a page by its attribute', () => markup`<iframe srcdoc = "${'<b>'}"></iframe>`],
     ['as an attribute that markup is put into', () => markup`<p title="${markup`<b>`}"></p>`],
   ])('refuses a value %s, where escaping does not help', (_place, write) => {
     expect(write).toThrow(TypeError);
@@ -46,11 +49,13 @@ describe('a template of markup', () => {
     (url) => {
       expect(() => markup`<a href="${url}">a</a>`).toThrow(TypeError);
       expect(() => markup`<form action='${url}'></form>`).toThrow(TypeError);
+      expect(() => markup`<p><button formAction = "${url}"></button></p>`).toThrow(TypeError);
     },
   );
 
   it.each(['/app/keys?a=1&b=2', '?page=2', '#main', 'https://a.test/', 'http://127.0.0.1', 'mailto:a@b.test'])('links to %s', (url) => {
     expect(markup`<a href="${url}">a</a>`.text).toBe(`<a href="${url.replace('&', '&amp;')}">a</a>`);
+    expect(markup`<a href="/x?to=${url}">a</a>`.text).toContain(url.replace('&', '&amp;'));
   });
 });
 

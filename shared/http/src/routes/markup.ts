@@ -90,7 +90,11 @@ const inTag = (character: string): State => {
 const placeIn = (state: State, before: string): Place => {
   if (state === 'text') return /<(?:script|style)\b[^<]*$/i.test(before) ? 'made only' : 'text';
   if (state === 'tag') return /[=/<\w-]$/.test(before) ? 'nothing' : 'made only';
-  return /\s(?:href|src|action|formaction)=["']$/i.test(before) ? 'address' : 'quoted';
+  const opened = before.lastIndexOf(state);
+  const [attribute = ''] = /[\w:-]+(?=\s*=\s*$)/.exec(before.slice(0, opened)) ?? [];
+  if (/^(?:on\w*|style|srcdoc)$/i.test(attribute)) return 'nothing';
+  const isWhole = opened === before.length - 1;
+  return isWhole && /^(?:href|src|action|formaction)$/i.test(attribute) ? 'address' : 'quoted';
 };
 
 const STYLE = markup`
