@@ -18,16 +18,19 @@ import type {
   P256Key,
   RateWindows,
   RefreshTokenStore,
+  RegisteredClientStore,
   RevokedKeyStore,
   SessionStore,
   SigningKeys,
   TeamStore,
+  Throttle,
   Uses,
 } from './ports.ts';
 import { readAccess } from './use-cases/access.ts';
 import { changeProfile, createAccount, getAccount, listAccounts, setAccountState } from './use-cases/accounts.ts';
 import { takeEarlierAddresses } from './use-cases/addresses.ts';
 import { checkCredentials, checkForServices } from './use-cases/check-credentials.ts';
+import { changeRegistration, deleteRegistration, readRegistration, registerClient, sweepClients } from './use-cases/clients.ts';
 import { sweepGrants } from './use-cases/grants.ts';
 import { createKey, grantKey, listKeys, revokeKey, sweepRevokedKeys } from './use-cases/keys.ts';
 import { endSession, startSession, sweepSessions } from './use-cases/sessions.ts';
@@ -58,6 +61,8 @@ interface AppPorts {
   readonly codes: CodeStore;
   readonly refreshTokens: RefreshTokenStore;
   readonly lifetimes: OAuthLifetimes;
+  readonly registeredClients: RegisteredClientStore;
+  readonly throttle: Throttle;
 }
 
 /** What identity can do. */
@@ -88,6 +93,12 @@ export const createApp = (ports: AppPorts) => ({
   sweepSessions: sweepSessions(ports),
 
   sweepGrants: sweepGrants(ports),
+
+  registerClient: registerClient(ports),
+  readRegistration: readRegistration(ports),
+  changeRegistration: changeRegistration(ports),
+  deleteRegistration: deleteRegistration(ports),
+  sweepClients: sweepClients(ports),
 
   getTeam: getTeam(ports),
   listTeams: listTeams(ports),

@@ -188,6 +188,13 @@ export interface SigningKeys<K> {
   rotate(): Promise<void>;
 }
 
+/** How often something may be done, over all replicas. */
+export interface Throttle {
+  /** Counts one use of the key, unless `limit` of them lie within the window already. */
+  take(key: string, limits: { readonly limit: number; readonly windowMs: number }): Promise<ThrottleDecision>;
+}
+type ThrottleDecision = { readonly allowed: true } | { readonly allowed: false; readonly retryAfterSeconds: number };
+
 export interface OAuthClients {
   /** Registered ones by their id, and those whose id is the URL of a metadata document; null when there is no such client. */
   get(id: string): Promise<OAuthClient | null>;

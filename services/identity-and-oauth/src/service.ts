@@ -13,6 +13,7 @@ import { discoveryRoutes } from './adapters/http/discovery.ts';
 import { ownGuards } from './adapters/http/guards.ts';
 import { internalRoutes } from './adapters/http/internal.ts';
 import { jwksRoutes } from './adapters/http/jwks.ts';
+import { registrationRoutes } from './adapters/http/register.ts';
 import { createRateWindows } from './adapters/memory/rate-windows.ts';
 import { createAccessTokenSigner, createAccessTokenVerifier } from './adapters/signing/access-tokens.ts';
 import { createAssertionIssuer } from './adapters/signing/assertions.ts';
@@ -79,6 +80,7 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { documents, mailTra
       ...apiKeyRoutes(app, guards),
       ...discoveryRoutes(publicBaseUrl),
       ...jwksRoutes(app),
+      ...registrationRoutes(app, publicBaseUrl),
       ...internalRoutes(app),
       ...adminAccountRoutes(app),
       ...adminTeamRoutes(app),
@@ -115,6 +117,7 @@ const jobs = (app: App, { mailedCodes, throttle }: ReturnType<typeof openStores>
   { name: 'sweep-sessions', cron: '43 3 * * *', run: app.sweepSessions },
   { name: 'take-earlier-addresses', cron: '23 3 * * *', run: app.takeEarlierAddresses },
   { name: 'sweep-revoked-keys', cron: '53 3 * * *', run: app.sweepRevokedKeys },
+  { name: 'sweep-clients', cron: '13 4 * * *', run: app.sweepClients },
   { name: 'sweep-grants', cron: '37 * * * *', run: app.sweepGrants },
   { name: 'sweep-mailed-codes', cron: '47 * * * *', run: mailedCodes.sweep },
   { name: 'sweep-throttles', cron: '57 * * * *', run: throttle.sweep },

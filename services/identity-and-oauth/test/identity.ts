@@ -35,6 +35,8 @@ export interface TestIdentity {
   /** With a bearer token; null for none. */
   as(token: string | null, headers?: Readonly<Record<string, string>>): Call;
   service(name: string): Call;
+  /** As a browser sends it; follows no redirect. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
   /** An operator, below `/internal/v1/admin/`. */
   readonly admin: Call;
   /** An active account with a session and a key. */
@@ -87,6 +89,7 @@ export const startIdentity = async ({ clock = fakeClock(AT), ...options }: TestI
     admin,
     as: (token, headers = {}) => call({ ...headers, ...(token !== null && { authorization: `Bearer ${token}` }) }),
     service: (name) => call(asService(name)),
+    fetch: (path, init) => identity.fetch(path, { redirect: 'manual', ...init }),
     person: async (fields) => {
       const body = await made('accounts', {
         name: 'Ada',

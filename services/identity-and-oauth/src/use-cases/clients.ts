@@ -1,0 +1,135 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import { type ClientMetadata, clientMetadata, type RegisteredClient } from '../domain/oauth-client.ts';
+import { hashToken, TOKEN_BYTES } from '../domain/token.ts';
+import type { GrantStore, RegisteredClientStore, Throttle } from '../ports.ts';
+
+const CLIENT_ID_BYTES = 24;
+const SECRET_PREFIX = 'svc_secret_';
+const REGISTRATION_PREFIX = 'svc_registration_';
+
+interface ClientPorts {
+  readonly registeredClients: RegisteredClientStore;
+}
+
+/** What an app sends to register, or in place of what it registered before. */
+type Sent = Readonly<Record<string, unknown>>;
+
+export interface Registration {
+  readonly client: RegisteredClient;
+  readonly registrationToken: string;
+  /** Where one was just made; from here it goes into the answer and nowhere else. */
+  readonly secret: string | null;
+}
+
+/** Twenty a minute, and sixty at once: many users of a hosted app share its address. */
+const REGISTRATIONS = { limit: 60, windowMs: 3 * 60 * 1000 };
+
+export const registerClient =
+  ({ registeredClients, throttle, clock, ids }: ClientPorts & { throttle: Throttle; clock: Clock; ids: Ids }) =>
+  async ({ sent, from }: { sent: Sent; from: string }): Promise<Registration> => {
+    const decision = await throttle.take(`register ${from}`, REGISTRATIONS);
+    if (!decision.allowed) throw tooManyRegistrations(decision);
+    const metadata = clientMetadata(sent);
+    const secret = newSecret(metadata, ids);
+    const registrationToken = REGISTRATION_PREFIX + ids.bytes(TOKEN_BYTES).toString('base64url');
+    const at = clock.now();
+    const client: RegisteredClient = {
+      ...metadata,
+      id: ids.bytes(CLIENT_ID_BYTES).toString('base64url'),
+      secretHash: secret && hashToken(secret),
+      registrationTokenHash: hashToken(registrationToken),
+      issuedAt: at,
+      authorized: false,
+      lastUsedAt: at,
+    };
+    await registeredClients.insert(client);
+    return { client, registrationToken, secret };
+  };
+
+const tooManyRegistrations = ({ retryAfterSeconds }: { readonly retryAfterSeconds: number }) =>
+  new DomainError('rate_limited', `Too many registrations from this address. Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
+
+const newSecret = ({ authMethod }: ClientMetadata, ids: Ids): string | null =>
+  authMethod === 'none' ? null : SECRET_PREFIX + ids.bytes(TOKEN_BYTES).toString('base64url');
+
+/** Which registration, and the token that was sent for it. */
+interface RegistrationKey {
+  readonly clientId: string;
+  readonly registrationToken: string;
+}
+
+/** A client that has gone and a token of another one are refused alike. */
+const registered = async ({ registeredClients }: ClientPorts, { clientId, registrationToken }: RegistrationKey) => {
+  const client = await registeredClients.get(clientId);
+  if (!client || !isHashOf(client.registrationTokenHash, registrationToken))
+    throw new DomainError('unauthorized', 'The registration token is not one of this client.', { type: 'invalid_token' });
+  return client;
+};
+
+const isHashOf = (hash: string, token: string): boolean => timingSafeEqual(Buffer.from(hash), Buffer.from(hashToken(token)));
+
+export const readRegistration =
+  (ports: ClientPorts) =>
+  async (key: RegistrationKey): Promise<Registration> => ({
+    client: await registered(ports, key),
+    registrationToken: key.registrationToken,
+    secret: null,
+  });
+
+/** RFC 7592, 2.2: what is sent replaces all that was there. A secret is made, or forgotten, with the way in which the client proves itself. */
+export const changeRegistration =
+  ({ ids, ...ports }: ClientPorts & { ids: Ids }) =>
+  async ({ sent, ...key }: RegistrationKey & { sent: Sent }): Promise<Registration> => {
+    const client = await registered(ports, key);
+    checkIdentity(client, sent);
+    const metadata = clientMetadata(sent);
+    const secret = client.secretHash === null ? newSecret(metadata, ids) : null;
+    const keptHash = metadata.authMethod === 'none' ? null : client.secretHash;
+    const secretHash = secret === null ? keptHash : hashToken(secret);
+    if (!(await ports.registeredClients.change(client.id, { ...metadata, secretHash }))) throw gone();
+    return { client: { ...client, ...metadata, secretHash }, registrationToken: key.registrationToken, secret };
+  };
+
+const gone = () => new DomainError('unauthorized', 'The client has been deleted.', { type: 'invalid_token' });
+
+/** A client does not choose its id or its secret; both may be named. */
+const checkIdentity = ({ id, secretHash }: RegisteredClient, { client_id: sentId, client_secret: secret = null }: Sent): void => {
+  const isOwnSecret = secret === null || (typeof secret === 'string' && secretHash !== null && isHashOf(secretHash, secret));
+  if (sentId !== id || !isOwnSecret)
+    throw new DomainError('invalid', 'client_id and client_secret: must be those of this client.', { type: 'invalid_client_metadata' });
+};
+
+/** What was granted ends before the client goes, so that a request which comes again finds the client; and after it, for what was granted meanwhile. */
+export const deleteRegistration =
+  ({ grants, ...ports }: ClientPorts & { grants: GrantStore }) =>
+  async (key: RegistrationKey): Promise<void> => {
+    const { id } = await registered(ports, key);
+    await grants.endOfClient(id);
+    await ports.registeredClients.delete(id);
+    await grants.endOfClient(id);
+  };
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Some clients register each time they connect. */
+const NEVER_AUTHORIZED_MS = 7 * DAY_MS;
+const UNUSED_MS = 180 * DAY_MS;
+const CLIENTS_PER_SWEEP = 500;
+
+export const sweepClients =
+  ({ registeredClients, grants, clock }: ClientPorts & { grants: GrantStore; clock: Clock }) =>
+  async (): Promise<void> => {
+    const now = clock.now();
+    await registeredClients.deleteNeverAuthorized(new Date(now.getTime() - NEVER_AUTHORIZED_MS));
+    const before = new Date(now.getTime() - UNUSED_MS);
+    for (;;) {
+      const unused = await registeredClients.unusedSince(before, CLIENTS_PER_SWEEP);
+      for (const id of unused) {
+        if (await grants.anyOfClient(id)) await registeredClients.noteAuthorized(id, now);
+        else await registeredClients.deleteUnusedSince(id, before);
+      }
+      if (unused.length < CLIENTS_PER_SWEEP) return;
+    }
+  };
