@@ -24,6 +24,7 @@ export const askGuard = async <I extends object, P>(guard: Guard<I, P>, sent: Re
     cookie: (name: string) => cookieValue(sent['cookie'] ?? [], name),
     target: '/v1/things?limit=1',
     body: () => Promise.resolve(undefined),
+    clientAddress: () => '192.0.2.7',
     answerWith: (name: string, value: string) => {
       headers[name] = value;
     },

@@ -11,6 +11,8 @@ export interface GuardRequest {
   readonly target: string;
   /** The body by the route's own schema, for a credential that stands in it; read once. */
   body(): Promise<unknown>;
+  /** The client's address as the gateway forwarded it, else that of the peer. */
+  clientAddress(): string;
   /** Sets a header of the answer, also when it is a refusal. */
   answerWith(name: string, value: string): void;
   /** Origin under which clients reach the product, without a trailing slash. */

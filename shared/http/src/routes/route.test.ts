@@ -27,9 +27,9 @@ describe('a guard of a service', () => {
   /** Knows a client by the secret in its form, as OAuth lets it. */
   const client: Guard<{ readonly client: string }> = {
     ...anyone,
-    admit: async ({ body, answerWith }) => {
+    admit: async ({ body, clientAddress, answerWith }) => {
       const { secret } = z.object({ secret: z.string() }).parse(await body());
-      answerWith('X-Seen', secret);
+      answerWith('X-Seen', `${secret} from ${clientAddress()}`);
       if (secret !== 'right') throw new DomainError('unauthorized', 'No such client.');
       return { client: 'app-1' };
     },
@@ -39,11 +39,12 @@ describe('a guard of a service', () => {
   it('may look for the credential in the body, and hands over what it found', async () => {
     const token = { ...spec, answers: { 200: json(z.object({ client: z.string(), code: z.string() })) } };
     const http = await serve(route(token, ({ client: name, body }) => Promise.resolve({ client: name, code: body.code })));
-    const send = (secret: string) => http.fetch('/things', { method: 'POST', body: new URLSearchParams({ secret, code: 'c' }) });
+    const headers = { 'x-forwarded-for': '203.0.113.9' };
+    const send = (secret: string) => http.fetch('/things', { method: 'POST', headers, body: new URLSearchParams({ secret, code: 'c' }) });
     const known = await send('right');
-    expect([known.status, known.headers.get('x-seen'), await known.json()]).toEqual([200, 'right', { client: 'app-1', code: 'c' }]);
+    expect([known.status, known.headers.get('x-seen'), await known.json()]).toEqual([200, 'right from 203.0.113.9', { client: 'app-1', code: 'c' }]);
     const unknown = await send('wrong');
-    expect([unknown.status, unknown.headers.get('x-seen')]).toEqual([401, 'wrong']);
+    expect([unknown.status, unknown.headers.get('x-seen')]).toEqual([401, 'wrong from 203.0.113.9']);
   });
 });
 

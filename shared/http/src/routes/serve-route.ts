@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
@@ -86,9 +86,12 @@ const guardRequest = (ctx: Context, body: GuardRequest['body'], publicBaseUrl: s
   cookie: cookieReader(ctx),
   target: ctx.req.url ?? '',
   body,
+  clientAddress: clientOf(ctx.req),
   answerWith: (name, value) => ctx.set(name, value),
   publicBaseUrl,
 });
+
+const clientOf = (req: IncomingMessage) => (): string => headerValues(req, 'x-forwarded-for').at(-1) ?? req.socket.remoteAddress ?? '';
 
 /** Whoever looks at one makes the answer depend on it. */
 const cookieReader =

@@ -8,6 +8,7 @@ const sentWith = (headers: Readonly<Record<string, readonly string[]>>): GuardRe
   cookie: () => null,
   target: '/',
   body: () => Promise.resolve({}),
+  clientAddress: () => '192.0.2.7',
   answerWith: () => undefined,
   publicBaseUrl: 'https://api.test',
 });
