@@ -55,6 +55,16 @@ export const ENDPOINTS: ByService = {
       answer: 'ProtectedResourceMetadata',
       refusals: [],
     },
+    {
+      method: 'POST',
+      path: '/oauth/token',
+      auth: 'none',
+      status: 200,
+      answer: 'TokenAnswer',
+      refusals: [400, 401, 429],
+      errorFormat: 'rfc6749',
+    },
+    { method: 'POST', path: '/oauth/revoke', auth: 'none', status: 200, refusals: [400, 401, 429], errorFormat: 'rfc6749' },
     { method: 'GET', path: '/oauth/jwks', auth: 'none', status: 200, answer: 'JwkSet', refusals: [] },
   ],
   'bubbles-query': [

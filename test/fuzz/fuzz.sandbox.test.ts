@@ -27,6 +27,7 @@ const REQUESTS_PER_MINUTE = 200;
 const STATUS_OF: Readonly<Record<string, readonly number[]>> = {
   invalid_request: [400, 409, 413],
   invalid_client: [400, 401],
+  temporarily_unavailable: [429],
   invalid_token: [401],
   invalid_grant: [400],
   invalid_scope: [400],

@@ -35,6 +35,7 @@ import { sweepGrants } from './use-cases/grants.ts';
 import { createKey, grantKey, listKeys, revokeKey, sweepRevokedKeys } from './use-cases/keys.ts';
 import { endSession, startSession, sweepSessions } from './use-cases/sessions.ts';
 import { addChannel, changeTeam, createTeam, endMembership, getTeam, listTeams, setMembership, teamsOfCaller } from './use-cases/teams.ts';
+import { authenticateClient, exchangeCode, refreshTokens, revokeToken } from './use-cases/tokens.ts';
 
 interface AppPorts {
   readonly clock: Clock;
@@ -92,6 +93,10 @@ export const createApp = (ports: AppPorts) => ({
   endSession: endSession(ports),
   sweepSessions: sweepSessions(ports),
 
+  authenticateClient: authenticateClient(ports),
+  exchangeCode: exchangeCode(ports),
+  refreshTokens: refreshTokens(ports),
+  revokeToken: revokeToken(ports),
   sweepGrants: sweepGrants(ports),
 
   registerClient: registerClient(ports),

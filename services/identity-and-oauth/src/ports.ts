@@ -262,7 +262,8 @@ export interface AccessTokenSigner {
   sign(of: { readonly grant: Grant; readonly scopes: readonly string[]; readonly at: Date; readonly expiresAt: Date }): Promise<string>;
 }
 
-export interface AccessTokenReader {
-  /** The id of the grant of an access token that our issuer signed and that has not expired; null for any other text. */
-  grantOf(jwt: string): Promise<string | null>;
+/** Bounds how often a caller may ask. */
+export interface RequestLimit {
+  /** Counts one request; throws `rate_limited` when there were too many. */
+  take(...caller: readonly string[]): void;
 }

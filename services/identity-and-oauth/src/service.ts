@@ -9,12 +9,15 @@ import { accountRoutes } from './adapters/http/account.ts';
 import { adminAccountRoutes } from './adapters/http/admin-accounts.ts';
 import { adminTeamRoutes } from './adapters/http/admin-teams.ts';
 import { apiKeyRoutes } from './adapters/http/api-keys.ts';
+import { oauthClient } from './adapters/http/client-guard.ts';
 import { discoveryRoutes } from './adapters/http/discovery.ts';
 import { ownGuards } from './adapters/http/guards.ts';
 import { internalRoutes } from './adapters/http/internal.ts';
 import { jwksRoutes } from './adapters/http/jwks.ts';
 import { registrationRoutes } from './adapters/http/register.ts';
+import { tokenRoutes } from './adapters/http/token.ts';
 import { createRateWindows } from './adapters/memory/rate-windows.ts';
+import { createRequestLimit } from './adapters/memory/request-limits.ts';
 import { createAccessTokenSigner, createAccessTokenVerifier } from './adapters/signing/access-tokens.ts';
 import { createAssertionIssuer } from './adapters/signing/assertions.ts';
 import { createKeyRing, ED25519, ES256 } from './adapters/signing/key-ring.ts';
@@ -28,6 +31,8 @@ const HOUR_MS = 3_600_000;
 const CACHES_AND_SKEW_MS = HOUR_MS;
 /** More than the life of an assertion, as replicas of the release before have it. */
 const KEEP_ASSERTION_KEYS_MS = 2 * HOUR_MS;
+/** Of one client from one network. */
+const TOKEN_REQUESTS = { perMinute: 60, burst: 60 };
 /** Half of the minute within which a use of a key shows. */
 const FLUSH_MS = 30_000;
 
@@ -81,6 +86,7 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { documents, mailTra
       ...discoveryRoutes(publicBaseUrl),
       ...jwksRoutes(app),
       ...registrationRoutes(app, publicBaseUrl),
+      ...tokenRoutes({ app, client: oauthClient({ app, limit: createRequestLimit(TOKEN_REQUESTS, clock) }), publicBaseUrl }),
       ...internalRoutes(app),
       ...adminAccountRoutes(app),
       ...adminTeamRoutes(app),

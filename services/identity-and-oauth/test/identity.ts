@@ -54,6 +54,8 @@ export interface TestIdentityOptions {
   readonly database?: Database;
   readonly clock?: FakeClock;
   readonly log?: Log;
+  /** Variables that are not to have the value of a test. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** The service over a real socket, on a store in memory, with a clock that stands still. */

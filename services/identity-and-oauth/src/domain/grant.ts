@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type Account, type BoundToLife, lifeOf } from './account.ts';
 import type { OAuthClient } from './oauth-client.ts';
 import { hashToken } from './token.ts';
@@ -123,3 +124,15 @@ export const accessTokenEnd = (grant: Grant, at: Date, { accessTokenMs }: Pick<O
   earlier(grant.expiresAt, new Date(at.getTime() + accessTokenMs));
 
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
+
+const CODE_VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
+
+/** RFC 7636, 4.6, for the method S256. */
+export const provesChallenge = (codeVerifier: string, challenge: string): boolean =>
+  CODE_VERIFIER.test(codeVerifier) && hash('sha256', codeVerifier, 'base64url') === challenge;
+
+/** What clients call this API (RFC 8707): its base URL, also as they find it in the metadata or at their connection. */
+const RESOURCE_PATHS = ['', '/', '/v1', '/mcp'];
+
+export const namesOtherResource = (resources: readonly string[], publicBaseUrl: string): boolean =>
+  resources.some((resource) => resource !== '' && !RESOURCE_PATHS.some((path) => resource === publicBaseUrl + path));

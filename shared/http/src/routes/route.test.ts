@@ -42,7 +42,11 @@ describe('a guard of a service', () => {
     const headers = { 'x-forwarded-for': '203.0.113.9' };
     const send = (secret: string) => http.fetch('/things', { method: 'POST', headers, body: new URLSearchParams({ secret, code: 'c' }) });
     const known = await send('right');
-    expect([known.status, known.headers.get('x-seen'), await known.json()]).toEqual([200, 'right from 203.0.113.9', { client: 'app-1', code: 'c' }]);
+    expect([known.status, known.headers.get('x-seen'), await known.json()]).toEqual([
+      200,
+      'right from 203.0.113.9',
+      { client: 'app-1', code: 'c' },
+    ]);
     const unknown = await send('wrong');
     expect([unknown.status, unknown.headers.get('x-seen')]).toEqual([401, 'wrong from 203.0.113.9']);
   });
