@@ -77,6 +77,14 @@ describe('a service under its host', () => {
     expect(events).toEqual(['sender starts', 'claims no more', 'sender stopped', 'cut', 'closed']);
   });
 
+  it('cuts what is in flight of a loop that ends no sooner', async () => {
+    const over = Promise.withResolvers<void>();
+    const loop = (): Loop => ({ poke: () => undefined, idle: () => Promise.resolve(), stop: () => over.promise });
+    const { service } = openTestService(define({ loops: [createLoop(loop, { cut: () => over.resolve() })] }));
+    await service.start();
+    await expect(service.stop(1)).resolves.toBeUndefined();
+  });
+
   it('is refused a client of a service that it does not say that it asks', () => {
     const definition = defineService({
       name: 'sample',

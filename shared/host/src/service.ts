@@ -242,11 +242,12 @@ const mayHaveMore = async (loops: readonly ServiceLoop[]): Promise<boolean> => {
 
 const stopLoops = async (loops: readonly ServiceLoop[], cutAfterMs: number | undefined): Promise<void> => {
   for (const { stopClaiming } of loops) stopClaiming?.();
-  await Promise.all(loops.map(({ stop }) => stop()));
   const cut = () => {
     for (const loop of loops) loop.cut?.();
   };
+  // Before the stops: a loop may end no sooner than what it began.
   const timer = cutAfterMs === undefined ? undefined : setTimeout(cut, cutAfterMs);
+  await Promise.all(loops.map(({ stop }) => stop()));
   for (const { drained } of loops) await drained?.();
   clearTimeout(timer);
 };
