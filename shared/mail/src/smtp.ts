@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { domainToASCII } from 'node:url';
 import { withTimeout } from '@bubbles/kernel/concurrency.ts';
 import { errorCode } from '@bubbles/kernel/errors.ts';
 import { MailFailure, type MailFailureReason, type MailTransport, type OutgoingMail } from './transport.ts';
@@ -54,37 +55,48 @@ const REASONS: ReadonlyMap<string, MailFailureReason> = new Map([
 interface SmtpFault extends Error {
   readonly responseCode?: number;
   readonly command?: string;
+  /** Of a fault of the socket. */
+  readonly originalCode?: string;
 }
 
 /** Refused for good is only what the server says of the recipient or the message: a refusal of login or sender is ours to mend. */
 const isFinal = ({ responseCode = 0, command }: SmtpFault): boolean =>
   (command === 'RCPT TO' || command === 'DATA') && responseCode >= 500 && responseCode !== 503;
 
-/** Certificates are judged below the mail protocol, where every fault is one of the socket. */
-const isTlsFault = ({ message, cause }: SmtpFault): boolean => {
-  const code = String(errorCode(cause));
-  return /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_/.test(code) || /certificate|SSL routines|altnames|TLS/i.test(message);
+/** Certificates are judged below the mail protocol, where each fault is one of the socket. */
+const TLS_FAULT = /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_/;
+
+/** They keep their reason, whatever the server replied. */
+const OUR_FAULTS: ReadonlySet<string> = new Set(['EAUTH', 'ETLS']);
+
+const reasonOf = (fault: SmtpFault): MailFailureReason => {
+  const code = String(errorCode(fault));
+  if (code === 'ESOCKET' && TLS_FAULT.test(fault.originalCode ?? '')) return 'tls';
+  if (fault.responseCode !== undefined && !OUR_FAULTS.has(code)) return 'deferred';
+  const isLate = fault.name === 'TimeoutError' || (Error.isError(fault.cause) && fault.cause.name === 'TimeoutError');
+  return isLate ? 'timeout' : (REASONS.get(code) ?? 'other');
 };
 
 /** Leaves out what the server said: it repeats addresses. */
-const failureOf = (fault: SmtpFault): MailFailure => {
-  const status = fault.responseCode ?? null;
-  if (isFinal(fault)) return new MailFailure('refused', status);
-  const code = String(errorCode(fault));
-  if (REASONS.get(code) === 'unreachable' && isTlsFault(fault)) return new MailFailure('tls', status);
-  if (status !== null && code !== 'EAUTH') return new MailFailure('deferred', status);
-  return new MailFailure(REASONS.get(code) ?? (fault.name === 'TimeoutError' ? 'timeout' : 'other'), status);
-};
+const failureOf = (fault: SmtpFault): MailFailure =>
+  new MailFailure(isFinal(fault) ? 'refused' : reasonOf(fault), fault.responseCode ?? null);
 
 /** The same one for the same mail, so that readers of a mail that came twice show it once. */
 const messageIdOf = ({ id }: OutgoingMail, { address }: Sender): string =>
   `<${createHash('sha256').update(id).digest('hex').slice(0, 40)}@${address.slice(address.lastIndexOf('@') + 1)}>`;
 
+/** With the domain as name servers know it. */
+const asciiAddress = (address: string): string => {
+  const at = address.lastIndexOf('@') + 1;
+  const domain = domainToASCII(address.slice(at));
+  if (domain === '') throw new MailFailure('address');
+  return address.slice(0, at) + domain;
+};
+
+/** Addresses stand in objects, which are taken as they are: text would be parsed as a list. The envelope follows from them. */
 const messageOf = (mail: OutgoingMail, from: Sender) => ({
-  // Addresses as objects are taken as they are; as text they would be parsed as lists.
-  envelope: { from: from.address, to: [mail.to] },
-  from,
-  to: { name: '', address: mail.to },
+  from: { name: from.name, address: asciiAddress(from.address) },
+  to: { name: '', address: asciiAddress(mail.to) },
   subject: mail.subject,
   text: mail.text,
   html: mail.html,
@@ -124,8 +136,9 @@ export const createSmtpTransport = (options: SmtpOptions): MailTransport => {
     async deliver(mail, signal) {
       connected ??= connect(options, limits);
       const transport = await connected;
+      const message = messageOf(mail, options.from);
       try {
-        await withTimeout(limits.mailMs, (until) => transport.sendMail({ ...messageOf(mail, options.from), signal: until }), { signal });
+        await withTimeout(limits.mailMs, (until) => transport.sendMail({ ...message, signal: until }), { signal });
       } catch (fault) {
         // Everything that nodemailer rejects with is one.
         throw failureOf(fault as SmtpFault);
