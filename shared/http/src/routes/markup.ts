@@ -103,11 +103,15 @@ const STYLE = markup`
   :root { --text: #f2f2f4; --soft: #b4b4bd; --back: #17171a; --line: #85858f; --accent: #9db2ff; --on-accent: #10142a; --bad: #ff9aa0; }
 }
 body { font: 1rem/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); margin: 0 auto; padding: 1.5rem 1rem; max-width: 40rem; overflow-wrap: anywhere; }
+nav ul { list-style: none; display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; margin: 0 0 1.5rem; padding: 0; }
 h1 { font-size: 1.5rem; line-height: 1.25; }
 h2 { font-size: 1.15rem; }
 a { color: var(--accent); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 label { display: block; margin: 1rem 0 0.25rem; }
+fieldset { border: 1px solid var(--line); border-radius: 0.375rem; }
+fieldset label { margin: 0.25rem 0; }
+code, input[readonly] { font-family: ui-monospace, monospace; }
 input[type=text], input[type=email], input[type=url], select { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 0.375rem; padding: 0.5rem; width: 100%; box-sizing: border-box; }
 button { font: inherit; color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); border-radius: 0.375rem; padding: 0.5rem 1rem; margin: 1rem 0.5rem 0 0; cursor: pointer; }
 button.plain { color: var(--accent); background: var(--back); }
