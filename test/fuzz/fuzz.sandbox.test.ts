@@ -18,6 +18,8 @@ const MOST_MORE = 2000;
 const RAW_RUNS = Math.ceil(RUNS / 5);
 const SEED = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(process.env['FUZZ_SEED']) };
 const LIMIT_MS = 300_000 + RUNS * 60;
+/** Its good requests carry what a person has allowed an app in a browser. */
+const NEEDS_CONSENT = 'issueTokens';
 /** It describes itself no further than that it is one. */
 const DOCUMENT = '/v1/openapi.json';
 const PEOPLE = 4;
@@ -98,8 +100,14 @@ async function peopled(): Promise<Pool> {
     pairs,
     pats: people.map(({ pat }) => pat),
     sessions: people.map((one) => one.session_token),
+    clients: [await registered(), await registered()],
     receiver: receiver.url,
   };
+}
+
+async function registered(): Promise<string> {
+  const body = { redirect_uris: ['https://client.test/callback'], token_endpoint_auth_method: 'none' };
+  return (await send(sandbox.url, '/oauth/register', { method: 'POST', body })).json.client_id;
 }
 
 const parsed = (text: string): unknown => (text === '' ? null : JSON.parse(text));
@@ -161,7 +169,7 @@ describe('requests made of the served document', () => {
       };
       const isUntried = ({ id, answers }: Operation) => {
         const { good = 0, refused = 0 } = tally.get(id) ?? {};
-        return good === 0 || (answers.has(401) && refused === 0);
+        return (good === 0 && id !== NEEDS_CONSENT) || (answers.has(401) && refused === 0);
       };
       const requests = fc.constantFrom<Operation>(...operations).chain((operation) => requestsOf(document, operation, pool));
       await fc.assert(fc.asyncProperty(requests, ask), { numRuns: RUNS, ...SEED });
@@ -176,7 +184,7 @@ describe('requests made of the served document', () => {
   );
 
   it(
-    `[GEN-08] [ERR-01] ${RAW_RUNS} heads of any bytes: each is answered, by nothing worse than a refusal in the envelope`,
+    `[GEN-08] [ERR-01] ${RAW_RUNS} heads of any bytes: each is answered, by nothing worse than a refusal in the envelope or as a page`,
     async () => {
       const noise = fc.string({
         unit: fc.constantFrom(...'abz09%/\\.;:?&=+[]{}"<>|^`~@!$*()_-#, \t', '%00', '%2F', '%FF', '%ZZ', '..', '\r', '\x00', '\xe9'),
@@ -190,6 +198,8 @@ describe('requests made of the served document', () => {
         '/v1/bubbles?limit=',
         '/v1/webhooks/',
         '/docs',
+        '/app/',
+        '/oauth/token',
         '/_sandboxes',
         '/internal/',
         '//',
@@ -226,9 +236,11 @@ describe('requests made of the served document', () => {
           expect([200, 204, 302, 304, 400, 401, 404]).toContain(status);
           if (status < 400 || method === 'HEAD') return;
           const body = text.slice(text.indexOf('\r\n\r\n') + 4);
-          expect(JSON.parse(body)).toEqual({
-            error: { type: expect.stringMatching(/^(invalid_request|unauthorized|not_found)$/), message: expect.any(String) },
-          });
+          if (text.includes('Content-Type: text/html'))
+            return expect(body).toMatch(/^<!doctype html>[\s\S]*<h1>(?:Bad request|Not found)<\/h1>/);
+          const type = expect.stringMatching(/^(invalid_request|invalid_client|unauthorized|not_found)$/);
+          const forms = [{ error: { type, message: expect.any(String) } }, { error: type, error_description: expect.any(String) }];
+          expect(forms).toContainEqual(JSON.parse(body));
         }),
         { numRuns: RAW_RUNS, ...SEED },
       );

@@ -11,6 +11,8 @@ export interface Pool {
   readonly cursors: string[];
   readonly pats: string[];
   readonly sessions: string[];
+  /** Public clients of the OAuth server. */
+  readonly clients: string[];
   readonly receiver: string;
 }
 
@@ -79,6 +81,11 @@ function fittingText(name: string, pool: Pool): fc.Arbitrary<string> {
   if (name === 'team_id') return pooled(pool.ids.teams);
   if (name === 'space_id') return pooled(pool.ids.channels);
   if (name === 'cursor') return pooled(pool.cursors);
+  if (name === 'client_id') return pooled(pool.clients);
+  if (name === 'redirect_uris')
+    return fc.constantFrom('https://client.test/callback', 'http://127.0.0.1:7000/', 'cursor://a/b', 'http://a.test/');
+  if (name === 'grant_type') return fc.constantFrom('refresh_token', 'authorization_code', 'password');
+  if (name === 'token_endpoint_auth_method') return fc.constantFrom('none', 'client_secret_basic', 'x');
   return fc.constantFrom('a', 'product', 'meeting notes', 'Grüße 🎈', 'x'.repeat(100));
 }
 
