@@ -1,47 +1,7 @@
 import type { AccountFacts } from '@bubbles/contracts/internal/identity.ts';
-import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { describe, expect, it } from '@jest/globals';
-import { type CrashingDatabase, crashingDatabase } from './crashing.ts';
-import { type Answer, type Person, startIdentity, type TestIdentity } from './identity.ts';
-
-/** More than any of the flows has: a flow that ends before is through. */
-const MOST_STEPS = 40;
-const LEASES_OVER_MS = 60_000;
-
-interface World {
-  readonly doomed: TestIdentity;
-  readonly survivor: TestIdentity;
-  readonly database: CrashingDatabase;
-  readonly ada: Person;
-}
-
-const world = async (): Promise<World> => {
-  const data = memoryDatabase();
-  const database = crashingDatabase(data);
-  const doomed = await startIdentity({ database });
-  const survivor = await startIdentity({ database: data, clock: doomed.clock });
-  const ada = await survivor.person();
-  await survivor.join(await survivor.team(), ada.id);
-  await survivor.settle();
-  return { doomed, survivor, database, ada };
-};
-
-/** Runs the flow again and again in new worlds, dying one step later each time, until it gets through; answers how many deaths there were. */
-const dieEverywhere = async (flow: (world: World) => Promise<Answer>, judge: (world: World, answer: Answer | null) => Promise<void>) => {
-  for (let steps = 0; steps < MOST_STEPS; steps += 1) {
-    const here = await world();
-    here.database.dieAfter(steps);
-    const answer = await flow(here);
-    const died = here.database.isDead;
-    await here.doomed.stop().catch(() => undefined);
-    await here.survivor.clock.advance(LEASES_OVER_MS);
-    await here.survivor.settle();
-    await judge(here, answer.status < 500 ? answer : null);
-    await here.survivor.stop();
-    if (!died) return steps;
-  }
-  throw new Error('the flow never got through');
-};
+import { dieEverywhere, type World } from './crashing.ts';
+import type { TestIdentity } from './identity.ts';
 
 const keysOf = async ({ survivor, ada }: World) => (await survivor.as(ada.session)('GET', '/v1/api-keys')).body.data;
 const use = async ({ survivor }: World, token: string) => (await survivor.as(token)('GET', '/v1/me')).body.error?.type ?? 'works';

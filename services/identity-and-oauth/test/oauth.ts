@@ -51,9 +51,9 @@ export const oauthAt = (identity: Pick<TestIdentity, 'database' | 'clock' | 'as'
       return { id, secret };
     },
     /** What the app gets when the user has consented. */
-    code: async (client: TestClient, accountId: string, scopes: readonly string[] = Object.keys(SCOPES)): Promise<string> => {
+    code: async (client: TestClient, accountId: string, { scopes = Object.keys(SCOPES), codeMs = CODE_MS } = {}): Promise<string> => {
       const at = identity.clock.now();
-      const seed = { id: ids.uuid(), at, expiresAt: new Date(at.getTime() + CODE_MS) };
+      const seed = { id: ids.uuid(), at, expiresAt: new Date(at.getTime() + codeMs) };
       const grant = newGrant({ owner: anAccount({ id: accountId }), client: { id: client.id, name: 'Notes' }, scopes }, seed);
       const challenge = createHash('sha256').update(VERIFIER).digest('base64url');
       const { stored, token: code } = issueCode(grant, { random: ids.bytes(TOKEN_BYTES), redirectUri: CALLBACK, challenge });

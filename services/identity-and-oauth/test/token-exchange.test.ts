@@ -50,7 +50,7 @@ describe('an authorization code', () => {
   });
 
   it('[OAUTH-11] gives what the user granted, and no more', async () => {
-    const { body } = await oauth.exchange(app, await oauth.code(app, ada.id, ['bubbles:read']), { scope: 'meetings:join' });
+    const { body } = await oauth.exchange(app, await oauth.code(app, ada.id, { scopes: ['bubbles:read'] }), { scope: 'meetings:join' });
     expect(body.scope).toBe('bubbles:read');
   });
 

@@ -19,7 +19,8 @@ const begin = async (environment: Readonly<Record<string, string>> = {}) => {
 beforeEach(() => begin());
 afterEach(() => identity.stop());
 
-const connect = async (scopes?: readonly string[]) => (await oauth.exchange(app, await oauth.code(app, ada.id, scopes))).body;
+const connect = async (granted: { readonly scopes?: string[] } = {}) =>
+  (await oauth.exchange(app, await oauth.code(app, ada.id, granted))).body;
 const me = async (accessToken: string) => (await identity.as(accessToken)('GET', '/v1/me')).status;
 const refusal = ({ status, body }: { readonly status: number; readonly body: { readonly error: string } }) => [status, body.error];
 
@@ -89,7 +90,7 @@ describe('a refresh token', () => {
   });
 
   it('[case 76] asked for more than was granted is refused and not spent; a code beside it is ignored', async () => {
-    const { refresh_token: token } = await connect(['bubbles:read']);
+    const { refresh_token: token } = await connect({ scopes: ['bubbles:read'] });
     for (const scope of ['meetings:join', 'bubbles:read meetings:join', 'admin'])
       expect(refusal(await oauth.refresh(app, token, { scope }))).toEqual([400, 'invalid_scope']);
     const { body } = await oauth.refresh(app, token, { code: await oauth.code(app, ada.id) });
