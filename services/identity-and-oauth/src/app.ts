@@ -31,9 +31,10 @@ import { changeProfile, createAccount, getAccount, listAccounts, setAccountState
 import { takeEarlierAddresses } from './use-cases/addresses.ts';
 import { checkCredentials, checkForServices } from './use-cases/check-credentials.ts';
 import { changeRegistration, deleteRegistration, readRegistration, registerClient, sweepClients } from './use-cases/clients.ts';
+import { disconnectApp, getConnectedApp, listConnectedApps } from './use-cases/connected-apps.ts';
 import { sweepGrants } from './use-cases/grants.ts';
 import { createKey, grantKey, listKeys, revokeKey, sweepRevokedKeys } from './use-cases/keys.ts';
-import { endSession, startSession, sweepSessions } from './use-cases/sessions.ts';
+import { endAllSessions, endOwnSession, endSession, listSessions, startSession, sweepSessions } from './use-cases/sessions.ts';
 import { addChannel, changeTeam, createTeam, endMembership, getTeam, listTeams, setMembership, teamsOfCaller } from './use-cases/teams.ts';
 import { authenticateClient, exchangeCode, refreshTokens, revokeToken } from './use-cases/tokens.ts';
 
@@ -91,6 +92,9 @@ export const createApp = (ports: AppPorts) => ({
   grantKey: grantKey(ports),
   startSession: startSession(ports),
   endSession: endSession(ports),
+  listSessions: listSessions(ports),
+  endOwnSession: endOwnSession(ports),
+  endAllSessions: endAllSessions(ports),
   sweepSessions: sweepSessions(ports),
 
   authenticateClient: authenticateClient(ports),
@@ -98,6 +102,9 @@ export const createApp = (ports: AppPorts) => ({
   refreshTokens: refreshTokens(ports),
   revokeToken: revokeToken(ports),
   sweepGrants: sweepGrants(ports),
+  listConnectedApps: listConnectedApps(ports),
+  getConnectedApp: getConnectedApp(ports),
+  disconnectApp: disconnectApp(ports),
 
   registerClient: registerClient(ports),
   readRegistration: readRegistration(ports),

@@ -226,6 +226,8 @@ export interface GrantStore {
   ofAccount(accountId: string): Promise<Grant[]>;
   /** Of one account, in order of the apps. `after` is the id of a client. */
   ofAccountByClient(accountId: string, page: Page): Promise<Grant[]>;
+  /** At most `limit` of what one account has allowed one app. */
+  ofAccountAtClient(accountId: string, clientId: string, limit: number): Promise<Grant[]>;
   /** False when the grant has ended. */
   extend(id: string, expiresAt: Date): Promise<boolean>;
   /** Ends it for good: its access tokens, refresh tokens and codes are worth nothing from then on. */

@@ -9,12 +9,16 @@ import { accountRoutes } from './adapters/http/account.ts';
 import { adminAccountRoutes } from './adapters/http/admin-accounts.ts';
 import { adminTeamRoutes } from './adapters/http/admin-teams.ts';
 import { apiKeyRoutes } from './adapters/http/api-keys.ts';
+import { connectedAppPages } from './adapters/http/app-connections.ts';
+import { apiKeyPages } from './adapters/http/app-keys.ts';
+import { sessionPages } from './adapters/http/app-sessions.ts';
 import { oauthClient } from './adapters/http/client-guard.ts';
 import { discoveryRoutes } from './adapters/http/discovery.ts';
 import { ownGuards } from './adapters/http/guards.ts';
 import { internalRoutes } from './adapters/http/internal.ts';
 import { jwksRoutes } from './adapters/http/jwks.ts';
 import { registrationRoutes } from './adapters/http/register.ts';
+import { signedInGuard } from './adapters/http/signed-in.ts';
 import { tokenRoutes } from './adapters/http/token.ts';
 import { createRateWindows } from './adapters/memory/rate-windows.ts';
 import { createRequestLimit } from './adapters/memory/request-limits.ts';
@@ -90,6 +94,7 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { documents, mailTra
       ...internalRoutes(app),
       ...adminAccountRoutes(app),
       ...adminTeamRoutes(app),
+      ...appPages(app),
     ],
     outboxes: stores.relayed,
     jobs: jobs(app, stores),
@@ -116,6 +121,12 @@ export const identityAndOauthWith = (change: (config: Config) => Config) =>
   });
 
 export const identityAndOauth = identityAndOauthWith((config) => config);
+
+/** For a person in a browser. */
+const appPages = (app: App): Composition['routes'] => {
+  const signedIn = signedInGuard(app);
+  return [...apiKeyPages(app, signedIn), ...connectedAppPages(app, signedIn), ...sessionPages(app, signedIn)];
+};
 
 const jobs = (app: App, { mailedCodes, throttle }: ReturnType<typeof openStores>): readonly Job[] => [
   { name: 'rotate-assertion-keys', cron: '17 * * * *', run: app.rotateAssertionKeys },

@@ -38,6 +38,9 @@ const describeGrantStore = (make: Make) =>
       const page = async (after: string | null, limit: number) =>
         (await grants.ofAccountByClient('user-1', { after, limit })).map(({ clientId }) => clientId);
       expect([await page(null, 3), await page('a', 9), await page('c', 9)]).toEqual([['a', 'b', 'b'], ['b', 'b', 'c'], []]);
+      const atClient = await grants.ofAccountAtClient('user-1', 'b', 9);
+      expect(atClient.map(({ id }) => id).toSorted()).toEqual(['one', 'three']);
+      expect(await grants.ofAccountAtClient('user-1', 'b', 1)).toHaveLength(1);
       await grants.endOfAccountAtClient('user-1', 'b');
       await grants.endOfAccountAtClient('user-1', 'b');
       expect([await page(null, 9), (await grants.get('other'))?.id]).toEqual([['a', 'c'], 'other']);

@@ -1,7 +1,8 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import { type IssuedSession, issueSession, TOKEN_BYTES } from '../domain/token.ts';
+import type { Account } from '../domain/account.ts';
+import { type IssuedSession, issueSession, type Session, sessionIsLive, TOKEN_BYTES } from '../domain/token.ts';
 import type { AccountStore, SessionStore } from '../ports.ts';
 
 /** How long an expired session is kept, so that its use after the account was closed is refused as `account_deleted`. */
@@ -21,6 +22,38 @@ export const endSession =
   ({ sessions, clock }: { sessions: SessionStore; clock: Clock }) =>
   async (sessionId: string): Promise<void> => {
     if (!(await sessions.end(sessionId, clock.now()))) throw new DomainError('not_found', 'No such session.');
+  };
+
+const SESSIONS_SHOWN = 100;
+
+export interface ListedSessions {
+  readonly sessions: readonly Session[];
+  /** Older ones were left out. */
+  readonly hasMore: boolean;
+}
+
+/** Newest first. */
+export const listSessions =
+  ({ sessions, clock }: { sessions: SessionStore; clock: Clock }) =>
+  async (owner: Account): Promise<ListedSessions> => {
+    const now = clock.now();
+    const found = await sessions.ofAccount(owner.id, now, SESSIONS_SHOWN + 1);
+    return {
+      sessions: found.slice(0, SESSIONS_SHOWN).filter((one) => sessionIsLive(one, owner, now)),
+      hasMore: found.length > SESSIONS_SHOWN,
+    };
+  };
+
+export const endOwnSession =
+  ({ sessions, clock }: { sessions: SessionStore; clock: Clock }) =>
+  async ({ owner, sessionId }: { owner: Account; sessionId: string }): Promise<void> => {
+    if (!(await sessions.endOwn(owner.id, sessionId, clock.now()))) throw new DomainError('not_found', 'No such session.');
+  };
+
+export const endAllSessions =
+  ({ sessions, clock }: { sessions: SessionStore; clock: Clock }) =>
+  async (owner: Account): Promise<void> => {
+    await sessions.endOfAccount(owner.id, clock.now());
   };
 
 export const sweepSessions =

@@ -1,5 +1,6 @@
 import type { Guard, GuardRequest } from '@bubbles/http/routes/guard.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
+import { isFormToken } from '../../domain/form-token.ts';
 
 /** Of a request that the browser says no other site has caused, and of one of a browser that does not say it. */
 const OWN_SITES: readonly string[] = ['same-origin', 'none'];
@@ -18,3 +19,12 @@ export const ownForm = <I extends object, Ports>(guard: Guard<I, Ports>): Guard<
       ? guard.admit(request, ports)
       : Promise.reject(new DomainError('forbidden', 'This form was sent by a page of another site. Nothing was changed.')),
 });
+
+/** Refuses a form that no page of this session had; `about` is what its page was made for. */
+export const checkFormToken = (sent: string, secret: string, about: readonly string[]): void => {
+  if (!isFormToken(sent, secret, about))
+    throw new DomainError(
+      'forbidden',
+      'This form belongs to another session. Nothing was changed. Go back, load the page again and send the form once more.',
+    );
+};

@@ -12,6 +12,9 @@ export interface SignedIn {
   readonly sessionToken: string;
 }
 
+/** What the routes of all pages have in common. */
+export const APP_PAGE = { tag: 'App pages', errorFormat: 'page', documented: false } as const;
+
 /** The name has the prefix that binds a cookie to this very host, where there is https. */
 export const sessionCookieName = (publicBaseUrl: string) => (publicBaseUrl.startsWith('https:') ? '__Host-session' : 'session');
 

@@ -44,6 +44,7 @@ export const openGrants = (open: OpenCollection): GrantStores => {
         const further = after === null ? {} : { clientId: { $gt: after } };
         return (await grants.find({ accountId, ...further }, { sort: { clientId: 1 }, limit })).map(grantOf);
       },
+      ofAccountAtClient: async (accountId, clientId, limit) => (await grants.find({ accountId, clientId }, { limit })).map(grantOf),
       extend: async (id, expiresAt) => (await grants.updateOne({ _id: id }, { $set: { expiresAt } })) === 'updated',
       end: async (id) => {
         await grants.deleteOne({ _id: id });

@@ -1,0 +1,15 @@
+import { type Markup, markup } from '@bubbles/http/routes/markup.ts';
+import type { Account } from '../../../domain/account.ts';
+import { appPage } from './app-page.ts';
+
+export const homePage = ({ name, email }: Account): Markup =>
+  appPage({
+    at: '/app/',
+    title: 'Your account',
+    main: markup`<p>You are signed in as <bdi>${name ?? email ?? 'somebody without a name'}</bdi>${name !== null && email !== null && markup` (<bdi>${email}</bdi>)`}.</p>
+<ul>
+<li><a href="/app/api-keys">API keys</a>: personal access tokens for scripts and servers</li>
+<li><a href="/app/connected-apps">Connected apps</a>: what you have allowed to which app</li>
+<li><a href="/app/sessions">Sessions</a>: where you are signed in</li>
+</ul>`,
+  });
