@@ -7,6 +7,7 @@ import { EDGE_CHECKS } from './support/security/edge.ts';
 import { INPUT_CHECKS } from './support/security/inputs.ts';
 import { type Checks, type Lab, labOf, readRaw } from './support/security/lab.ts';
 import { expectOneIdEverywhere, LOG_CHECKS } from './support/security/logs.ts';
+import { OAUTH_CHECKS } from './support/security/oauth.ts';
 import { PROTOCOL_CHECKS } from './support/security/protocol.ts';
 import { READING_CHECKS } from './support/security/reading.ts';
 
@@ -24,7 +25,6 @@ const NOT_SERVED = [
   'SESSIONTOKENCONFUSION-08',
   'IDORAND404-06',
   'NOSQLINJECTION-04',
-  'JSONBODY-13',
   'JSONBODY-14',
 ];
 /** What one process without a proxy, a database driver or a name server cannot show, and the test that does. */
@@ -96,6 +96,7 @@ const CHECKS: Checks = {
   ...PROTOCOL_CHECKS,
   ...EDGE_CHECKS,
   ...TIMEOUT_CHECKS,
+  ...OAUTH_CHECKS,
   ...LOG_CHECKS,
 };
 
