@@ -198,12 +198,14 @@ type ThrottleDecision = { readonly allowed: true } | { readonly allowed: false; 
 export interface OAuthClients {
   /** Registered ones by their id, and those whose id is the URL of a metadata document; null when there is no such client. */
   get(id: string): Promise<OAuthClient | null>;
+  /** As much of it as proves itself. Nothing is fetched for a client with a metadata document: it has no secret, and others could make us fetch. */
+  proofOf(id: string): Promise<Pick<OAuthClient, 'id' | 'secretHash'> | null>;
   /** Before each grant; false when the client has gone. */
   noteAuthorized(id: string, at: Date): Promise<boolean>;
 }
 
 /** Clients that registered themselves (RFC 7591). */
-export interface RegisteredClientStore extends OAuthClients {
+export interface RegisteredClientStore extends Omit<OAuthClients, 'proofOf'> {
   insert(client: RegisteredClient): Promise<void>;
   get(id: string): Promise<RegisteredClient | null>;
   /** Replaces all that the app says of itself; false when there is no such client. */

@@ -25,6 +25,9 @@ export interface OAuthClient extends ClientMetadata {
   readonly issuedAt: Date;
 }
 
+/** A client that has proved itself. */
+export type AuthenticatedClient = Pick<OAuthClient, 'id'>;
+
 export interface RegisteredClient extends OAuthClient {
   /** Lower-case hex SHA-256 of the token with which the app manages its registration. */
   readonly registrationTokenHash: string;

@@ -13,7 +13,7 @@ import {
   provesChallenge,
   type RefreshToken,
 } from '../domain/grant.ts';
-import { type OAuthClient, scopesAskedFor } from '../domain/oauth-client.ts';
+import { type AuthenticatedClient, scopesAskedFor } from '../domain/oauth-client.ts';
 import { hashToken, TOKEN_BYTES } from '../domain/token.ts';
 import type {
   AccessTokenSigner,
@@ -90,7 +90,7 @@ export const issueGrant =
   };
 
 interface CodeToExchange {
-  readonly client: OAuthClient;
+  readonly client: AuthenticatedClient;
   readonly code: string;
   readonly redirectUri: string;
   readonly codeVerifier: string;
@@ -121,7 +121,7 @@ export const exchangeCode =
   };
 
 interface TokenToRefresh {
-  readonly client: OAuthClient;
+  readonly client: AuthenticatedClient;
   readonly refreshToken: string;
   /** What the access token is to have, with blanks between; all of the grant when it names nothing. */
   readonly scope: string;
@@ -158,7 +158,7 @@ export const revokeToken = (ports: RevokePorts) => {
     const found = (await accessTokens.verify([{ hash, jwt: token }])).get(hash);
     return found && found.expiresAt > clock.now() ? found.grantId : null;
   };
-  return async ({ client, token }: { readonly client: OAuthClient; readonly token: string }): Promise<void> => {
+  return async ({ client, token }: { readonly client: AuthenticatedClient; readonly token: string }): Promise<void> => {
     const grantId = await grantIdOf(token);
     const grant = grantId === null ? null : await grants.get(grantId);
     if (grant?.clientId === client.id) await grants.end(grant.id);
@@ -177,8 +177,8 @@ interface ClientCredentials {
 /** A confidential client may send its secret in the header or in the body, whatever it registered. */
 export const authenticateClient =
   ({ clients }: { readonly clients: OAuthClients }) =>
-  async ({ clientId, secret, inHeader }: ClientCredentials): Promise<OAuthClient> => {
-    const client = clientId === null ? null : await clients.get(clientId);
+  async ({ clientId, secret, inHeader }: ClientCredentials): Promise<AuthenticatedClient> => {
+    const client = clientId === null ? null : await clients.proofOf(clientId);
     const secretHash = client?.secretHash ?? null;
     const isProved = secretHash === null ? secret === null && !inHeader : secret !== null && isSecret(secret, secretHash);
     if (client && isProved) return client;

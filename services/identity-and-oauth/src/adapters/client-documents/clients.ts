@@ -7,7 +7,7 @@ import { createClientDocuments } from './client-documents.ts';
 import { createDocumentFetcher } from './fetch-document.ts';
 
 interface ClientsOptions {
-  readonly registered: OAuthClients;
+  readonly registered: Omit<OAuthClients, 'proofOf'>;
   /** From where metadata documents may be fetched; null: a URL is the id of no client. */
   readonly documents: Destinations | null;
   readonly clock: Clock;
@@ -23,12 +23,13 @@ const isUrl = (id: string): boolean => /^https?:\/\//.test(id);
 
 /** Clients that registered themselves, and those whose id is the URL of their metadata document. */
 export const openClients = ({ registered, documents, clock, log }: ClientsOptions): ClosableClients => {
-  if (documents === null) return { ...registered, close: () => Promise.resolve() };
+  if (documents === null) return { ...registered, proofOf: registered.get, close: () => Promise.resolve() };
   const policy = policyOf(documents);
   const { fetch, close } = createDocumentFetcher({ policy, resolver: createResolver(documents), extraCa: documents.extraCa });
   const described = createClientDocuments({ fetch, policy, clock, log });
   return {
     get: (id) => (isUrl(id) ? described(id) : registered.get(id)),
+    proofOf: (id) => (isUrl(id) ? Promise.resolve({ id, secretHash: null }) : registered.get(id)),
     noteAuthorized: (id, at) => (isUrl(id) ? Promise.resolve(true) : registered.noteAuthorized(id, at)),
     close,
   };

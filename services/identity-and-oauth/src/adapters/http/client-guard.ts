@@ -3,7 +3,7 @@ import { networkOf } from '@bubbles/http/wire/connections.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
-import type { OAuthClient } from '../../domain/oauth-client.ts';
+import type { AuthenticatedClient } from '../../domain/oauth-client.ts';
 import type { RequestLimit } from '../../ports.ts';
 
 /** What every form of a client has, and what its guard reads. */
@@ -20,7 +20,7 @@ interface ClientGuardOptions {
 }
 
 /** An OAuth client. A confidential one proves itself with its secret, in the Authorization header (Basic) or in the body. */
-export const oauthClient = ({ app, limit }: ClientGuardOptions): Guard<{ readonly client: OAuthClient }> => ({
+export const oauthClient = ({ app, limit }: ClientGuardOptions): Guard<{ readonly client: AuthenticatedClient }> => ({
   security: [],
   gatewayMark: 'none',
   callers: null,

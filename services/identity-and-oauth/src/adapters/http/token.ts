@@ -4,7 +4,7 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
 import { namesOtherResource } from '../../domain/grant.ts';
-import type { OAuthClient } from '../../domain/oauth-client.ts';
+import type { AuthenticatedClient } from '../../domain/oauth-client.ts';
 import type { IssuedTokens } from '../../use-cases/tokens.ts';
 import { ClientInBody, type oauthClient } from './client-guard.ts';
 
@@ -46,7 +46,7 @@ const required = (body: TokenRequest, name: 'code' | 'redirect_uri' | 'code_veri
   return value;
 };
 
-type Issue = (client: OAuthClient, body: TokenRequest) => Promise<IssuedTokens>;
+type Issue = (client: AuthenticatedClient, body: TokenRequest) => Promise<IssuedTokens>;
 
 const issuers = (app: App): ReadonlyMap<string, Issue> =>
   new Map<string, Issue>([
