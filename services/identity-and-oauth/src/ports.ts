@@ -240,15 +240,14 @@ export interface GrantStore {
   /** Whether anybody has a grant for the client. */
   anyOfClient(clientId: string): Promise<boolean>;
   endOfAccount(accountId: string): Promise<void>;
-  /** How many were forgotten. */
-  forgetExpiredBefore(at: Date): Promise<number>;
+  /** Forgets those that have expired. */
+  sweep(now: Date): Promise<void>;
 }
 
 export interface CodeStore {
   insert(code: AuthorizationCode): Promise<void>;
   get(hash: string): Promise<AuthorizationCode | null>;
-  /** How many were forgotten. */
-  forgetCreatedBefore(at: Date): Promise<number>;
+  sweep(createdBefore: Date): Promise<void>;
 }
 
 export interface RefreshTokenStore {
@@ -257,8 +256,8 @@ export interface RefreshTokenStore {
   get(hash: string): Promise<RefreshToken | null>;
   /** What was issued for the code or token of this hash; null when it was never spent. */
   issuedFor(spent: string): Promise<RefreshToken | null>;
-  /** Those that are kept no longer; how many were forgotten. */
-  forgetExpiredBefore(at: Date): Promise<number>;
+  /** Forgets those that are kept no longer. */
+  sweep(now: Date): Promise<void>;
 }
 
 export interface AccessTokenSigner {

@@ -23,13 +23,13 @@ describe('the sweep of grants', () => {
     await grants.insert(aGrant({ expiresAt: after(365 * DAY_MS) }));
     await codes.insert(aCode());
     await refreshTokens.issue(aRefreshToken());
-    await identity.clock.set(after(30 * DAY_MS));
+    await identity.clock.set(after(30 * DAY_MS - 1));
     await identity.runJob('sweep-grants');
     expect(await there()).toEqual([true, true, true]);
     await identity.clock.set(after(30 * DAY_MS + 60_001));
     await identity.runJob('sweep-grants');
     expect(await there()).toEqual([true, false, false]);
-    await identity.clock.set(after(365 * DAY_MS + 1));
+    await identity.clock.set(after(365 * DAY_MS));
     await identity.runJob('sweep-grants');
     expect(await there()).toEqual([false, false, false]);
   });

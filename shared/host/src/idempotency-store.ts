@@ -87,6 +87,6 @@ export function idempotencyStore({ database, seal, clock, ids }: IdempotencyStor
       await collection.updateOne({ _id: id, leaseToken }, { $set: { leaseUntil: clock.now() } });
     },
     ensureIndexes: () => collection.ensureIndexes(IDEMPOTENCY_INDEXES),
-    sweep: () => sweepSlices(collection, { createdAt: { $lte: keptSince() } }),
+    sweep: () => sweepSlices(collection, { createdAt: { $lte: keptSince() } }, 'createdAt'),
   };
 }

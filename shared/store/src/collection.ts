@@ -87,10 +87,10 @@ export const storeRefusal = (reason: string, cause?: unknown) =>
 
 const SLICE = 500;
 
-/** Deletes the oldest by `field` that match, slice by slice: no single operation takes long, and one that is cut off has done its part. */
-async function sweepBy<T extends Doc>(collection: Collection<T>, field: keyof T & string, filter: Filter<T>): Promise<void> {
+/** Deletes what matches, the oldest first, slice by slice: no single operation takes long, and one that is cut off has done its part. Needs an index on `by`. */
+export async function sweepSlices<T extends Doc>(collection: Collection<T>, filter: Filter<T>, by: keyof T & string): Promise<void> {
   for (;;) {
-    const slice = await collection.find(filter, { sort: { [field]: 1 }, limit: SLICE, projection: { _id: 1 } });
+    const slice = await collection.find(filter, { sort: { [by]: 1 }, limit: SLICE, projection: { _id: 1 } });
     if (slice.length === 0) return;
     // `_id` is a key of every document; the driver's filter type cannot tell for a T that is not known.
     await collection.deleteMany({ ...filter, _id: { $in: slice.map(({ _id }) => _id) } } as Filter<T>);
@@ -98,10 +98,7 @@ async function sweepBy<T extends Doc>(collection: Collection<T>, field: keyof T 
   }
 }
 
-export const sweepSlices = <T extends Doc & { readonly createdAt: Date }>(collection: Collection<T>, filter: Filter<T>): Promise<void> =>
-  sweepBy(collection, 'createdAt', filter);
-
 /** Deletes what is over at `now`; needs an index on `expiresAt`. */
 export const sweepExpired = <T extends Doc & { readonly expiresAt: Date }>(collection: Collection<T>, now: Date): Promise<void> =>
   // As above.
-  sweepBy(collection, 'expiresAt', { expiresAt: { $lte: now } } as Filter<T>);
+  sweepSlices(collection, { expiresAt: { $lte: now } } as Filter<T>, 'expiresAt');

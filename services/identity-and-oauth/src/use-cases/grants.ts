@@ -20,8 +20,8 @@ export const sweepGrants =
   async (): Promise<void> => {
     const now = clock.now();
     const { accessTokenMs, refreshTokenMs, codeMs, grantMs } = lifetimes;
-    await grants.forgetExpiredBefore(now);
-    await refreshTokens.forgetExpiredBefore(now);
-    await codes.forgetCreatedBefore(new Date(now.getTime() - codeMs - Math.max(accessTokenMs, refreshTokenMs)));
+    await grants.sweep(now);
+    await refreshTokens.sweep(now);
+    await codes.sweep(new Date(now.getTime() - codeMs - Math.max(accessTokenMs, refreshTokenMs)));
     await grantUses.forgetUsedBefore(new Date(now.getTime() - Math.max(grantMs, USES_KEPT_MS)));
   };

@@ -1,4 +1,4 @@
-import type { IndexSpec } from '@bubbles/store/collection.ts';
+import { type IndexSpec, sweepExpired, sweepSlices } from '@bubbles/store/collection.ts';
 import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
 import type { AuthorizationCode, Grant, RefreshToken } from '../../domain/grant.ts';
 import type { CodeStore, GrantStore, RefreshTokenStore } from '../../ports.ts';
@@ -59,7 +59,7 @@ export const openGrants = (open: OpenCollection): GrantStores => {
       endOfAccount: async (accountId) => {
         await grants.deleteMany({ accountId });
       },
-      forgetExpiredBefore: (at) => grants.deleteMany({ expiresAt: { $lt: at } }),
+      sweep: (now) => sweepExpired(grants, now),
     },
     codes: {
       insert: async ({ hash, ...code }) => {
@@ -69,7 +69,7 @@ export const openGrants = (open: OpenCollection): GrantStores => {
         const doc = await codes.findOne({ _id: hash });
         return doc && codeOf(doc);
       },
-      forgetCreatedBefore: (at) => codes.deleteMany({ createdAt: { $lt: at } }),
+      sweep: (createdBefore) => sweepSlices(codes, { createdAt: { $lt: createdBefore } }, 'createdAt'),
     },
     refreshTokens: {
       issue: ({ issuedFor, ...token }) => refreshTokens.insert({ ...token, _id: issuedFor }),
@@ -81,7 +81,7 @@ export const openGrants = (open: OpenCollection): GrantStores => {
         const doc = await refreshTokens.findOne({ _id: spent });
         return doc && refreshTokenOf(doc);
       },
-      forgetExpiredBefore: (at) => refreshTokens.deleteMany({ keepUntil: { $lt: at } }),
+      sweep: (now) => sweepSlices(refreshTokens, { keepUntil: { $lte: now } }, 'keepUntil'),
     },
   };
 };

@@ -171,6 +171,6 @@ function logOf(collection: Collection<DeliveryDoc>): Pick<DeliveryStore, 'page' 
       );
       return doc && toDelivery(doc);
     },
-    sweep: (before) => sweepSlices(collection, { createdAt: { $lt: before }, status: { $ne: 'pending' } }),
+    sweep: (before) => sweepSlices(collection, { createdAt: { $lt: before }, status: { $ne: 'pending' } }, 'createdAt'),
   };
 }

@@ -34,6 +34,6 @@ export const openEvents = (open: OpenCollection): EventStore => {
       // Fan-out inserted the event in between: now there is a body to drop.
       if ((await drop()) === 'duplicate') await drop();
     },
-    sweep: (before) => sweepSlices(collection, { createdAt: { $lt: before } }),
+    sweep: (before) => sweepSlices(collection, { createdAt: { $lt: before } }, 'createdAt'),
   };
 };
