@@ -93,9 +93,15 @@ const TITLES: Readonly<Record<number, string>> = {
   500: 'Something went wrong',
 };
 
+/** What a person reads in place of the words for programs. */
+const PAGE_TEXTS: Readonly<Record<number, string>> = {
+  404: 'There is no page at this address.',
+  413: 'What you sent is too large. Nothing was changed.',
+};
+
 const errorPage: WrittenFormat['write'] = ({ status, message }) => {
   const title = TITLES[status] ?? 'Error';
-  return pageOf({ title, main: markup`<h1>${title}</h1><p>${message}</p>` }).text;
+  return pageOf({ title, main: markup`<h1>${title}</h1><p>${PAGE_TEXTS[status] ?? message}</p>` }).text;
 };
 
 const FORMATS: Readonly<Record<ErrorFormat, WrittenFormat>> = {
