@@ -55,7 +55,7 @@ describe('the page of the connected apps', () => {
     const page = await browser.get(PATH);
     expect(appsOn(page.html)).toEqual(['Better notes', 'Other']);
     expect(page.text).toContain('Create and manage webhook subscriptions.Read bubbles, transcripts, comments and summaries.');
-    expect(page.text).toContain('28 February 2026 at 10:00 UTC27 February 2026 at 10:00 UTC');
+    expect(page.text).toContain('28 Feb 2026, 10:00 UTC27 Feb 2026, 10:00 UTC');
     expect(page.text).toContain('Not yet');
     expect(page.text).toContain('nobody has verified it');
     expect(markupFaults(page.html)).toEqual([]);

@@ -30,7 +30,7 @@ describe('the page of the API keys', () => {
     expect([page.status, page.heading]).toEqual([200, 'API keys']);
     expect(page.text).toContain(ada.pat.slice(0, 12));
     expect(page.html).not.toContain(ada.pat);
-    expect(page.html.match(/<time datetime="2026-03-01T10:00:00.000Z">1 March 2026 at 10:00 UTC<\/time>/g)).toHaveLength(2);
+    expect(page.html.match(/<time datetime="2026-03-01T10:00:00.000Z">1 Mar 2026, 10:00 UTC<\/time>/g)).toHaveLength(2);
     expect(page.html).toContain('<a href="/app/api-keys" aria-current="page">');
     expect(markupFaults(page.html)).toEqual([]);
   });

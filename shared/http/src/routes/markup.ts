@@ -111,12 +111,16 @@ a { color: var(--accent); }
 label { display: block; margin: 1rem 0 0.25rem; }
 fieldset { border: 1px solid var(--line); border-radius: 0.375rem; }
 fieldset label { margin: 0.25rem 0; }
-code, input[readonly] { font-family: ui-monospace, monospace; }
 input[type=text], input[type=email], input[type=url], select { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 0.375rem; padding: 0.5rem; width: 100%; box-sizing: border-box; }
+code, input[type=text][readonly] { font-family: ui-monospace, monospace; }
 button { font: inherit; color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); border-radius: 0.375rem; padding: 0.5rem 1rem; margin: 1rem 0.5rem 0 0; cursor: pointer; }
 button.plain { color: var(--accent); background: var(--back); }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: 0.375rem 0.75rem 0.375rem 0; vertical-align: top; border-bottom: 1px solid var(--line); }
+th[scope=row] { min-width: 6rem; }
+td a, td button, td code { white-space: nowrap; }
+td button { margin: 0; padding: 0.125rem 0.5rem; }
+td ul { margin: 0; padding-left: 1rem; }
 .soft { color: var(--soft); }
 .bad { color: var(--bad); }
 `;

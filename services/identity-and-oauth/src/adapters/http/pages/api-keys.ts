@@ -17,9 +17,9 @@ const newKeyForm = ({ fields, name, problem }: NewKeyForm): Markup => markup`<h2
 <form method="post" action="${at}" aria-labelledby="new">
 ${hidden(fields)}
 <label for="name">Name</label>
-<input type="text" id="name" name="name" value="${name}" required autocomplete="off" aria-describedby="name-problem name-hint"${problem !== null && markup` aria-invalid="true" autofocus`}>
-<p class="bad" id="name-problem" role="alert">${problem}</p>
-<p class="soft" id="name-hint">Say what the key is for. It is shown once, right after it is made.</p>
+<input type="text" id="name" name="name" value="${name}" required autocomplete="off" aria-describedby="${problem !== null && 'name-problem '}name-hint"${problem !== null && markup` aria-invalid="true" autofocus`}>
+${problem !== null && markup`<p class="bad" id="name-problem" role="alert">${problem}</p>`}
+<p class="soft" id="name-hint">Say what the key is for. The key is shown once, right after it is made.</p>
 <button>Create key</button>
 </form>`;
 
@@ -52,8 +52,8 @@ export const createdKeyPage = ({ key, token }: IssuedKey): Markup =>
     title: 'Your new key',
     main: markup`<p>Copy it now. It is not shown again, and nobody can read it later.</p>
 <label for="key">Key “<bdi>${key.name}</bdi>”</label>
-<input type="text" id="key" class="key" value="${token}" readonly autocomplete="off" spellcheck="false" aria-describedby="key-hint">
-<p class="soft" id="key-hint">The Tab key selects all of it, a click on it too when it is pressed three times.</p>
+<input type="text" id="key" value="${token}" readonly autocomplete="off" spellcheck="false" aria-describedby="key-hint">
+<p class="soft" id="key-hint">Select it with the Tab key or with three clicks, then copy it.</p>
 <p><a href="${at}">I have copied it: go back to the keys</a></p>`,
   });
 

@@ -10,7 +10,7 @@ const PAGES = {
 export type AppPath = keyof typeof PAGES;
 
 const links = (current: AppPath): Markup =>
-  markup`<ul class="nav">${Object.entries(PAGES).map(
+  markup`<ul>${Object.entries(PAGES).map(
     ([path, name]) => markup`<li><a href="${path}"${path === current && markup` aria-current="page"`}>${name}</a></li>`,
   )}</ul>`;
 
@@ -18,7 +18,7 @@ const links = (current: AppPath): Markup =>
 export const appPage = ({ at, title, main }: { readonly at: AppPath; readonly title: string; readonly main: Markup }): Markup =>
   pageOf({ title, nav: links(at), main: markup`<h1>${title}</h1>${main}` });
 
-const DAY_AND_TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+const DAY_AND_TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 
 export const timeOf = (at: Date): Markup => markup`<time datetime="${at.toISOString()}">${DAY_AND_TIME.format(at)} UTC</time>`;
 
