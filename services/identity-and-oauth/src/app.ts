@@ -9,6 +9,7 @@ import type {
   AccountStore,
   AddressStore,
   Assertions,
+  AuthorizationRequestStore,
   CodeStore,
   CredentialStore,
   Ed25519Key,
@@ -29,6 +30,7 @@ import type {
 import { readAccess } from './use-cases/access.ts';
 import { changeProfile, createAccount, getAccount, listAccounts, setAccountState } from './use-cases/accounts.ts';
 import { takeEarlierAddresses } from './use-cases/addresses.ts';
+import { answerConsent, showConsent, startAuthorization, sweepAuthorizationRequests } from './use-cases/authorization.ts';
 import { checkCredentials, checkForServices } from './use-cases/check-credentials.ts';
 import { changeRegistration, deleteRegistration, readRegistration, registerClient, sweepClients } from './use-cases/clients.ts';
 import { disconnectApp, getConnectedApp, listConnectedApps } from './use-cases/connected-apps.ts';
@@ -65,6 +67,9 @@ interface AppPorts {
   readonly lifetimes: OAuthLifetimes;
   readonly registeredClients: RegisteredClientStore;
   readonly throttle: Throttle;
+  /** As it is named in every document, token and redirection: where clients reach the product, without a trailing slash. */
+  readonly issuer: string;
+  readonly authorizationRequests: AuthorizationRequestStore;
 }
 
 /** What identity can do. */
@@ -111,6 +116,11 @@ export const createApp = (ports: AppPorts) => ({
   changeRegistration: changeRegistration(ports),
   deleteRegistration: deleteRegistration(ports),
   sweepClients: sweepClients(ports),
+
+  startAuthorization: startAuthorization(ports),
+  showConsent: showConsent(ports),
+  answerConsent: answerConsent(ports),
+  sweepAuthorizationRequests: sweepAuthorizationRequests(ports),
 
   getTeam: getTeam(ports),
   listTeams: listTeams(ports),

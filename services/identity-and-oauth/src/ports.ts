@@ -2,6 +2,7 @@ import type { OutgoingEvent } from '@bubbles/bus/outgoing.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
 import type { Account, ActiveKey } from './domain/account.ts';
 import type { TakenAddress } from './domain/address.ts';
+import type { AuthorizationRequest, ConsentAnswer } from './domain/authorization.ts';
 import type { Credential, RateDecision } from './domain/credential.ts';
 import type { AuthorizationCode, Grant, RefreshToken } from './domain/grant.ts';
 import type { KeyLifecycle } from './domain/key-lifecycle.ts';
@@ -217,6 +218,16 @@ export interface RegisteredClientStore extends Omit<OAuthClients, 'proofOf'> {
   unusedSince(before: Date, limit: number): Promise<string[]>;
   /** Unless it was used meanwhile. */
   deleteUnusedSince(id: string, before: Date): Promise<void>;
+}
+
+/** What clients ask users for, until half an hour is over. */
+export interface AuthorizationRequestStore {
+  insert(request: AuthorizationRequest): Promise<void>;
+  /** Also one that has expired. */
+  get(hash: string): Promise<AuthorizationRequest | null>;
+  /** Atomic: the first answer stays. Answers what is then stored, null when there is no such request. */
+  answer(hash: string, answer: ConsentAnswer): Promise<ConsentAnswer | null>;
+  forgetExpired(now: Date): Promise<void>;
 }
 
 export interface GrantStore {

@@ -12,6 +12,7 @@ import { apiKeyRoutes } from './adapters/http/api-keys.ts';
 import { connectedAppPages } from './adapters/http/app-connections.ts';
 import { apiKeyPages } from './adapters/http/app-keys.ts';
 import { sessionPages } from './adapters/http/app-sessions.ts';
+import { authorizationRoutes } from './adapters/http/authorize.ts';
 import { oauthClient } from './adapters/http/client-guard.ts';
 import { discoveryRoutes } from './adapters/http/discovery.ts';
 import { ownGuards } from './adapters/http/guards.ts';
@@ -53,6 +54,23 @@ const openKeyRings = ({ assertionKeys, accessTokenKeys }: ReturnType<typeof open
   }),
 });
 
+const routesOf = (app: App, { publicBaseUrl, clock }: ServiceContext<typeof VARIABLES>): Composition['routes'] => {
+  const guards = ownGuards(app);
+  return [
+    ...accountRoutes(app, guards),
+    ...apiKeyRoutes(app, guards),
+    ...discoveryRoutes(publicBaseUrl),
+    ...jwksRoutes(app),
+    ...registrationRoutes(app, publicBaseUrl),
+    ...authorizationRoutes(app, publicBaseUrl),
+    ...tokenRoutes({ app, client: oauthClient({ app, limit: createRequestLimit(TOKEN_REQUESTS, clock) }), publicBaseUrl }),
+    ...internalRoutes(app),
+    ...adminAccountRoutes(app),
+    ...adminTeamRoutes(app),
+    ...appPages(app),
+  ];
+};
+
 const compose = (context: ServiceContext<typeof VARIABLES>, { documents, mailTransport }: Config): Composition => {
   const { config, publicBaseUrl, clock, ids, log, metrics } = context;
   const stores = openStores(context);
@@ -76,26 +94,15 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { documents, mailTra
     assertions: createAssertionIssuer({ ring: assertionRing, clock }),
     assertionKeys: assertionRing,
     lifetimes,
+    issuer: publicBaseUrl,
   });
   const flush = async () => {
     await Promise.all([stores.keyUses.flush(), stores.grantUses.flush()]);
   };
   const flusher = () => startLoop({ name: 'uses', clock, log, pollMs: FLUSH_MS, run: () => flush().then(() => null) });
-  const guards = ownGuards(app);
   return {
     seal,
-    routes: [
-      ...accountRoutes(app, guards),
-      ...apiKeyRoutes(app, guards),
-      ...discoveryRoutes(publicBaseUrl),
-      ...jwksRoutes(app),
-      ...registrationRoutes(app, publicBaseUrl),
-      ...tokenRoutes({ app, client: oauthClient({ app, limit: createRequestLimit(TOKEN_REQUESTS, clock) }), publicBaseUrl }),
-      ...internalRoutes(app),
-      ...adminAccountRoutes(app),
-      ...adminTeamRoutes(app),
-      ...appPages(app),
-    ],
+    routes: routesOf(app, context),
     outboxes: stores.relayed,
     jobs: jobs(app, stores),
     loops: [createLoop(flusher), mailer.loop],
@@ -134,6 +141,7 @@ const jobs = (app: App, { mailedCodes, throttle }: ReturnType<typeof openStores>
   { name: 'sweep-sessions', cron: '43 3 * * *', run: app.sweepSessions },
   { name: 'take-earlier-addresses', cron: '23 3 * * *', run: app.takeEarlierAddresses },
   { name: 'sweep-revoked-keys', cron: '53 3 * * *', run: app.sweepRevokedKeys },
+  { name: 'sweep-authorization-requests', cron: '7 * * * *', run: app.sweepAuthorizationRequests },
   { name: 'sweep-clients', cron: '13 4 * * *', run: app.sweepClients },
   { name: 'sweep-grants', cron: '37 * * * *', run: app.sweepGrants },
   { name: 'sweep-mailed-codes', cron: '47 * * * *', run: mailedCodes.sweep },

@@ -1,5 +1,6 @@
 import { SCOPES } from '@bubbles/contracts/access.ts';
 import { type Account, type ActiveKey, newAccount } from '../src/domain/account.ts';
+import type { AuthorizationRequest } from '../src/domain/authorization.ts';
 import type { Credential } from '../src/domain/credential.ts';
 import type { AuthorizationCode, Grant, RefreshToken } from '../src/domain/grant.ts';
 import type { RegisteredClient } from '../src/domain/oauth-client.ts';
@@ -114,5 +115,19 @@ export const anAccessToken = (overrides: Partial<AccessToken> = {}): AccessToken
   clientId: 'client-1',
   scopes: Object.keys(SCOPES),
   expiresAt: new Date(AT.getTime() + 3_600_000),
+  ...overrides,
+});
+
+export const anAuthorizationRequest = (overrides: Partial<AuthorizationRequest> = {}): AuthorizationRequest => ({
+  hash: hashToken('request-1'),
+  cookieHash: hashToken('secret-1'),
+  clientId: 'client-1',
+  redirectUri: 'https://app.test/cb',
+  state: 'a b',
+  scopes: Object.keys(SCOPES),
+  challenge: 'a'.repeat(43),
+  createdAt: AT,
+  expiresAt: new Date(AT.getTime() + 1_800_000),
+  answer: null,
   ...overrides,
 });

@@ -7,6 +7,7 @@ import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterAll } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
+import { describeAuthorizationRequestStore } from './authorization-request-suite.ts';
 import { AT } from './builders.ts';
 import { fakeSigningKeyStore } from './fakes.ts';
 import { describeGrantStores } from './grant-suites.ts';
@@ -26,6 +27,7 @@ const onEmbedded = opened(memoryDatabase);
 describeStores('the embedded store', onEmbedded);
 describeSigningKeyStore('the embedded store', async () => (await onEmbedded()).accessTokenKeys);
 describeSigningKeyStore('a fake', () => Promise.resolve(fakeSigningKeyStore()));
+describeAuthorizationRequestStore('the embedded store', async () => (await onEmbedded()).authorizationRequests);
 describeRegisteredClientStore('the embedded store', async () => (await onEmbedded()).registeredClients);
 describeGrantStores('the embedded store', onEmbedded);
 
@@ -40,6 +42,7 @@ if (url !== undefined) {
   });
   describeStores('MongoDB', onMongo);
   describeSigningKeyStore('MongoDB', async () => (await onMongo()).accessTokenKeys);
+  describeAuthorizationRequestStore('MongoDB', async () => (await onMongo()).authorizationRequests);
   describeRegisteredClientStore('MongoDB', async () => (await onMongo()).registeredClients);
   describeGrantStores('MongoDB', onMongo);
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { aCredential, anAccount } from '../../../test/builders.ts';
 import type { CheckResult, CredentialCheck } from '../../domain/credential.ts';
 import { hashToken } from '../../domain/token.ts';
-import { sessionCookieName, signedInGuard } from './signed-in.ts';
+import { sessionCookieName, signedInGuard, signedInOrClosedGuard } from './signed-in.ts';
 
 const budget = { allowed: true, remaining: 120, resetSeconds: 60 };
 const live: CheckResult = { outcome: 'allowed', credential: aCredential({ id: 'session-1', kind: 'session' }), budget };
@@ -44,6 +44,15 @@ describe('a page for whoever is signed in', () => {
       expect((await asking(['__Host-session=svc_session_1'], { outcome: 'refused', refusal })).found).toMatchObject(toSignIn);
     },
   );
+
+  it.each([
+    [{ outcome: 'refused', refusal: 'account_deleted' }, { account: null }],
+    [{ outcome: 'refused', refusal: 'unauthorized' }, toSignIn],
+    [live, { account: anAccount() }],
+  ] as const)('answers also whoever has an account that was closed meanwhile: %j', async (result, found) => {
+    const guard = signedInOrClosedGuard({ checkCredentials: () => Promise.resolve([result]) });
+    expect(await askGuard(guard, { cookie: ['__Host-session=svc_session_1'] }, null)).toMatchObject(found);
+  });
 
   it('has a cookie with the prefix where there is https', () => {
     expect([sessionCookieName('https://api.test'), sessionCookieName('http://localhost:8080')]).toEqual(['__Host-session', 'session']);

@@ -1,5 +1,5 @@
-import type { Guard } from '@bubbles/http/routes/guard.ts';
-import { seeOther } from '@bubbles/http/routes/reply.ts';
+import type { Guard, GuardRequest } from '@bubbles/http/routes/guard.ts';
+import { type Redirection, seeOther } from '@bubbles/http/routes/reply.ts';
 import type { App } from '../../app.ts';
 import type { Account } from '../../domain/account.ts';
 import { hashToken } from '../../domain/token.ts';
@@ -20,20 +20,38 @@ export const sessionCookieName = (publicBaseUrl: string) => (publicBaseUrl.start
 
 const SIGN_IN_PATH = '/app/sign-in';
 
+type Ports = Pick<App, 'checkCredentials'>;
+
+/** `closed`: the account of whoever is signed in is closed; null: nobody is. */
+const sessionIn = async ({ checkCredentials }: Ports, { cookie, publicBaseUrl }: GuardRequest): Promise<SignedIn | 'closed' | null> => {
+  const sessionToken = cookie(sessionCookieName(publicBaseUrl)) ?? '';
+  const check = { hash: hashToken(sessionToken), jwt: null, accepts: ['session'], counted: false, countedElsewhere: null } as const;
+  const [result] = sessionToken === '' ? [] : await checkCredentials([check]);
+  if (result?.outcome === 'refused' && result.refusal === 'account_deleted') return 'closed';
+  if (result?.outcome !== 'allowed') return null;
+  const { account, id } = result.credential;
+  return { account, sessionId: id, sessionToken };
+};
+
+const toSignIn = ({ target }: GuardRequest): Redirection => seeOther(`${SIGN_IN_PATH}?return_to=${encodeURIComponent(target)}`);
+
+const BY_COOKIE = { security: [], gatewayMark: 'none', callers: null, isCounted: false, refusals: [], reads: 'Cookie' } as const;
+
 /** A page for whoever is signed in; others are sent to sign in, and come back to this path and query. */
-export const signedInGuard = ({ checkCredentials }: Pick<App, 'checkCredentials'>): Guard<SignedIn> => ({
-  security: [],
-  gatewayMark: 'none',
-  callers: null,
-  isCounted: false,
-  refusals: [],
-  reads: 'Cookie',
-  admit: async ({ cookie, target, publicBaseUrl }) => {
-    const sessionToken = cookie(sessionCookieName(publicBaseUrl)) ?? '';
-    const check = { hash: hashToken(sessionToken), jwt: null, accepts: ['session'], counted: false, countedElsewhere: null } as const;
-    const [result] = sessionToken === '' ? [] : await checkCredentials([check]);
-    if (result?.outcome !== 'allowed') return seeOther(`${SIGN_IN_PATH}?return_to=${encodeURIComponent(target)}`);
-    const { account, id } = result.credential;
-    return { account, sessionId: id, sessionToken };
+export const signedInGuard = (ports: Ports): Guard<SignedIn> => ({
+  ...BY_COOKIE,
+  admit: async (request) => {
+    const session = await sessionIn(ports, request);
+    return session === null || session === 'closed' ? toSignIn(request) : session;
+  },
+});
+
+/** Lets in also whoever has an account that was closed while the page was open: what they were asked has an answer. */
+export const signedInOrClosedGuard = (ports: Ports): Guard<{ readonly account: Account | null }> => ({
+  ...BY_COOKIE,
+  admit: async (request) => {
+    const session = await sessionIn(ports, request);
+    if (session === 'closed') return { account: null };
+    return session === null ? toSignIn(request) : { account: session.account };
   },
 });

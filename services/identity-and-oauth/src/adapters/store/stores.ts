@@ -6,6 +6,7 @@ import { indexedCollections } from '@bubbles/store/indexed-collections.ts';
 import type { Ed25519Key, P256Key } from '../../ports.ts';
 import { openAccounts, openTeams } from './accounts.ts';
 import { openAddresses } from './addresses.ts';
+import { openAuthorizationRequests } from './authorization-requests.ts';
 import { noteUses, openCredentials } from './credentials.ts';
 import { openGrants } from './grants.ts';
 import { openOAuthClients } from './oauth-clients.ts';
@@ -31,6 +32,7 @@ export const openStores = ({ database, ...options }: StoreContext) => {
     assertionKeys: openSigningKeys<Ed25519Key>(open, 'assertion_keys'),
     accessTokenKeys: openSigningKeys<P256Key>(open, 'oauth_signing_keys'),
     registeredClients: openOAuthClients(open),
+    authorizationRequests: openAuthorizationRequests(open),
     mails: openMails(open),
     mailedCodes: createCodes({ open, clock, ids }),
     throttle: createThrottle({ open, clock }),
