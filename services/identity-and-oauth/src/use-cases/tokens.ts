@@ -89,8 +89,13 @@ export const issueGrant =
     return { ...tokens, grant };
   };
 
-interface CodeToExchange {
+interface TokenRequest {
   readonly client: AuthenticatedClient;
+  /** Aborts when the app does not wait for the answer any more, which then must not cost it what it has sent. */
+  readonly signal: AbortSignal;
+}
+
+interface CodeToExchange extends TokenRequest {
   readonly code: string;
   readonly redirectUri: string;
   readonly codeVerifier: string;
@@ -102,7 +107,7 @@ interface CodeToExchange {
  */
 export const exchangeCode =
   (ports: TokenPorts) =>
-  async ({ client, code, redirectUri, codeVerifier }: CodeToExchange): Promise<IssuedTokens> => {
+  async ({ client, code, redirectUri, codeVerifier, signal }: CodeToExchange): Promise<IssuedTokens> => {
     const { codes, grants, refreshTokens, lifetimes, clock } = ports;
     const known = await codes.get(hashToken(code));
     const { grant, isGoodAt } = await grantOf(ports, known);
@@ -115,13 +120,13 @@ export const exchangeCode =
     if (known.expiresAt <= at) return endGrant(ports, grant, BAD_CODE);
     const lasting = { ...grant, expiresAt: new Date(grant.createdAt.getTime() + lifetimes.grantMs) };
     const { refresh, tokens } = await prepareTokens(ports, { grant: lasting, scopes: grant.scopes, at, spent: known });
+    signal.throwIfAborted();
     if (!(await grants.extend(grant.id, lasting.expiresAt))) throw invalidGrant(BAD_CODE);
     if (!(await refreshTokens.issue(refresh))) return endGrant(ports, grant, BAD_CODE);
     return tokens;
   };
 
-interface TokenToRefresh {
-  readonly client: AuthenticatedClient;
+interface TokenToRefresh extends TokenRequest {
   readonly refreshToken: string;
   /** What the access token is to have, with blanks between; all of the grant when it names nothing. */
   readonly scope: string;
@@ -130,7 +135,7 @@ interface TokenToRefresh {
 /** A refusal spends nothing, except for a use after the race window, which ends the grant. One write, the last, spends the token and stores the next. */
 export const refreshTokens =
   (ports: TokenPorts) =>
-  async ({ client, refreshToken, scope }: TokenToRefresh): Promise<IssuedTokens> => {
+  async ({ client, refreshToken, scope, signal }: TokenToRefresh): Promise<IssuedTokens> => {
     const known = await ports.refreshTokens.get(hashToken(refreshToken));
     const { grant, isGoodAt } = await grantOf(ports, known);
     const at = ports.clock.now();
@@ -138,6 +143,7 @@ export const refreshTokens =
     const scopes = scopesAskedFor(scope, grant);
     if (!scopes) throw new DomainError('invalid', 'scope: must be part of what was granted', { type: 'invalid_scope' });
     const { refresh, tokens } = await prepareTokens(ports, { grant, scopes, at, spent: known });
+    signal.throwIfAborted();
     if (await ports.refreshTokens.issue(refresh)) return tokens;
     const next = await ports.refreshTokens.issuedFor(known.hash);
     const sinceMs = at.getTime() - (next?.createdAt.getTime() ?? 0);

@@ -46,21 +46,18 @@ const required = (body: TokenRequest, name: 'code' | 'redirect_uri' | 'code_veri
   return value;
 };
 
-type Issue = (client: AuthenticatedClient, body: TokenRequest) => Promise<IssuedTokens>;
+type Issue = (by: { readonly client: AuthenticatedClient; readonly signal: AbortSignal }, body: TokenRequest) => Promise<IssuedTokens>;
 
 const issuers = (app: App): ReadonlyMap<string, Issue> =>
   new Map<string, Issue>([
     [
       'authorization_code',
-      (client, body) => {
+      (by, body) => {
         const [code, redirectUri] = [required(body, 'code'), required(body, 'redirect_uri')];
-        return app.exchangeCode({ client, code, redirectUri, codeVerifier: required(body, 'code_verifier') });
+        return app.exchangeCode({ ...by, code, redirectUri, codeVerifier: required(body, 'code_verifier') });
       },
     ],
-    [
-      'refresh_token',
-      (client, body) => app.refreshTokens({ client, refreshToken: required(body, 'refresh_token'), scope: body.scope ?? '' }),
-    ],
+    ['refresh_token', (by, body) => app.refreshTokens({ ...by, refreshToken: required(body, 'refresh_token'), scope: body.scope ?? '' })],
   ]);
 
 interface Endpoint {
@@ -86,13 +83,13 @@ const issueTokens = ({ app, client: guard, publicBaseUrl }: Endpoint & { readonl
       errorFormat: 'rfc6749',
       secret: true,
     },
-    async ({ client, body }) => {
+    async ({ client, signal, body }) => {
       const issue = issuerOf.get(body.grant_type);
       if (!issue)
         throw new DomainError('invalid', 'grant_type: must be authorization_code or refresh_token', { type: 'unsupported_grant_type' });
       if (namesOtherResource(body.resource ?? [], publicBaseUrl))
         throw new DomainError('invalid', 'resource: is not this API', { type: 'invalid_target' });
-      return present(await issue(client, body));
+      return present(await issue({ client, signal }, body));
     },
   );
 };
