@@ -62,14 +62,14 @@ describe('what the gateway refuses on a page', () => {
   ])('is a page: %s', async (_, method, path, allow) => {
     const answer = await world.fetch(path, { method });
     expect(answer.headers.get('allow')).toBe(allow);
-    await expectPage(answer, 404, '<h1>Not found</h1>');
+    await expectPage(answer, 404, '<h1>Not found</h1><p>There is no page at this address.</p>');
   });
 
   it('is a page of 413 when the form is too large, also before it has come', async () => {
     await expectPage(
       await world.fetch('/app/keys', { method: 'POST', headers: FORM, body: 'x'.repeat(40_000) }),
       413,
-      'at most 32768 bytes',
+      'too large. Nothing was changed.',
     );
     const text = await rawExchange(world.url, 'POST /app/keys HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\nx');
     expect(text).toMatch(/^HTTP\/1\.1 413 [\s\S]*Connection: close[\s\S]*<!doctype html>/);
