@@ -28,7 +28,7 @@ export async function send(baseUrl: string, path: string, { method = 'GET', as, 
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+  const isJson = /^application\/([a-z-]+\+)?json/.test(response.headers.get('content-type') ?? '');
   return { status: response.status, headers: response.headers, text, json: isJson && text !== '' ? JSON.parse(text) : null };
 }
 
