@@ -54,12 +54,12 @@ const openKeyRings = ({ assertionKeys, accessTokenKeys }: ReturnType<typeof open
   }),
 });
 
-const routesOf = (app: App, { publicBaseUrl, clock }: ServiceContext<typeof VARIABLES>): Composition['routes'] => {
+const routesOf = (app: App, { config, publicBaseUrl, clock }: ServiceContext<typeof VARIABLES>): Composition['routes'] => {
   const guards = ownGuards(app);
   return [
     ...accountRoutes(app, guards),
     ...apiKeyRoutes(app, guards),
-    ...discoveryRoutes(publicBaseUrl),
+    ...discoveryRoutes(publicBaseUrl, { takesDocuments: config.OAUTH_CLIENT_DOCUMENTS }),
     ...jwksRoutes(app),
     ...registrationRoutes(app, publicBaseUrl),
     ...authorizationRoutes(app, publicBaseUrl),

@@ -39,8 +39,10 @@ describe('a client with a metadata document at the token endpoint', () => {
     expect((await oauth.exchange(app, code)).status).toBe(200);
   });
 
-  it('is unknown while documents are turned off', async () => {
+  it('is unknown while documents are turned off, which the metadata of the server says', async () => {
     const { oauth, ada } = await start({ environment: { OAUTH_CLIENT_DOCUMENTS: '0' } });
+    const metadata = await identity.as(null)('GET', '/.well-known/oauth-authorization-server');
+    expect(metadata.body.client_id_metadata_document_supported).toBe(false);
     const { status, body } = await oauth.exchange(app, await oauth.code(app, ada.id));
     expect([status, body.error]).toEqual([401, 'invalid_client']);
   });

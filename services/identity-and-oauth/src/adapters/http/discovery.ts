@@ -34,14 +34,14 @@ const AuthorizationServerMetadata = z
     revocation_endpoint_auth_methods_supported: z.array(z.string()),
     code_challenge_methods_supported: z.array(z.literal('S256')),
     authorization_response_iss_parameter_supported: z.literal(true),
-    client_id_metadata_document_supported: z.literal(true),
+    client_id_metadata_document_supported: z.boolean(),
     protected_resources: z.array(z.string()),
   })
   .meta({ id: 'AuthorizationServerMetadata' });
 
 const CLIENT_AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post'];
 
-const serverMetadata = (issuer: string): z.infer<typeof AuthorizationServerMetadata> => ({
+const serverMetadata = (issuer: string, takesDocuments: boolean): z.infer<typeof AuthorizationServerMetadata> => ({
   issuer,
   authorization_endpoint: `${issuer}/oauth/authorize`,
   token_endpoint: `${issuer}/oauth/token`,
@@ -56,7 +56,7 @@ const serverMetadata = (issuer: string): z.infer<typeof AuthorizationServerMetad
   revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
   code_challenge_methods_supported: ['S256'],
   authorization_response_iss_parameter_supported: true,
-  client_id_metadata_document_supported: true,
+  client_id_metadata_document_supported: takesDocuments,
   protected_resources: [issuer],
 });
 
@@ -93,8 +93,8 @@ const RESOURCES = [
 ] as const;
 
 /** `publicBaseUrl` is the one source of all URLs; a client compares it byte by byte. */
-export const discoveryRoutes = (publicBaseUrl: string) => [
-  ...SERVER_METADATA.map((spec) => metadataRoute(spec, AuthorizationServerMetadata, serverMetadata(publicBaseUrl))),
+export const discoveryRoutes = (publicBaseUrl: string, { takesDocuments }: { readonly takesDocuments: boolean }) => [
+  ...SERVER_METADATA.map((spec) => metadataRoute(spec, AuthorizationServerMetadata, serverMetadata(publicBaseUrl, takesDocuments))),
   ...RESOURCES.map(({ path, ...spec }) =>
     metadataRoute({ ...spec, path: `/.well-known/oauth-protected-resource${path}` }, ProtectedResourceMetadata, {
       resource: `${publicBaseUrl}${path}`,
