@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { aBrowser, register, told } from './consenting.ts';
 import { type Person, startIdentity, type TestIdentity } from './identity.ts';
 import { oauthAt, type TestClient } from './oauth.ts';
 
@@ -210,6 +211,17 @@ describe('revocation', () => {
     await oauth.revoke(app, one.access_token);
     expect([await me(one.access_token), await me(other.access_token)]).toEqual([401, 200]);
     expect((await oauth.refresh(app, other.refresh_token)).status).toBe(200);
+  });
+
+  it('is not undone by the consent form that comes again', async () => {
+    const client = { id: await register(identity), secret: null };
+    const browser = aBrowser(identity, ada);
+    const question = await browser.ask(client.id);
+    const { code = '' } = told(await browser.answer(question));
+    const { body } = await oauth.exchange(client, code);
+    await oauth.revoke(client, body.refresh_token);
+    expect((await browser.answer(question)).status).toBe(400);
+    expect(await me(body.access_token)).toBe(401);
   });
 
   it('[case 75] that races a refresh on another replica leaves nothing alive, twenty-five times', async () => {

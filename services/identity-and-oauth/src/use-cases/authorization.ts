@@ -20,7 +20,7 @@ import { formToken, isFormToken } from '../domain/form-token.ts';
 import { issueCode, newGrant, type OAuthLifetimes } from '../domain/grant.ts';
 import type { OAuthClient } from '../domain/oauth-client.ts';
 import { hashToken, TOKEN_BYTES } from '../domain/token.ts';
-import type { AuthorizationRequestStore, CodeStore, GrantStore, OAuthClients, Throttle } from '../ports.ts';
+import type { AuthorizationRequestStore, CodeStore, GrantStore, OAuthClients, RefreshTokenStore, Throttle } from '../ports.ts';
 
 interface RequestPorts {
   readonly authorizationRequests: AuthorizationRequestStore;
@@ -125,6 +125,7 @@ interface Decision extends Visit {
 interface ConsentPorts extends RequestPorts {
   readonly grants: GrantStore;
   readonly codes: CodeStore;
+  readonly refreshTokens: RefreshTokenStore;
   readonly lifetimes: OAuthLifetimes;
 }
 
@@ -163,19 +164,19 @@ interface Allowed {
 
 /** A form that comes again, because it was sent twice or because the process died, gets the same code as long as nobody has used it. */
 const issueCodeFor = async (
-  { clients, grants, codes, lifetimes, clock }: ConsentPorts,
+  { clients, grants, codes, refreshTokens, lifetimes, clock }: ConsentPorts,
   { request, answer, account, seed }: Allowed,
 ): Promise<string> => {
-  const ids = seededIds(seed);
-  const id = ids.uuid();
-  const expiresAt = new Date(answer.at.getTime() + lifetimes.codeMs);
-  const made = await grants.get(id);
-  if (expiresAt <= clock.now() || (made !== null && made.expiresAt > expiresAt)) throw over();
   const client = await clients.get(request.clientId);
-  if (client === null || !(await clients.noteAuthorized(client.id, answer.at))) throw noSuchClient();
-  const grant = newGrant({ owner: account, client, scopes: answer.scopes }, { id, at: answer.at, expiresAt });
+  if (client === null) throw noSuchClient();
+  const ids = seededIds(seed);
+  const expiresAt = new Date(answer.at.getTime() + lifetimes.codeMs);
+  const grant = newGrant({ owner: account, client, scopes: answer.scopes }, { id: ids.uuid(), at: answer.at, expiresAt });
   const { redirectUri, challenge } = request;
   const code = issueCode(grant, { random: ids.bytes(TOKEN_BYTES), redirectUri, challenge });
+  // A grant whose code was used may have ended: it must not come back.
+  if (expiresAt <= clock.now() || (await refreshTokens.issuedFor(code.stored.hash)) !== null) throw over();
+  if (!(await clients.noteAuthorized(client.id, answer.at))) throw noSuchClient();
   await grants.insert(grant);
   await codes.insert(code.stored);
   return code.token;
