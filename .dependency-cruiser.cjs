@@ -83,7 +83,7 @@ const forbidden = [
     name: 'search-knows-ports',
     comment: 'A search engine knows the rules, the ports and threads, nothing of stores and routes.',
     from: { path: '^services/([^/]+)/src/search/', pathNot: TESTS },
-    to: { pathNot: ['^services/$1/src/(domain/|search/|ports[.]ts$)', KERNEL, CONCURRENCY, PURE_NODE, THREADS] },
+    to: { pathNot: ['^services/$1/src/(domain/|search/|[a-z-]*ports[.]ts$)', KERNEL, CONCURRENCY, PURE_NODE, THREADS] },
   },
   {
     name: 'search-behind-its-port',
@@ -93,19 +93,21 @@ const forbidden = [
   },
   {
     name: 'use-cases-know-ports',
-    from: { path: '^services/([^/]+)/src/(use-cases/|ports[.]ts$)', pathNot: TESTS },
-    to: { pathNot: ['^services/$1/src/(domain/|use-cases/|ports[.]ts$)', KERNEL, TYPES_ALONE, ADDRESS_GUARD_RULES, PURE_NODE] },
+    from: { path: '^services/([^/]+)/src/(use-cases/|[a-z-]*ports[.]ts$)', pathNot: TESTS },
+    to: { pathNot: ['^services/$1/src/(domain/|use-cases/|[a-z-]*ports[.]ts$)', KERNEL, TYPES_ALONE, ADDRESS_GUARD_RULES, PURE_NODE] },
   },
   {
     name: 'loops-know-ports',
     comment: 'A scheduler stands beside the use cases: neither imports the other, what it runs is a port.',
     from: { path: '^services/([^/]+)/src/[^/]+-loop/', pathNot: TESTS },
-    to: { pathNot: ['^services/$1/src/(domain/|[^/]+-loop/|ports[.]ts$)', KERNEL, TYPES_ALONE] },
+    to: { pathNot: ['^services/$1/src/(domain/|[^/]+-loop/|[a-z-]*ports[.]ts$)', KERNEL, TYPES_ALONE] },
   },
   {
     name: 'app-knows-use-cases',
     from: { path: '^services/([^/]+)/src/app[.]ts$' },
-    to: { pathNot: ['^services/$1/src/(domain/|use-cases/|[^/]+-loop/|ports[.]ts$)', KERNEL, TYPES_ALONE, ADDRESS_GUARD_RULES] },
+    to: {
+      pathNot: ['^services/$1/src/(domain/|use-cases/|[^/]+-loop/|[a-z-]*ports[.]ts$)', KERNEL, TYPES_ALONE, ADDRESS_GUARD_RULES],
+    },
   },
   {
     name: 'address-guard-stands-alone',
@@ -121,7 +123,7 @@ const forbidden = [
   },
   {
     name: 'types-alone',
-    from: { path: '^services/([^/]+)/src/(use-cases/|[^/]+-loop/|(ports|app)[.]ts$)', pathNot: TESTS },
+    from: { path: '^services/([^/]+)/src/(use-cases/|[^/]+-loop/|([a-z-]*ports|app)[.]ts$)', pathNot: TESTS },
     to: { path: TYPES_ALONE, dependencyTypesNot: ['type-only'] },
   },
   {

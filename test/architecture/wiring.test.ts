@@ -40,7 +40,8 @@ describe('use cases', () => {
   const apps = product.filter(({ path }) => path.endsWith('/src/app.ts'));
 
   it.each(apps)('of $path are each reached from a route, a consumer or a job', (app) => {
-    const useCases = keysReturnedBy(app, 'createApp');
+    const parts = [...app.text.matchAll(/^const (\w+UseCases) =/gm)].map(([, name = '']) => name);
+    const useCases = ['createApp', ...parts].flatMap((name) => keysReturnedBy(app, name));
     const around = product.filter(
       ({ path }) => packageOf(app) === packageOf({ path, text: '' }) && /\/src\/(adapters\/|service\.ts)/.test(path),
     );

@@ -27,6 +27,7 @@ import type {
   Throttle,
   Uses,
 } from './ports.ts';
+import type { MailCode, MailedCodes, SignInStore } from './sign-in-ports.ts';
 import { readAccess } from './use-cases/access.ts';
 import { changeProfile, createAccount, getAccount, listAccounts, setAccountState } from './use-cases/accounts.ts';
 import { takeEarlierAddresses } from './use-cases/addresses.ts';
@@ -37,6 +38,7 @@ import { disconnectApp, getConnectedApp, listConnectedApps } from './use-cases/c
 import { sweepGrants } from './use-cases/grants.ts';
 import { createKey, grantKey, listKeys, revokeKey, sweepRevokedKeys } from './use-cases/keys.ts';
 import { endAllSessions, endOwnSession, endSession, listSessions, startSession, sweepSessions } from './use-cases/sessions.ts';
+import { beginSignIn, checkSignInCode, openAccount, readSignIn, sweepSignIns } from './use-cases/sign-in.ts';
 import { addChannel, changeTeam, createTeam, endMembership, getTeam, listTeams, setMembership, teamsOfCaller } from './use-cases/teams.ts';
 import { authenticateClient, exchangeCode, refreshTokens, revokeToken } from './use-cases/tokens.ts';
 
@@ -70,7 +72,33 @@ interface AppPorts {
   /** As it is named in every document, token and redirection: where clients reach the product, without a trailing slash. */
   readonly issuer: string;
   readonly authorizationRequests: AuthorizationRequestStore;
+  readonly signIns: SignInStore;
+  readonly mailedCodes: MailedCodes;
+  readonly mailCode: MailCode;
+  readonly codesPerClient: number;
 }
+
+const oauthUseCases = (ports: AppPorts) => ({
+  authenticateClient: authenticateClient(ports),
+  exchangeCode: exchangeCode(ports),
+  refreshTokens: refreshTokens(ports),
+  revokeToken: revokeToken(ports),
+  sweepGrants: sweepGrants(ports),
+  listConnectedApps: listConnectedApps(ports),
+  getConnectedApp: getConnectedApp(ports),
+  disconnectApp: disconnectApp(ports),
+
+  registerClient: registerClient(ports),
+  readRegistration: readRegistration(ports),
+  changeRegistration: changeRegistration(ports),
+  deleteRegistration: deleteRegistration(ports),
+  sweepClients: sweepClients(ports),
+
+  startAuthorization: startAuthorization(ports),
+  showConsent: showConsent(ports),
+  answerConsent: answerConsent(ports),
+  sweepAuthorizationRequests: sweepAuthorizationRequests(ports),
+});
 
 /** What identity can do. */
 export const createApp = (ports: AppPorts) => ({
@@ -102,25 +130,13 @@ export const createApp = (ports: AppPorts) => ({
   endAllSessions: endAllSessions(ports),
   sweepSessions: sweepSessions(ports),
 
-  authenticateClient: authenticateClient(ports),
-  exchangeCode: exchangeCode(ports),
-  refreshTokens: refreshTokens(ports),
-  revokeToken: revokeToken(ports),
-  sweepGrants: sweepGrants(ports),
-  listConnectedApps: listConnectedApps(ports),
-  getConnectedApp: getConnectedApp(ports),
-  disconnectApp: disconnectApp(ports),
+  beginSignIn: beginSignIn(ports),
+  readSignIn: readSignIn(ports),
+  checkSignInCode: checkSignInCode(ports),
+  openAccount: openAccount(ports),
+  sweepSignIns: sweepSignIns(ports),
 
-  registerClient: registerClient(ports),
-  readRegistration: readRegistration(ports),
-  changeRegistration: changeRegistration(ports),
-  deleteRegistration: deleteRegistration(ports),
-  sweepClients: sweepClients(ports),
-
-  startAuthorization: startAuthorization(ports),
-  showConsent: showConsent(ports),
-  answerConsent: answerConsent(ports),
-  sweepAuthorizationRequests: sweepAuthorizationRequests(ports),
+  ...oauthUseCases(ports),
 
   getTeam: getTeam(ports),
   listTeams: listTeams(ports),

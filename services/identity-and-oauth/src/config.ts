@@ -1,5 +1,5 @@
 import type { Destinations } from '@bubbles/address-guard/destination-url.ts';
-import { certificates, duration, flag, networkList, sealKeys } from '@bubbles/kernel/config-values.ts';
+import { certificates, duration, flag, networkList, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import { MAIL_VARIABLES, openMailTransport } from '@bubbles/mail/open-transport.ts';
 import type { MailTransport } from '@bubbles/mail/transport.ts';
 import { z } from 'zod';
@@ -25,6 +25,8 @@ export const VARIABLES = {
   OAUTH_CLIENT_DOCUMENTS_ALLOW_CIDRS: networkList().default([]),
   OAUTH_CLIENT_DOCUMENTS_DENY_CIDRS: networkList().default([]),
   OAUTH_CLIENT_DOCUMENTS_EXTRA_CA: certificates().nullable().default(null),
+  // Codes of sign-in that one client of the network may ask for within ten minutes.
+  SIGN_IN_CODES_PER_CLIENT: wholeNumber(1, 1_000_000).default(60),
   ...MAIL_VARIABLES,
 };
 

@@ -38,8 +38,8 @@ export interface AddressStore {
   insert(taken: TakenAddress): Promise<boolean>;
   /** One conditional write; false when it was changed since it was read. */
   replace(taken: TakenAddress, next: Pick<TakenAddress, 'accountId' | 'takenAt'>): Promise<boolean>;
-  /** Said when the profile was written, so that nobody who read it before frees it; false when it is not the account's. */
-  keep(address: string, accountId: string): Promise<boolean>;
+  /** Said again when the profile was written, so that nobody who read it before frees it; false when it is not the account's. */
+  keep(taken: Omit<TakenAddress, 'version'>): Promise<boolean>;
   /** Unless it was changed since it was read. */
   free(taken: TakenAddress): Promise<void>;
   /** Whether the addresses of all accounts that an older release made were taken. */
@@ -69,6 +69,8 @@ export interface SessionStore {
   /** The same, unless it is somebody else's. */
   endOwn(accountId: string, id: string, at: Date): Promise<boolean>;
   endOfAccount(accountId: string, at: Date): Promise<void>;
+  /** By the hash of its token. */
+  endByHash(hash: string, at: Date): Promise<void>;
   /** How many were forgotten. */
   forgetExpiredBefore(at: Date): Promise<number>;
 }

@@ -19,8 +19,10 @@ import { ownGuards } from './adapters/http/guards.ts';
 import { internalRoutes } from './adapters/http/internal.ts';
 import { jwksRoutes } from './adapters/http/jwks.ts';
 import { registrationRoutes } from './adapters/http/register.ts';
+import { signInRoutes } from './adapters/http/sign-in.ts';
 import { signedInGuard } from './adapters/http/signed-in.ts';
 import { tokenRoutes } from './adapters/http/token.ts';
+import { codeMails } from './adapters/mail/code-mails.ts';
 import { createRateWindows } from './adapters/memory/rate-windows.ts';
 import { createRequestLimit } from './adapters/memory/request-limits.ts';
 import { createAccessTokenSigner, createAccessTokenVerifier } from './adapters/signing/access-tokens.ts';
@@ -63,6 +65,7 @@ const routesOf = (app: App, { config, publicBaseUrl, clock }: ServiceContext<typ
     ...jwksRoutes(app),
     ...registrationRoutes(app, publicBaseUrl),
     ...authorizationRoutes(app, publicBaseUrl),
+    ...signInRoutes(app, publicBaseUrl),
     ...tokenRoutes({ app, client: oauthClient({ app, limit: createRequestLimit(TOKEN_REQUESTS, clock) }), publicBaseUrl }),
     ...internalRoutes(app),
     ...adminAccountRoutes(app),
@@ -95,6 +98,8 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { documents, mailTra
     assertionKeys: assertionRing,
     lifetimes,
     issuer: publicBaseUrl,
+    mailCode: codeMails(mailer),
+    codesPerClient: config.SIGN_IN_CODES_PER_CLIENT,
   });
   const flush = async () => {
     await Promise.all([stores.keyUses.flush(), stores.grantUses.flush()]);
@@ -144,6 +149,7 @@ const jobs = (app: App, { mailedCodes, throttle }: ReturnType<typeof openStores>
   { name: 'sweep-authorization-requests', cron: '7 * * * *', run: app.sweepAuthorizationRequests },
   { name: 'sweep-clients', cron: '13 4 * * *', run: app.sweepClients },
   { name: 'sweep-grants', cron: '37 * * * *', run: app.sweepGrants },
+  { name: 'sweep-sign-ins', cron: '13 * * * *', run: app.sweepSignIns },
   { name: 'sweep-mailed-codes', cron: '47 * * * *', run: mailedCodes.sweep },
   { name: 'sweep-throttles', cron: '57 * * * *', run: throttle.sweep },
 ];

@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Account } from '../src/domain/account.ts';
+import type { SignIn } from '../src/domain/sign-in.ts';
 import { MAX_ACTIVE_KEYS } from '../src/domain/token.ts';
 import type { AccountStore, AddressStore } from '../src/ports.ts';
+import type { SignInStore } from '../src/sign-in-ports.ts';
 import { AT, aKey, anAccount } from './builders.ts';
 
-type Make = () => Promise<{ readonly accounts: AccountStore; readonly addresses: AddressStore }>;
+type Make = () => Promise<{ readonly accounts: AccountStore; readonly addresses: AddressStore; readonly signIns: SignInStore }>;
 
 export const withoutEvents = (state: Account) => ({ state, events: [] });
 
@@ -90,19 +92,19 @@ export const describeAddressStore = (make: Make) =>
       expect(moved.filter(Boolean)).toHaveLength(1);
       const accountId = ['b', 'c', 'd'][moved.indexOf(true)] ?? '';
       expect(await addresses.get(taken.address)).toEqual({ ...taken, accountId, takenAt: later, version: 2 });
-      expect([await addresses.keep(taken.address, 'user-1'), await addresses.keep(taken.address, accountId)]).toEqual([false, true]);
+      expect([await addresses.keep(taken), await addresses.keep({ ...taken, accountId })]).toEqual([false, true]);
     });
 
     it('frees it only when nothing has changed since it was read', async () => {
       const { addresses } = await make();
       await addresses.insert(taken);
-      expect(await addresses.keep(taken.address, taken.accountId)).toBe(true);
+      expect(await addresses.keep({ ...taken, takenAt: later })).toBe(true);
       await addresses.free(taken);
       const now = await addresses.get(taken.address);
-      expect(now).toEqual({ ...taken, version: 2 });
+      expect(now).toEqual({ ...taken, takenAt: later, version: 2 });
       if (now) await addresses.free(now);
       expect(await addresses.get(taken.address)).toBeNull();
-      expect(await addresses.keep(taken.address, taken.accountId)).toBe(false);
+      expect(await addresses.keep(taken)).toBe(false);
     });
 
     it('knows that the addresses of earlier accounts were taken', async () => {
@@ -111,5 +113,38 @@ export const describeAddressStore = (make: Make) =>
       await addresses.markComplete(AT);
       await addresses.markComplete(later);
       expect(await addresses.isComplete()).toBe(true);
+    });
+  });
+
+export const describeSignInStore = (make: Make) =>
+  describe('SignInStore', () => {
+    const later = new Date(AT.getTime() + 1000);
+    const aSignIn: SignIn = {
+      id: 'sign-in-1',
+      browserHash: 'hash',
+      address: 'ada@acme.test',
+      returnTo: '/app/',
+      newAccountId: 'user-1',
+      expiresAt: later,
+      isProven: false,
+    };
+
+    it('keeps one until it ends, which only comes nearer', async () => {
+      const { signIns } = await make();
+      await signIns.insert(aSignIn);
+      await signIns.prove('sign-in-1');
+      await signIns.endAt('sign-in-1', new Date(later.getTime() + 1));
+      expect(await signIns.get('sign-in-1')).toEqual({ ...aSignIn, isProven: true });
+      await signIns.endAt('sign-in-1', AT);
+      expect(await signIns.get('sign-in-1')).toEqual({ ...aSignIn, isProven: true, expiresAt: AT });
+      expect(await signIns.get('sign-in-2')).toBeNull();
+    });
+
+    it('forgets what has ended, and nothing else', async () => {
+      const { signIns } = await make();
+      await signIns.insert(aSignIn);
+      await signIns.insert({ ...aSignIn, id: 'sign-in-2', expiresAt: AT });
+      await signIns.forgetExpired(AT);
+      expect([await signIns.get('sign-in-1'), await signIns.get('sign-in-2')]).toEqual([aSignIn, null]);
     });
   });

@@ -50,6 +50,15 @@ export const describeSessionStore = (make: Make) =>
       expect([await idsOf('user-1'), await idsOf('user-2')]).toEqual([[], ['other']]);
     });
 
+    it('ends one by the hash of its token, and no other one', async () => {
+      const { sessions } = await make();
+      const [one, two] = [aSession({ id: 'one', token: 'one' }), aSession({ id: 'two', token: 'two' })];
+      for (const session of [one, two]) await sessions.insert(session);
+      await sessions.endByHash(one.hash, AT);
+      await sessions.endByHash('unknown', AT);
+      expect((await sessions.ofAccount('user-1', AT, 9)).map(({ id }) => id)).toEqual(['two']);
+    });
+
     it('forgets what expired before, and nothing else', async () => {
       const { sessions } = await make();
       await sessions.insert(aSession({ id: 'old', token: 'old', expiresAt: new Date(AT.getTime() - 1) }));

@@ -11,13 +11,15 @@ import type {
   SigningKeyStore,
   TeamStore,
 } from '../src/ports.ts';
-import { describeAccountStore, describeAddressStore, withoutEvents } from './account-suites.ts';
+import type { SignInStore } from '../src/sign-in-ports.ts';
+import { describeAccountStore, describeAddressStore, describeSignInStore, withoutEvents } from './account-suites.ts';
 import { AT, aGrant, aKey, anAccessToken, anAccount, aSession, aTeam } from './builders.ts';
 import { describeSessionStore } from './session-suite.ts';
 
 export interface StoresUnderTest {
   readonly accounts: AccountStore;
   readonly addresses: AddressStore;
+  readonly signIns: SignInStore;
   readonly teams: TeamStore;
   readonly sessions: SessionStore;
   readonly revokedKeys: RevokedKeyStore;
@@ -169,6 +171,7 @@ export const describeStores = (engine: string, make: Make) =>
   describe(`stores on ${engine}`, () => {
     describeAccountStore(make);
     describeAddressStore(make);
+    describeSignInStore(make);
     describeTeamStore(make);
     describeSessionStore(make);
     describeCredentialStore(make);

@@ -23,7 +23,7 @@ export interface CreatedAccount {
 interface AccountPorts {
   readonly accounts: AccountStore;
 }
-interface AccountWriterPorts extends AddressPorts {
+export interface AccountWriterPorts extends AddressPorts {
   readonly accountChanged: AccountChanged;
 }
 

@@ -20,8 +20,9 @@ const takeAddress = async (ports: AddressPorts, address: string, accountId: stri
   const takenAt = clock.now();
   if (!(await addresses.isComplete())) await takeEarlierAddresses(ports)();
   if (await addresses.insert({ address, accountId, takenAt, version: 1 })) return;
+  if (await addresses.keep({ address, accountId, takenAt })) return;
   const taken = await addresses.get(address);
-  const mayTake = taken !== null && (taken.accountId === accountId || isAbandoned(taken, await accounts.get(taken.accountId), clock.now()));
+  const mayTake = taken !== null && isAbandoned(taken, await accounts.get(taken.accountId), takenAt);
   if (!mayTake || !(await addresses.replace(taken, { accountId, takenAt }))) throw addressTaken();
 };
 
@@ -40,11 +41,12 @@ interface AddressMove<T> {
  * may be taken by another one.
  */
 export const moveAddress = async <T>(ports: AddressPorts, { accountId, from, to, write, undo }: AddressMove<T>): Promise<T> => {
-  const { addresses } = ports;
+  const { addresses, clock } = ports;
   const held = from === null || from === to ? null : await addresses.get(from);
   if (to !== null) await takeAddress(ports, to, accountId);
   const written = await write();
-  if (to !== null && !(await addresses.keep(to, accountId))) await takeAgain(ports, { to, accountId, undo });
+  if (to !== null && !(await addresses.keep({ address: to, accountId, takenAt: clock.now() })))
+    await takeAgain(ports, { to, accountId, undo });
   if (held?.accountId === accountId) await addresses.free(held);
   return written;
 };

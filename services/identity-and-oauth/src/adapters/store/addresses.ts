@@ -24,7 +24,8 @@ export const openAddresses = (open: OpenCollection): AddressStore => {
     insert: ({ address, ...taken }) => addresses.insert({ ...taken, _id: address }),
     replace: async ({ address, accountId, version }, next) =>
       (await addresses.updateOne({ _id: address, accountId, version }, { $set: next, $inc: { version: 1 } })) === 'updated',
-    keep: async (address, accountId) => (await addresses.updateOne({ _id: address, accountId }, { $inc: { version: 1 } })) === 'updated',
+    keep: async ({ address, accountId, takenAt }) =>
+      (await addresses.updateOne({ _id: address, accountId }, { $set: { takenAt }, $inc: { version: 1 } })) === 'updated',
     free: async ({ address, accountId, version }) => {
       await addresses.deleteOne({ _id: address, accountId, version });
     },

@@ -53,6 +53,9 @@ export const openCredentials = (
       endOfAccount: async (accountId, at) => {
         await sessions.updateMany({ accountId, endedAt: null }, { $set: { endedAt: at } });
       },
+      endByHash: async (hash, at) => {
+        await sessions.updateOne({ _id: hash, endedAt: null }, { $set: { endedAt: at } });
+      },
       forgetExpiredBefore: (at) => sessions.deleteMany({ expiresAt: { $lt: at } }),
     },
     revokedKeys: {

@@ -10,6 +10,7 @@ import { openAuthorizationRequests } from './authorization-requests.ts';
 import { noteUses, openCredentials } from './credentials.ts';
 import { openGrants } from './grants.ts';
 import { openOAuthClients } from './oauth-clients.ts';
+import { openSignIns } from './sign-ins.ts';
 import { openSigningKeys } from './signing-keys.ts';
 import { openUses } from './uses.ts';
 
@@ -33,6 +34,7 @@ export const openStores = ({ database, ...options }: StoreContext) => {
     accessTokenKeys: openSigningKeys<P256Key>(open, 'oauth_signing_keys'),
     registeredClients: openOAuthClients(open),
     authorizationRequests: openAuthorizationRequests(open),
+    signIns: openSignIns(open),
     mails: openMails(open),
     mailedCodes: createCodes({ open, clock, ids }),
     throttle: createThrottle({ open, clock }),

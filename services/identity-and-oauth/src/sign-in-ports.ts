@@ -1,0 +1,27 @@
+import type { SignIn } from './domain/sign-in.ts';
+
+export interface SignInStore {
+  insert(signIn: SignIn): Promise<void>;
+  get(id: string): Promise<SignIn | null>;
+  /** The code was right. */
+  prove(id: string): Promise<void>;
+  /** Ends it then, unless it ends before. */
+  endAt(id: string, at: Date): Promise<void>;
+  forgetExpired(now: Date): Promise<void>;
+}
+
+/** Codes that were mailed, each for one flow and for whoever has its secret. */
+export interface MailedCodes {
+  /** Replaces the one that the flow had. */
+  issue(flow: { readonly flowId: string; readonly secret: string; readonly expiresAt: Date }): Promise<string>;
+  /** Counts the try. `right` is answered once; `over` when it was used, has expired or was tried too often. */
+  check(tried: { readonly flowId: string; readonly secret: string; readonly code: string }): Promise<'right' | 'wrong' | 'over'>;
+}
+
+/** Resolves when the mail is stored. */
+export type MailCode = (mail: {
+  readonly signInId: string;
+  readonly to: string;
+  readonly code: string;
+  readonly until: Date;
+}) => Promise<void>;

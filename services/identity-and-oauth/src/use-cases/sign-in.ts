@@ -1,0 +1,172 @@
+import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import { type Account, newAccount } from '../domain/account.ts';
+import { foldAddress } from '../domain/address.ts';
+import { ADDRESS_LIMITS, CLIENT_WINDOW_MS, type SignIn, signInTimes } from '../domain/sign-in.ts';
+import { hashToken, type IssuedSession, issueSession, TOKEN_BYTES } from '../domain/token.ts';
+import type { SessionStore, Throttle } from '../ports.ts';
+import type { MailCode, MailedCodes, SignInStore } from '../sign-in-ports.ts';
+import { type AccountWriterPorts, insertAccount } from './accounts.ts';
+import { accountAt } from './addresses.ts';
+
+interface BeginPorts {
+  readonly signIns: SignInStore;
+  readonly mailedCodes: MailedCodes;
+  readonly mailCode: MailCode;
+  readonly throttle: Throttle;
+  readonly codesPerClient: number;
+}
+
+interface SignInToBegin {
+  readonly address: string;
+  readonly returnTo: string;
+  /** The secret in the cookie of the browser. */
+  readonly browserSecret: string;
+  /** What counts as one client of the network. */
+  readonly client: string;
+}
+
+/**
+ * Mails a code to the address, whether an account has it or not; no account is looked at, so that nobody learns who has one. Null when the text is not an
+ * address.
+ */
+export const beginSignIn =
+  ({ signIns, mailedCodes, mailCode, clock, ids, ...limits }: BeginPorts & Pick<AccountWriterPorts, 'clock'> & { ids: Ids }) =>
+  async ({ address: text, returnTo, browserSecret, client }: SignInToBegin): Promise<string | null> => {
+    const address = foldAddress(text);
+    if (address === null) return null;
+    await takeFromLimits(limits, { address, client });
+    const { codeUntil, signInUntil } = signInTimes(clock.now());
+    const id = ids.uuid();
+    const browserHash = hashToken(browserSecret);
+    await signIns.insert({ id, browserHash, address, returnTo, newAccountId: ids.uuid(), expiresAt: signInUntil, isProven: false });
+    const code = await mailedCodes.issue({ flowId: id, secret: browserSecret, expiresAt: codeUntil });
+    await mailCode({ signInId: id, to: address, code, until: codeUntil });
+    return id;
+  };
+
+const takeFromLimits = async (
+  { throttle, codesPerClient }: Pick<BeginPorts, 'throttle' | 'codesPerClient'>,
+  { address, client }: { readonly address: string; readonly client: string },
+): Promise<void> => {
+  const limits = [
+    { key: `sign-in from ${client}`, limit: codesPerClient, windowMs: CLIENT_WINDOW_MS },
+    ...ADDRESS_LIMITS.map((limit) => ({ key: `sign-in of ${address} in ${limit.windowMs}`, ...limit })),
+  ];
+  for (const { key, ...limit } of limits) {
+    const taken = await throttle.take(key, limit);
+    if (!taken.allowed)
+      throw new DomainError('rate_limited', 'Too many codes were asked for. Wait a while, then try again.', {
+        retryAfterSeconds: taken.retryAfterSeconds,
+      });
+  }
+};
+
+/** Which sign-in, and the secret in the cookie of the browser that asks. */
+interface OwnSignIn {
+  readonly id: string;
+  readonly browserSecret: string;
+}
+
+interface SignInPorts extends AccountWriterPorts {
+  readonly signIns: SignInStore;
+  readonly mailedCodes: MailedCodes;
+  readonly sessions: SessionStore;
+  readonly ids: Ids;
+}
+
+type ReadPorts = Pick<SignInPorts, 'signIns' | 'clock'>;
+
+const ownSignIn = async ({ signIns, clock }: ReadPorts, { id, browserSecret }: OwnSignIn): Promise<SignIn | null> => {
+  const signIn = await signIns.get(id);
+  return signIn && signIn.browserHash === hashToken(browserSecret) && signIn.expiresAt > clock.now() ? signIn : null;
+};
+
+/** Null for another browser than the one that began it, and when it is over. */
+export const readSignIn =
+  (ports: ReadPorts) =>
+  (own: OwnSignIn): Promise<SignIn | null> =>
+    ownSignIn(ports, own);
+
+/** `wrong`: the code or the name; `over`: the code or the whole sign-in; `closed`: the account; `new`: no account has the address yet. */
+export type SignInStep =
+  | { readonly outcome: 'wrong'; readonly signIn: SignIn }
+  | { readonly outcome: 'over' }
+  | { readonly outcome: 'closed' }
+  | { readonly outcome: 'new'; readonly signIn: SignIn }
+  | { readonly outcome: 'signed in'; readonly signIn: SignIn; readonly session: IssuedSession };
+
+interface CodeToCheck extends OwnSignIn {
+  readonly code: string;
+  /** Of the session that the browser had; it ends. */
+  readonly formerToken: string | null;
+}
+
+export const checkSignInCode =
+  (ports: SignInPorts) =>
+  async ({ code, formerToken, ...own }: CodeToCheck): Promise<SignInStep> => {
+    const signIn = await ownSignIn(ports, own);
+    if (signIn === null) return { outcome: 'over' };
+    if (!signIn.isProven) {
+      const checked = await ports.mailedCodes.check({ flowId: own.id, secret: own.browserSecret, code });
+      if (checked === 'wrong') return { outcome: 'wrong', signIn };
+      // The same form sent twice: the first one has used the code.
+      if (checked === 'over' && !(await ownSignIn(ports, own))?.isProven) return { outcome: 'over' };
+      await ports.signIns.prove(signIn.id);
+    }
+    return enter(ports, { signIn, account: await accountAt(ports, signIn.address), formerToken });
+  };
+
+interface NamedSignIn extends OwnSignIn {
+  /** Null when what was sent is not a name. */
+  readonly name: string | null;
+  readonly formerToken: string | null;
+}
+
+/** Opens an account at the proven address, in no workspace yet. Asked again it finds the account that it made. */
+export const openAccount =
+  (ports: SignInPorts) =>
+  async ({ name, formerToken, ...own }: NamedSignIn): Promise<SignInStep> => {
+    const signIn = await ownSignIn(ports, own);
+    if (!signIn?.isProven) return { outcome: 'over' };
+    if (name === null) return { outcome: 'wrong', signIn };
+    const account = (await accountAt(ports, signIn.address)) ?? (await openedAt(ports, signIn, name));
+    return enter(ports, { signIn, account, formerToken });
+  };
+
+const openedAt = async (ports: SignInPorts, { newAccountId, address }: SignIn, name: string): Promise<Account | null> => {
+  const profile = { name, email: address, pictureUrl: null };
+  try {
+    await insertAccount(ports, newAccount({ id: newAccountId, profile, keys: [], createdAt: ports.clock.now() }));
+  } catch (error) {
+    if (!isDomainError(error) || error.kind !== 'limit_reached') throw error;
+    throw new DomainError('limit_reached', 'An account with this address is being opened. Wait a minute, then sign in again.', {
+      cause: error,
+    });
+  }
+  return accountAt(ports, address);
+};
+
+interface Entering {
+  readonly signIn: SignIn;
+  readonly account: Account | null;
+  readonly formerToken: string | null;
+}
+
+/** A new token at each sign-in, so that nobody can have chosen or seen it before. */
+const enter = async (ports: SignInPorts, { signIn, account, formerToken }: Entering): Promise<SignInStep> => {
+  const { signIns, sessions, clock, ids } = ports;
+  if (account === null) return { outcome: 'new', signIn };
+  const at = clock.now();
+  await signIns.endAt(signIn.id, signInTimes(at).repeatUntil);
+  if (account.state !== 'active') return { outcome: 'closed' };
+  const session = issueSession(account, { id: ids.uuid(), random: ids.bytes(TOKEN_BYTES), at });
+  await sessions.insert(session.session);
+  if (formerToken !== null) await sessions.endByHash(hashToken(formerToken), at);
+  return { outcome: 'signed in', signIn, session };
+};
+
+export const sweepSignIns =
+  ({ signIns, clock }: Pick<SignInPorts, 'signIns' | 'clock'>) =>
+  (): Promise<void> =>
+    signIns.forgetExpired(clock.now());
