@@ -1,4 +1,9 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { testData } from '@bubbles/testing/test-data.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { aBrowser, authorizeUrl, REDIRECT_URI, told } from './consenting.ts';
 import { type Person, startIdentity, type TestIdentity, type TestIdentityOptions } from './identity.ts';
 import { oauthAt, type TestClient } from './oauth.ts';
 
@@ -6,7 +11,13 @@ import { oauthAt, type TestClient } from './oauth.ts';
 const app: TestClient = { id: 'https://app.example.com/client.json', secret: null };
 
 let identity: TestIdentity;
-afterEach(() => identity.stop());
+let publisher: Server | null = null;
+afterEach(async () => {
+  publisher?.closeAllConnections();
+  publisher?.close();
+  publisher = null;
+  await identity.stop();
+});
 
 const start = async (options: TestIdentityOptions = {}): Promise<{ readonly oauth: ReturnType<typeof oauthAt>; readonly ada: Person }> => {
   identity = await startIdentity(options);
@@ -45,5 +56,68 @@ describe('a client with a metadata document at the token endpoint', () => {
     expect(metadata.body.client_id_metadata_document_supported).toBe(false);
     const { status, body } = await oauth.exchange(app, await oauth.code(app, ada.id));
     expect([status, body.error]).toEqual([401, 'invalid_client']);
+  });
+});
+
+/** The https server of an app on this machine; `change` is what its document says otherwise. */
+const publish = async (change: (id: string) => object = () => ({})) => {
+  const [cert, key] = ['pem', 'key'].map((end) => testData(`certificates/localhost.${end}`));
+  const fetched: (string | undefined)[] = [];
+  const server = createServer({ cert, key }, (request, response) => {
+    fetched.push(request.url);
+    const document = { client_id: id, client_name: 'Pocket notes', redirect_uris: [REDIRECT_URI], scope: 'bubbles:read', ...change(id) };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  publisher = server;
+  // A listening TCP server has an address of this form.
+  const id = `https://localhost:${(server.address() as AddressInfo).port}/client.json`;
+  return { id, host: new URL(id).host, fetched };
+};
+const LOCAL = { localDocuments: true, environment: { OAUTH_CLIENT_DOCUMENTS_EXTRA_CA: testData('certificates/localhost.pem') } };
+
+describe('a client with a metadata document', () => {
+  it('[OAUTH-05] [case 95] asks for consent, is shown under its host, and gets tokens, with one fetch in all', async () => {
+    const { id, host, fetched } = await publish();
+    const { oauth, ada } = await start(LOCAL);
+    const browser = aBrowser(identity, ada);
+    const asked = await browser.ask(id, { scope: 'bubbles:read' });
+    expect(asked.page).toContain(`<bdi>Pocket notes</bdi>`);
+    expect(asked.page).toContain(`<strong>${host}</strong>`);
+    expect(asked.ticked).toEqual(['bubbles:read']);
+    const { code = '' } = told(await browser.answer(asked));
+    const { status, body } = await oauth.exchange({ id, secret: null }, code);
+    expect([status, body.scope]).toEqual([200, 'bubbles:read']);
+    expect(fetched).toEqual(['/client.json']);
+    const page = await (await identity.fetch('/app/connected-apps', { headers: { cookie: `__Host-session=${ada.session}` } })).text();
+    expect(page).toContain('<bdi>Pocket notes</bdi>');
+  });
+
+  it.each([
+    ['names another id', () => ({ client_id: 'https://app.example.com/client.json' })],
+    ['has a secret', () => ({ client_secret: 'x' })],
+    ['wants to prove itself', () => ({ token_endpoint_auth_method: 'private_key_jwt' })],
+    ['has a redirect URI that runs a script', () => ({ redirect_uris: [REDIRECT_URI, 'javascript:alert(1)'] })],
+    ['is too large', () => ({ policy_uri: 'x'.repeat(5 * 1024) })],
+  ])('[case 93] is refused on a page, and never redirected, when its document %s', async (_what, change) => {
+    const { id, fetched } = await publish(change);
+    await start(LOCAL);
+    for (let n = 0; n < 3; n += 1) {
+      const answer = await identity.fetch(authorizeUrl({ client_id: id }));
+      expect([answer.status, answer.headers.get('location'), answer.headers.get('content-type')]).toEqual([
+        400,
+        null,
+        'text/html; charset=utf-8',
+      ]);
+    }
+    expect(fetched).toHaveLength(1);
+  });
+
+  it('[case 94] is not looked for on this machine outside the sandbox', async () => {
+    const { id, fetched } = await publish();
+    await start({ environment: LOCAL.environment });
+    expect((await identity.fetch(authorizeUrl({ client_id: id }))).status).toBe(400);
+    expect(fetched).toEqual([]);
   });
 });

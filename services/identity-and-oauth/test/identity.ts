@@ -56,13 +56,23 @@ export interface TestIdentityOptions {
   readonly log?: Log;
   /** Variables that are not to have the value of a test. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Metadata documents of this machine may be fetched, as in the sandbox. */
+  readonly localDocuments?: boolean;
 }
 
 /** The service over a real socket, on a store in memory, with a clock that stands still. */
-export const startIdentity = async ({ clock = fakeClock(AT), ...options }: TestIdentityOptions = {}): Promise<TestIdentity> => {
+export const startIdentity = async ({
+  clock = fakeClock(AT),
+  localDocuments = false,
+  ...options
+}: TestIdentityOptions = {}): Promise<TestIdentity> => {
   const bus = recordingBus();
   const mail = fakeMailTransport();
-  const definition = identityAndOauthWith((config) => ({ ...config, mailTransport: () => mail }));
+  const definition = identityAndOauthWith(({ documents, ...config }) => ({
+    ...config,
+    documents: documents && { ...documents, loopback: localDocuments, offline: true },
+    mailTransport: () => mail,
+  }));
   const identity = await startTestService(definition, { ...options, clock, bus });
 
   const call =

@@ -150,6 +150,31 @@ describe('documents that are fetched', () => {
     expect(fetched).toHaveLength(2);
   });
 
+  it('are used for a day after they were fetched while this process cannot fetch them again, and not when they are gone', async () => {
+    let answer: () => Promise<FetchedDocument> = () => Promise.resolve({ fields: documentOf(URL_OF_APP), maxAgeSeconds: 60 });
+    const { clock, outcome } = documents({ answer: () => answer() });
+    await outcome(URL_OF_APP);
+    answer = () => Promise.reject(new DomainError('unavailable', 'No name server can be asked.'));
+    await clock.advance(DAY_MS - 1);
+    expect(await outcome(URL_OF_APP)).toBe('An app');
+    await clock.advance(1);
+    expect(await outcome(URL_OF_APP)).toMatch(/^unavailable: /);
+    answer = () => Promise.resolve({ fields: documentOf(URL_OF_APP), maxAgeSeconds: 60 });
+    expect(await outcome(URL_OF_APP)).toBe('An app');
+    await clock.advance(MINUTE_MS);
+    answer = () => Promise.reject(invalid());
+    expect(await outcome(URL_OF_APP)).toMatch(/^invalid: /);
+  });
+
+  it('[case 95] keep an app that is known when others ask for too many', async () => {
+    const { clock, outcome } = documents({ maxAgeSeconds: 60 });
+    await outcome(URL_OF_APP);
+    await clock.advance(MINUTE_MS);
+    for (let n = 0; n < 600; n += 1) await outcome(`https://h${n}.example.com/client.json`);
+    expect(await outcome('https://last.example.com/client.json')).toMatch(/^rate_limited: /);
+    expect(await outcome(URL_OF_APP)).toBe('An app');
+  });
+
   it('[case 95] are at most 20 a minute of one host', async () => {
     const { clock, fetched, outcome, get } = documents();
     for (let n = 0; n < 20; n += 1) expect(await outcome(`${URL_OF_APP}/${n}`)).toBe('An app');

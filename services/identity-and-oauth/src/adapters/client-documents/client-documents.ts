@@ -54,8 +54,12 @@ interface ClientDocumentsOptions {
 
 interface Known {
   readonly client: OAuthClient | DomainError;
+  readonly fetchedMs: number;
   readonly untilMs: number;
 }
+
+/** That of this process, or of those who ask it too often: it says nothing of the document. */
+const isOurTrouble = (error: unknown): boolean => isDomainError(error) && (error.kind === 'rate_limited' || error.kind === 'unavailable');
 
 /** The client whose metadata document is at that URL; rejects with `invalid` when there is none. */
 export const createClientDocuments = ({ fetch, policy, clock, log }: ClientDocumentsOptions): ((url: string) => Promise<OAuthClient>) => {
@@ -63,7 +67,7 @@ export const createClientDocuments = ({ fetch, policy, clock, log }: ClientDocum
   const countFetch = createFetchLimit(clock);
   const keep = (id: string, client: Known['client'], forMs: number) => {
     const nowMs = clock.monotonic();
-    known.set(id, { client, untilMs: nowMs + forMs }, nowMs);
+    known.set(id, { client, fetchedMs: nowMs, untilMs: nowMs + forMs }, nowMs);
   };
 
   const load = singleFlight(async (id: string): Promise<OAuthClient> => {
@@ -87,7 +91,11 @@ export const createClientDocuments = ({ fetch, policy, clock, log }: ClientDocum
   return (id) => {
     const nowMs = clock.monotonic();
     const kept = known.get(id, nowMs);
-    if (kept === null || kept.untilMs <= nowMs) return load(id);
-    return isDomainError(kept.client) ? Promise.reject(kept.client) : Promise.resolve(kept.client);
+    if (kept === null) return load(id);
+    const { client, fetchedMs, untilMs } = kept;
+    if (isDomainError(client)) return untilMs > nowMs ? Promise.reject(client) : load(id);
+    if (untilMs > nowMs) return Promise.resolve(client);
+    const mayBeStale = fetchedMs + KEPT_SECONDS.most * 1000 > nowMs;
+    return load(id).catch((error: unknown) => (mayBeStale && isOurTrouble(error) ? client : Promise.reject(error)));
   };
 };
