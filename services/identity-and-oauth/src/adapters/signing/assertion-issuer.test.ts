@@ -90,6 +90,15 @@ describe('assertion issuer', () => {
     ]);
   });
 
+  it('[OAUTH-11] never hands one access token the scopes of another one of its grant', async () => {
+    const assertions = createAssertionIssuer({ ring, clock });
+    const scopesFor = async (...scopes: readonly string[]) =>
+      decodeJwt(await assertions.issue(aCredential({ id: 'grant-1', kind: 'oauth', scopes }), 'bubbles-query'))['scopes'];
+    expect(await scopesFor('bubbles:read', 'webhooks:manage')).toEqual(['bubbles:read', 'webhooks:manage']);
+    expect(await scopesFor('bubbles:read')).toEqual(['bubbles:read']);
+    expect(await scopesFor()).toEqual([]);
+  });
+
   it('a failure to sign is not handed out again', async () => {
     let broken = true;
     const flaky = { ...ring, current: () => (broken ? Promise.reject(new Error('store away')) : ring.current()) };

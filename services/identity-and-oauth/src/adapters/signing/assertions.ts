@@ -16,7 +16,7 @@ interface Issued {
   readonly assertion: Promise<string>;
 }
 
-/** Signs once for a credential, service and version of the account, and hands the same assertion out for a while. */
+/** Signs once for a credential with its scopes, service and version of the account, and hands the same assertion out for a while. */
 export const createAssertionIssuer = ({ ring, clock }: { ring: Pick<KeyRing<unknown>, 'current'>; clock: Clock }): Assertions => {
   const issued = createTwoGenerationCache<Issued>(REUSE_MS);
 
@@ -25,8 +25,9 @@ export const createAssertionIssuer = ({ ring, clock }: { ring: Pick<KeyRing<unkn
       // The ring checks regularly that the store still has its key: an assertion of another key is not reused.
       const key = await ring.current();
       const now = clock.monotonic();
-      const name = `${credential.id} ${audience}`;
-      const { accountVersion } = credential;
+      const { id, scopes, accountVersion } = credential;
+      // Access tokens of one grant may have different scopes.
+      const name = `${id} ${audience} ${scopes.join(' ')}`;
       const known = issued.get(name, now);
       if (known && known.accountVersion === accountVersion && known.kid === key.kid && now < known.reuseUntilMs) return known.assertion;
       const assertion = signAssertion({ caller: callerOf(credential), audience, accountVersion }, key, clock.now());
