@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCOUNT_STATES, CREDENTIAL_KINDS, CredentialRefusal, PLANS, ROLES } from '../access.ts';
+import { ACCOUNT_STATES, CREDENTIAL_KINDS, CredentialRefusal, PLANS, ROLES, SCOPES } from '../access.ts';
 import { ApiKeyCreated, ApiKeySummary, CreateApiKeyRequest } from '../api/api-key.ts';
 import { CallerId, HttpsLink, isPrintable, isVisible, Timestamp } from '../api/fields.ts';
 
@@ -89,6 +89,8 @@ export type AssertionKeySet = z.infer<typeof AssertionKeySet>;
  * - `POST accounts` CreateAccount → 201 CreatedAccount; `GET accounts` AdminAccountsQuery → AdminAccounts; `GET accounts/{id}`; `PATCH accounts/{id}` PatchAccount; `PUT accounts/{id}/state` SetAccountState → AdminAccount
  * - `POST accounts/{id}/sessions` → 201 IssuedSession; `DELETE sessions/{id}` → 204
  * - `POST accounts/{id}/keys` CreateApiKeyRequest → 201 ApiKeyCreated, whatever the plan; the cap of active keys holds
+ * - `POST accounts/{id}/grants` IssueGrant → 201 IssuedGrant, as if the user had consented; `GET accounts/{id}/grants` → AdminGrants, newest first; `DELETE grants/{id}` → 204
+ * - `POST clients` NewClient → 201 AdminClient, public; `GET clients` AdminPageQuery → AdminClients; `DELETE clients/{id}` → 204, with all that was granted to it
  * - `POST teams` CreateTeam → 201 AdminTeam; `GET teams` AdminPageQuery → AdminTeams; `GET teams/{id}`; `PATCH teams/{id}` PatchTeam → AdminTeam
  * - `PUT teams/{id}/members/{user_id}` SetMember → AdminMember; `DELETE` the same → 204, also when there is no such membership
  * - `POST teams/{id}/channels` CreateChannel → 201 AdminChannel
@@ -105,6 +107,9 @@ const Plan = z.enum(PLANS);
 const Role = z.enum(ROLES);
 /** A lower-case host name of two labels or more. */
 const Domain = z.string().regex(/^(?=.{4,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$/, 'must be a lower-case domain name');
+
+// The keys of a literal, which `Object.keys` tells as text.
+const SCOPE_NAMES = Object.keys(SCOPES) as (keyof typeof SCOPES)[];
 
 export const AdminPageQuery = z.object({
   after: CallerId.exactOptional(),
@@ -124,6 +129,41 @@ export const PatchAccount = z.object(Profile).exactPartial();
 export const SetAccountState = z.object({ state: AccountFacts.shape.state });
 
 export const IssuedSession = z.object({ id: z.string(), session_token: z.string(), expires_at: Timestamp });
+
+const Scopes = z.array(z.enum(SCOPE_NAMES)).min(1, 'must not be empty');
+/** All scopes when absent. */
+export const IssueGrant = z.object({ client_id: CallerId, scopes: Scopes.default(SCOPE_NAMES) });
+export const AdminGrant = z.object({
+  id: z.string(),
+  user_id: z.string(),
+  client_id: z.string(),
+  client_name: z.string(),
+  scopes: z.array(z.string()),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  last_used_at: Timestamp.nullable(),
+});
+export const AdminGrants = z.object({ grants: z.array(AdminGrant) });
+/** The tokens are as `POST /oauth/token` answers them. */
+export const IssuedGrant = z.object({
+  grant: AdminGrant,
+  access_token: z.string(),
+  refresh_token: z.string(),
+  expires_in: z.int(),
+  scope: z.string(),
+});
+
+/** Of the rules for names and redirect URIs the server itself is the judge. */
+export const NewClient = z.object({ client_name: z.string(), redirect_uris: z.array(z.string()).min(1, 'must not be empty') });
+export const AdminClient = z.object({
+  client_id: z.string(),
+  client_name: z.string(),
+  redirect_uris: z.array(z.string()),
+  token_endpoint_auth_method: z.string(),
+  scopes: z.array(z.string()),
+  created_at: Timestamp,
+});
+export const AdminClients = z.object({ clients: z.array(AdminClient), next_after: z.string().nullable() });
 
 export const AdminMember = z.object({ team_id: z.string(), user_id: z.string(), role: Role, hidden: z.boolean() });
 export const AdminAccount = AccountFacts.extend({

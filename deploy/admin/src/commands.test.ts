@@ -18,6 +18,26 @@ describe('operator commands', () => {
     ['sessions start u1', { method: 'POST', path: 'accounts/u1/sessions', body: null }],
     ['sessions end s1', { method: 'DELETE', path: 'sessions/s1', body: null }],
     ['keys grant u1 ci', { method: 'POST', path: 'accounts/u1/keys', body: { name: 'ci' } }],
+    ['grants list u1', { method: 'GET', path: 'accounts/u1/grants', body: null }],
+    [
+      'grants issue u1 c1 --scopes bubbles:read,meetings:join',
+      { method: 'POST', path: 'accounts/u1/grants', body: { client_id: 'c1', scopes: ['bubbles:read', 'meetings:join'] } },
+    ],
+    [
+      'grants issue u1 c1',
+      {
+        method: 'POST',
+        path: 'accounts/u1/grants',
+        body: { client_id: 'c1', scopes: ['bubbles:read', 'webhooks:manage', 'meetings:join'] },
+      },
+    ],
+    ['grants end g1', { method: 'DELETE', path: 'grants/g1', body: null }],
+    ['clients list --limit 5', { method: 'GET', path: 'clients?limit=5', body: null }],
+    [
+      'clients add Notes https://notes.test/callback',
+      { method: 'POST', path: 'clients', body: { client_name: 'Notes', redirect_uris: ['https://notes.test/callback'] } },
+    ],
+    ['clients end https://notes.test/client', { method: 'DELETE', path: 'clients/https%3A%2F%2Fnotes.test%2Fclient', body: null }],
     [
       'teams create --name Acme --plan pro',
       { method: 'POST', path: 'teams', body: { name: 'Acme', plan: 'pro', archived: false, domain: null, discoverable: false } },
@@ -47,6 +67,8 @@ describe('operator commands', () => {
     'accounts state u1 gone',
     'teams create --plan gold',
     'teams set t1 --archived maybe',
+    'grants issue u1',
+    'grants issue u1 c1 --scopes all',
     'rebuild teams',
     'dead-letters list gateway',
     'dead-letters redrive bubbles-query --limit none',

@@ -5,6 +5,8 @@ import {
   CreateAccount,
   CreateChannel,
   CreateTeam,
+  IssueGrant,
+  NewClient,
   PatchAccount,
   PatchTeam,
   SetAccountState,
@@ -75,6 +77,12 @@ const page = (noun: string, { after, limit, email }: Flags): AdminCall => {
 };
 const at = (...segments: readonly (string | undefined)[]) => segments.map((segment = '') => encodeURIComponent(segment)).join('/');
 
+/** Parts between commas. */
+const listed = (flag: string | boolean) =>
+  String(flag)
+    .split(',')
+    .filter((part) => part !== '');
+
 const MOST_LETTERS = 100_000;
 const CONSUMERS = [...new Set(EVENTS.flatMap(({ consumers }) => consumers))];
 const DeadLetterQuery = z.object({ consumer: z.enum(CONSUMERS), limit: wholeNumber(1, MOST_LETTERS).nullable() });
@@ -115,6 +123,28 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     flags: {},
     call: ([id, name]) => ({ method: 'POST', path: at('accounts', id, 'keys'), body: checked(CreateApiKeyRequest, { name }) }),
   },
+  'grants list': {
+    words: ['account'],
+    flags: {},
+    call: ([id]) => ({ method: 'GET', path: at('accounts', id, 'grants'), body: null }),
+  },
+  'grants issue': {
+    words: ['account', 'client'],
+    flags: { scopes: 'string' },
+    call: ([id, client], { scopes }) => ({
+      method: 'POST',
+      path: at('accounts', id, 'grants'),
+      body: checked(IssueGrant, { client_id: client, ...(scopes !== undefined && { scopes: listed(scopes) }) }),
+    }),
+  },
+  'grants end': { words: ['grant'], flags: {}, call: ([id]) => ({ method: 'DELETE', path: at('grants', id), body: null }) },
+  'clients list': { words: [], flags: PAGE, call: (_, flags) => page('clients', flags) },
+  'clients add': {
+    words: ['name', 'redirect-uri'],
+    flags: {},
+    call: ([name, uri]) => ({ method: 'POST', path: 'clients', body: checked(NewClient, { client_name: name, redirect_uris: [uri] }) }),
+  },
+  'clients end': { words: ['client'], flags: {}, call: ([id]) => ({ method: 'DELETE', path: at('clients', id), body: null }) },
   'teams list': { words: [], flags: PAGE, call: (_, flags) => page('teams', flags) },
   'teams show': { words: ['team'], flags: {}, call: ([id]) => ({ method: 'GET', path: at('teams', id), body: null }) },
   'teams create': {
@@ -149,7 +179,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       path: at('teams', id, 'channels'),
       body: checked(CreateChannel, {
         name,
-        member_ids: typeof members === 'string' ? members.split(',').filter((member) => member !== '') : null,
+        member_ids: typeof members === 'string' ? listed(members) : null,
       }),
     }),
   },

@@ -33,14 +33,23 @@ import { changeProfile, createAccount, getAccount, listAccounts, setAccountState
 import { takeEarlierAddresses } from './use-cases/addresses.ts';
 import { answerConsent, showConsent, startAuthorization, sweepAuthorizationRequests } from './use-cases/authorization.ts';
 import { checkCredentials, checkForServices } from './use-cases/check-credentials.ts';
-import { changeRegistration, deleteRegistration, readRegistration, registerClient, sweepClients } from './use-cases/clients.ts';
+import {
+  addClient,
+  changeRegistration,
+  deleteRegistration,
+  endClient,
+  listClients,
+  readRegistration,
+  registerClient,
+  sweepClients,
+} from './use-cases/clients.ts';
 import { disconnectApp, getConnectedApp, listConnectedApps } from './use-cases/connected-apps.ts';
-import { sweepGrants } from './use-cases/grants.ts';
+import { endGrant, listGrants, sweepGrants } from './use-cases/grants.ts';
 import { createKey, grantKey, listKeys, revokeKey, sweepRevokedKeys } from './use-cases/keys.ts';
 import { endAllSessions, endOwnSession, endSession, listSessions, startSession, sweepSessions } from './use-cases/sessions.ts';
 import { beginSignIn, checkSignInCode, openAccount, readSignIn, sweepSignIns } from './use-cases/sign-in.ts';
 import { addChannel, changeTeam, createTeam, endMembership, getTeam, listTeams, setMembership, teamsOfCaller } from './use-cases/teams.ts';
-import { authenticateClient, exchangeCode, refreshTokens, revokeToken } from './use-cases/tokens.ts';
+import { authenticateClient, exchangeCode, issueGrant, refreshTokens, revokeToken } from './use-cases/tokens.ts';
 
 interface AppPorts {
   readonly clock: Clock;
@@ -83,6 +92,9 @@ const oauthUseCases = (ports: AppPorts) => ({
   exchangeCode: exchangeCode(ports),
   refreshTokens: refreshTokens(ports),
   revokeToken: revokeToken(ports),
+  issueGrant: issueGrant(ports),
+  listGrants: listGrants(ports),
+  endGrant: endGrant(ports),
   sweepGrants: sweepGrants(ports),
   listConnectedApps: listConnectedApps(ports),
   getConnectedApp: getConnectedApp(ports),
@@ -92,6 +104,9 @@ const oauthUseCases = (ports: AppPorts) => ({
   readRegistration: readRegistration(ports),
   changeRegistration: changeRegistration(ports),
   deleteRegistration: deleteRegistration(ports),
+  addClient: addClient(ports),
+  listClients: listClients(ports),
+  endClient: endClient(ports),
   sweepClients: sweepClients(ports),
 
   startAuthorization: startAuthorization(ports),

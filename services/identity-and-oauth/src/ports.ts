@@ -211,6 +211,8 @@ export interface OAuthClients {
 export interface RegisteredClientStore extends Omit<OAuthClients, 'proofOf'> {
   insert(client: RegisteredClient): Promise<void>;
   get(id: string): Promise<RegisteredClient | null>;
+  /** In order of id. */
+  page(page: Page): Promise<RegisteredClient[]>;
   /** Replaces all that the app says of itself; false when there is no such client. */
   change(id: string, metadata: ClientMetadata & Pick<OAuthClient, 'secretHash'>): Promise<boolean>;
   delete(id: string): Promise<void>;

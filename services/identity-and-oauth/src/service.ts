@@ -7,6 +7,7 @@ import { accountChanged } from './adapters/bus/events.ts';
 import { openClients } from './adapters/client-documents/clients.ts';
 import { accountRoutes } from './adapters/http/account.ts';
 import { adminAccountRoutes } from './adapters/http/admin-accounts.ts';
+import { adminGrantRoutes } from './adapters/http/admin-grants.ts';
 import { adminTeamRoutes } from './adapters/http/admin-teams.ts';
 import { apiKeyRoutes } from './adapters/http/api-keys.ts';
 import { connectedAppPages } from './adapters/http/app-connections.ts';
@@ -69,6 +70,7 @@ const routesOf = (app: App, { config, publicBaseUrl, clock }: ServiceContext<typ
     ...tokenRoutes({ app, client: oauthClient({ app, limit: createRequestLimit(TOKEN_REQUESTS, clock) }), publicBaseUrl }),
     ...internalRoutes(app),
     ...adminAccountRoutes(app),
+    ...adminGrantRoutes(app),
     ...adminTeamRoutes(app),
     ...appPages(app),
   ];

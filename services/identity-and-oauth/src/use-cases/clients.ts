@@ -4,7 +4,7 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { type ClientMetadata, clientMetadata, type RegisteredClient } from '../domain/oauth-client.ts';
 import { hashToken, TOKEN_BYTES } from '../domain/token.ts';
-import type { GrantStore, RegisteredClientStore, Throttle } from '../ports.ts';
+import type { GrantStore, Page, RegisteredClientStore, Throttle } from '../ports.ts';
 
 const CLIENT_ID_BYTES = 24;
 const SECRET_PREFIX = 'svc_secret_';
@@ -32,22 +32,40 @@ export const registerClient =
   async ({ sent, from }: { sent: Sent; from: string }): Promise<Registration> => {
     const decision = await throttle.take(`register ${from}`, REGISTRATIONS);
     if (!decision.allowed) throw tooManyRegistrations(decision);
-    const metadata = clientMetadata(sent);
-    const secret = newSecret(metadata, ids);
-    const registrationToken = REGISTRATION_PREFIX + ids.bytes(TOKEN_BYTES).toString('base64url');
-    const at = clock.now();
-    const client: RegisteredClient = {
-      ...metadata,
-      id: ids.bytes(CLIENT_ID_BYTES).toString('base64url'),
-      secretHash: secret && hashToken(secret),
-      registrationTokenHash: hashToken(registrationToken),
-      issuedAt: at,
-      authorized: false,
-      lastUsedAt: at,
-    };
-    await registeredClients.insert(client);
-    return { client, registrationToken, secret };
+    return makeClient({ registeredClients, clock, ids }, sent);
   };
+
+const makeClient = async (
+  { registeredClients, clock, ids }: ClientPorts & { clock: Clock; ids: Ids },
+  sent: Sent,
+): Promise<Registration> => {
+  const metadata = clientMetadata(sent);
+  const secret = newSecret(metadata, ids);
+  const registrationToken = REGISTRATION_PREFIX + ids.bytes(TOKEN_BYTES).toString('base64url');
+  const at = clock.now();
+  const client: RegisteredClient = {
+    ...metadata,
+    id: ids.bytes(CLIENT_ID_BYTES).toString('base64url'),
+    secretHash: secret && hashToken(secret),
+    registrationTokenHash: hashToken(registrationToken),
+    issuedAt: at,
+    authorized: false,
+    lastUsedAt: at,
+  };
+  await registeredClients.insert(client);
+  return { client, registrationToken, secret };
+};
+
+/** For an operator: no rate limit holds. */
+export const addClient =
+  (ports: ClientPorts & { clock: Clock; ids: Ids }) =>
+  async (sent: Sent): Promise<RegisteredClient> =>
+    (await makeClient(ports, { ...sent, token_endpoint_auth_method: 'none' })).client;
+
+export const listClients =
+  ({ registeredClients }: ClientPorts) =>
+  (page: Page): Promise<RegisteredClient[]> =>
+    registeredClients.page(page);
 
 const tooManyRegistrations = ({ retryAfterSeconds }: { readonly retryAfterSeconds: number }) =>
   new DomainError('rate_limited', `Too many registrations from this address. Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
@@ -102,14 +120,29 @@ const checkIdentity = ({ id, secretHash }: RegisteredClient, { client_id: sentId
     throw new DomainError('invalid', 'client_id and client_secret: must be those of this client.', { type: 'invalid_client_metadata' });
 };
 
+interface ClientEndPorts extends ClientPorts {
+  readonly grants: GrantStore;
+}
+
 /** What was granted ends before the client goes, so that a request which comes again finds the client; and after it, for what was granted meanwhile. */
+const removeClient = async ({ grants, registeredClients }: ClientEndPorts, id: string): Promise<void> => {
+  await grants.endOfClient(id);
+  await registeredClients.delete(id);
+  await grants.endOfClient(id);
+};
+
 export const deleteRegistration =
-  ({ grants, ...ports }: ClientPorts & { grants: GrantStore }) =>
-  async (key: RegistrationKey): Promise<void> => {
-    const { id } = await registered(ports, key);
-    await grants.endOfClient(id);
-    await ports.registeredClients.delete(id);
-    await grants.endOfClient(id);
+  (ports: ClientEndPorts) =>
+  async (key: RegistrationKey): Promise<void> =>
+    removeClient(ports, (await registered(ports, key)).id);
+
+/** For an operator. A client of a metadata document has no registration, but what was granted to it. */
+export const endClient =
+  (ports: ClientEndPorts) =>
+  async (clientId: string): Promise<void> => {
+    const isKnown = (await ports.registeredClients.get(clientId)) !== null || (await ports.grants.anyOfClient(clientId));
+    if (!isKnown) throw new DomainError('not_found', 'No such client.');
+    await removeClient(ports, clientId);
   };
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -2,6 +2,7 @@ import type { IndexSpec } from '@bubbles/store/collection.ts';
 import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
 import type { RegisteredClient } from '../../domain/oauth-client.ts';
 import type { RegisteredClientStore } from '../../ports.ts';
+import { readsById } from './accounts.ts';
 
 type ClientDoc = Omit<RegisteredClient, 'id'> & { readonly _id: string };
 
@@ -10,14 +11,9 @@ const INDEXES: readonly IndexSpec[] = [{ name: 'authorized_last_used_at', keys: 
 export const openOAuthClients = (open: OpenCollection): RegisteredClientStore => {
   const documents = open<ClientDoc>('oauth_clients', INDEXES);
   return {
+    ...readsById(documents, clientOf),
     insert: async ({ id, ...client }) => {
       await documents.insert({ ...client, _id: id });
-    },
-    get: async (clientId) => {
-      const doc = await documents.findOne({ _id: clientId });
-      if (doc === null) return null;
-      const { _id: id, ...client } = doc;
-      return { ...client, id };
     },
     change: async (id, metadata) => (await documents.updateOne({ _id: id }, { $set: metadata })) === 'updated',
     noteAuthorized: async (id, at) =>
@@ -36,3 +32,5 @@ export const openOAuthClients = (open: OpenCollection): RegisteredClientStore =>
     },
   };
 };
+
+const clientOf = ({ _id, ...client }: ClientDoc): RegisteredClient => ({ ...client, id: _id });
