@@ -151,6 +151,29 @@ describe('users and teams', () => {
   });
 });
 
+describe('oauth tokens', () => {
+  it('are of a new app with everything granted, or as it is told, and of an app that there is', async () => {
+    const { ada } = seeded.users;
+    const first = await call('POST /oauth-tokens', { user_id: ada.id });
+    expect(first).toEqual({
+      client_id: expect.any(String),
+      access_token: expect.stringMatching(/^eyJ/),
+      refresh_token: expect.any(String),
+      expires_in: 3600,
+      scope: 'bubbles:read webhooks:manage meetings:join',
+    });
+    expect((await send(sandbox.url, '/v1/me', { as: first.access_token })).json.id).toBe(ada.id);
+    const narrow = { user_id: ada.id, scopes: ['bubbles:read'] };
+    const [again, other] = [
+      await call('POST /oauth-tokens', { ...narrow, client_id: first.client_id }),
+      await call('POST /oauth-tokens', { ...narrow, client_name: 'Notes' }),
+    ];
+    expect([again.client_id === first.client_id, other.client_id === first.client_id, again.scope]).toEqual([true, false, 'bubbles:read']);
+    expect((await raw('POST /oauth-tokens', { user_id: ada.id, client_name: '\u202e' })).status).toBe(400);
+    expect((await raw('POST /oauth-tokens', { user_id: ada.id, client_id: 'nobody' })).status).toBe(404);
+  });
+});
+
 describe('bubbles', () => {
   it('absent fields get plausible values by the type', async () => {
     const { eve } = seeded.users;

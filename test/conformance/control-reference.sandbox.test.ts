@@ -15,6 +15,7 @@ const CALLS = [
   'PATCH /_sandbox/teams/{id}',
   'PUT /_sandbox/teams/{id}/members/{user_id}',
   'DELETE /_sandbox/teams/{id}/members/{user_id}',
+  'POST /_sandbox/oauth-tokens',
   'POST /_sandbox/bubbles',
   'POST /_sandbox/bubbles/{id}/stage',
   'PATCH /_sandbox/bubbles/{id}',
@@ -59,7 +60,7 @@ describe('the reference of the control plane', () => {
     const bodies = Object.values(document.paths).flatMap((methods) =>
       Object.values(Object(methods)).flatMap((operation) => Object(operation).requestBody?.content['application/json'].schema ?? []),
     );
-    expect(bodies).toHaveLength(14);
+    expect(bodies).toHaveLength(15);
     for (const schema of bodies) {
       expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
       for (const example of schema.examples ?? []) expect(schemaFaultsIn(document)(schema, example)).toEqual([]);

@@ -1,5 +1,6 @@
 import { rawExchange } from '@bubbles/testing/raw-http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { HOOK, hook, PAT_CALLS, SESSION_CALLS } from './support/authenticated-calls.ts';
 import { type Answer, type Call, send } from './support/client.ts';
 import { openWorld } from './support/open-world.ts';
 import type { Person, World } from './support/world.ts';
@@ -17,30 +18,6 @@ const proUser = async (): Promise<Person> => {
   await world.team({ name: 'Pro', plan: 'pro', members: [{ user_id: person.id, role: 'admin' }] });
   return person;
 };
-const HOOK = { url: 'https://receiver.example.com/hook', events: ['bubble.ready'] };
-const hook = { method: 'POST', body: HOOK };
-
-/** Every authenticated endpoint that there is, with a body that it would take. */
-const PAT_CALLS: readonly (readonly [string, Call])[] = [
-  ['/v1/me', {}],
-  ['/v1/teams', {}],
-  ['/v1/bubbles', {}],
-  ['/v1/bubbles/search?q=a', {}],
-  ['/v1/bubbles/x', {}],
-  ['/v1/bubbles/x/transcript', {}],
-  ['/v1/bubbles/x/comments', {}],
-  ['/v1/webhooks', {}],
-  ['/v1/webhooks', hook],
-  ['/v1/webhooks/wh_x', {}],
-  ['/v1/webhooks/wh_x', { method: 'PATCH', body: {} }],
-  ['/v1/webhooks/wh_x', { method: 'DELETE' }],
-  ['/v1/webhooks/wh_x/test', { method: 'POST' }],
-];
-const SESSION_CALLS: readonly (readonly [string, Call])[] = [
-  ['/v1/api-keys', {}],
-  ['/v1/api-keys', { method: 'POST', body: { name: 'a' } }],
-  ['/v1/api-keys/x', { method: 'DELETE' }],
-];
 const named = (calls: typeof PAT_CALLS) => calls.map(([path, options]) => [options.method ?? 'GET', path, options] as const);
 
 describe('section 5, which credential goes where', () => {

@@ -40,9 +40,9 @@ beforeEach(async () => {
 });
 afterEach(() => identity.stop());
 
-const connect = async (person = ada, scopes?: readonly string[]): Promise<{ access_token: string; refresh_token: string }> => {
+const connect = async (person = ada, scopes?: string[]): Promise<{ access_token: string; refresh_token: string }> => {
   const oauth = oauthAt(identity);
-  return (await oauth.exchange(app, await oauth.code(app, person.id, scopes))).body;
+  return (await oauth.exchange(app, await oauth.code(app, person.id, { ...(scopes && { scopes }) }))).body;
 };
 const refusalAt = async (path: string, token: string) => {
   const { status, body } = await identity.as(token)('GET', path);

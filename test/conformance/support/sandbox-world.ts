@@ -79,6 +79,7 @@ export function worldAt(baseUrl: string, close: () => Promise<void>): World {
     user: (fields = {}) => call('POST', '/users', fields),
     changeUser: (id, fields) => call('PATCH', `/users/${id}`, fields),
     setState: (id, state) => call('POST', `/users/${id}/state`, { state }),
+    oauthToken: (userId, fields = {}) => call('POST', '/oauth-tokens', { user_id: userId, ...fields }),
     team: (fields) => call('POST', '/teams', fields),
     changeTeam: (id, fields) => call('PATCH', `/teams/${id}`, fields),
     setMember: (teamId, userId, membership) => call('PUT', `/teams/${teamId}/members/${userId}`, membership),

@@ -7,6 +7,15 @@ export interface Person {
   readonly pat: string;
 }
 
+/** What an app has that a person allowed something. */
+export interface OAuthScene {
+  readonly client_id: string;
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly expires_in: number;
+  readonly scope: string;
+}
+
 export interface TeamScene {
   readonly id: string;
   readonly name: string | null;
@@ -35,6 +44,8 @@ export interface World {
   user(fields?: Fields): Promise<Person>;
   changeUser(id: string, fields: Fields): Promise<void>;
   setState(id: string, state: 'active' | 'disabled' | 'deleted'): Promise<void>;
+  /** A grant as if the person had consented. `fields`: scopes, client_name, client_id. */
+  oauthToken(userId: string, fields?: Fields): Promise<OAuthScene>;
   team(fields: Fields): Promise<TeamScene>;
   changeTeam(id: string, fields: Fields): Promise<void>;
   setMember(teamId: string, userId: string, membership: Fields): Promise<void>;

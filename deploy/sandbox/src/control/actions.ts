@@ -3,7 +3,7 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Comments } from '../pipeline/comments.ts';
 import type { Recordings } from '../pipeline/recordings.ts';
-import type { NewTeam, SandboxBubble, SandboxTeam, SandboxUser } from './bodies.ts';
+import type { NewOAuthTokens, NewTeam, SandboxBubble, SandboxOAuthTokens, SandboxTeam, SandboxUser } from './bodies.ts';
 import type { IdentityAdmin, NewProfile, TeamFields } from './identity-http.ts';
 
 interface Ports {
@@ -52,6 +52,12 @@ export function actions({ identity, recordings, comments, ids }: Ports) {
     },
     setMember: identity.setMember,
     endMembership: identity.endMembership,
+    async issueOAuthTokens({ user_id, scopes, client_name, client_id }: NewOAuthTokens): Promise<SandboxOAuthTokens> {
+      await known('user_id', user_id);
+      const clientId = client_id ?? (await identity.addClient(client_name));
+      const { access_token, refresh_token, expires_in, scope } = await identity.issueGrant(user_id, { client_id: clientId, scopes });
+      return { client_id: clientId, access_token, refresh_token, expires_in, scope };
+    },
     async createBubble(body: Parameters<Recordings['create']>[0]): Promise<SandboxBubble> {
       return bubble(await recordings.create(body));
     },

@@ -1,6 +1,6 @@
 import { anyone } from '@bubbles/auth/guards.ts';
 import { TeamPlan, TeamRole } from '@bubbles/contracts/api/user.ts';
-import { CreateTeam } from '@bubbles/contracts/internal/identity.ts';
+import { CreateTeam, IssueGrant } from '@bubbles/contracts/internal/identity.ts';
 import type { ErrorKind } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
 
@@ -49,3 +49,21 @@ export const Team = z.object({
 export type SandboxTeam = z.output<typeof Team>;
 export const Bubble = z.object({ id: z.string(), short_id: z.string() });
 export type SandboxBubble = z.output<typeof Bubble>;
+
+export const NewOAuthTokens = z
+  .strictObject({
+    user_id: z.string(),
+    scopes: IssueGrant.shape.scopes.meta({ description: 'All when absent' }),
+    client_name: z.string().default('Sandbox app'),
+    client_id: z.string().optional().meta({ description: 'Of an earlier answer: another grant for the same app; absent: a new app' }),
+  })
+  .meta({ examples: [{ user_id: 'a6a4f86e-4ad2-4bd8-8d0f-7a4c1f4d2c0e', scopes: ['bubbles:read'] }] });
+export type NewOAuthTokens = z.output<typeof NewOAuthTokens>;
+export const OAuthTokens = z.object({
+  client_id: z.string(),
+  access_token: z.string(),
+  refresh_token: z.string(),
+  expires_in: z.int(),
+  scope: z.string(),
+});
+export type SandboxOAuthTokens = z.output<typeof OAuthTokens>;

@@ -3,11 +3,14 @@ import { ApiKeyCreated } from '@bubbles/contracts/api/api-key.ts';
 import {
   AdminAccount,
   AdminChannel,
+  AdminClient,
   AdminMember,
   AdminTeam,
   CreatedAccount,
   type CreateTeam,
+  IssuedGrant,
   IssuedSession,
+  type IssueGrant,
 } from '@bubbles/contracts/internal/identity.ts';
 import { CallRefused, type InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
@@ -44,9 +47,14 @@ export interface IdentityAdmin extends Directory {
   team(teamId: string): Promise<Team>;
   setMember(teamId: string, userId: string, membership: { readonly role: Role; readonly hidden: boolean }): Promise<void>;
   endMembership(teamId: string, userId: string): Promise<void>;
+  /** Registers an app and answers its id. */
+  addClient(name: string): Promise<string>;
+  issueGrant(userId: string, grant: z.output<typeof IssueGrant>): Promise<z.output<typeof IssuedGrant>>;
 }
 
 const ADMIN = '/internal/v1/admin';
+/** Any port: of an app that runs on this machine. */
+const LOOPBACK_REDIRECT = 'http://127.0.0.1/callback';
 
 /** What identity refuses is the caller's own fault here: it is passed on as it was said. */
 async function passingOn<T>(call: Promise<T>): Promise<T> {
@@ -55,7 +63,7 @@ async function passingOn<T>(call: Promise<T>): Promise<T> {
   } catch (error) {
     const refused = isDomainError(error) ? error.cause : null;
     if (!(refused instanceof CallRefused)) throw error;
-    if (refused.status === 404) throw new DomainError('not_found', 'There is no such user or team.', { cause: error });
+    if (refused.status === 404) throw new DomainError('not_found', 'There is no such user, team or app.', { cause: error });
     if (refused.status < 500 && refused.status !== 401) throw new DomainError('invalid', refused.message, { cause: error });
     throw error;
   }
@@ -127,6 +135,12 @@ export function identityAdmin(client: InternalClient): IdentityAdmin {
       const path = `${ADMIN}/teams/${segment(teamId)}/members/${segment(userId)}`;
       await passingOn(client.send('PUT', path, { body: membership, schema: AdminMember }));
     },
+    async addClient(name) {
+      const body = { client_name: name, redirect_uris: [LOOPBACK_REDIRECT] };
+      return (await passingOn(client.post(`${ADMIN}/clients`, { body, schema: AdminClient }))).client_id;
+    },
+    issueGrant: (userId, grant) =>
+      passingOn(client.post(`${ADMIN}/accounts/${segment(userId)}/grants`, { body: grant, schema: IssuedGrant })),
     async endMembership(teamId, userId) {
       await passingOn(client.send('DELETE', `${ADMIN}/teams/${segment(teamId)}/members/${segment(userId)}`, { schema: z.undefined() }));
     },

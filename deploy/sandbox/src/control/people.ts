@@ -3,7 +3,7 @@ import { json } from '@bubbles/http/routes/content.ts';
 import { route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';
 import type { Act } from './actions.ts';
-import { CALL, Hidden, Id, NewTeam, Team, User } from './bodies.ts';
+import { CALL, Hidden, Id, NewOAuthTokens, NewTeam, OAuthTokens, Team, User } from './bodies.ts';
 import type { NewProfile } from './identity-http.ts';
 
 const Name = z.string().max(200).nullable().optional();
@@ -173,6 +173,22 @@ const endMember = (act: Act) =>
       }),
   );
 
+const issueOAuthTokens = (act: Act) =>
+  route(
+    {
+      ...CALL,
+      tag: 'People',
+      method: 'POST',
+      path: '/_sandbox/oauth-tokens',
+      operationId: 'issueOAuthTokens',
+      summary: 'Grant an app access, as if the user had consented',
+      description: 'The tokens are refreshed and revoked at `/oauth/token` and `/oauth/revoke` with the `client_id` of the answer alone.',
+      body: NewOAuthTokens,
+      answers: { 200: json(OAuthTokens) },
+    },
+    ({ body }) => act((actions) => actions.issueOAuthTokens(body)),
+  );
+
 export const peopleRoutes = (act: Act) => [
   createUser(act),
   changeUser(act),
@@ -181,4 +197,5 @@ export const peopleRoutes = (act: Act) => [
   changeTeam(act),
   setMember(act),
   endMember(act),
+  issueOAuthTokens(act),
 ];
