@@ -72,7 +72,7 @@ const routesOf = (app: App, { config, publicBaseUrl, clock }: ServiceContext<typ
     ...adminAccountRoutes(app),
     ...adminGrantRoutes(app),
     ...adminTeamRoutes(app),
-    ...appPages(app),
+    ...appPages(app, publicBaseUrl),
   ];
 };
 
@@ -137,9 +137,9 @@ export const identityAndOauthWith = (change: (config: Config) => Config) =>
 export const identityAndOauth = identityAndOauthWith((config) => config);
 
 /** For a person in a browser. */
-const appPages = (app: App): Composition['routes'] => {
+const appPages = (app: App, publicBaseUrl: string): Composition['routes'] => {
   const signedIn = signedInGuard(app);
-  return [...apiKeyPages(app, signedIn), ...connectedAppPages(app, signedIn), ...sessionPages(app, signedIn)];
+  return [...apiKeyPages(app, signedIn), ...connectedAppPages(app, signedIn), ...sessionPages(app, signedIn, publicBaseUrl)];
 };
 
 const jobs = (app: App, { mailedCodes, throttle }: ReturnType<typeof openStores>): readonly Job[] => [

@@ -80,6 +80,7 @@ describe('signing out', () => {
   it('of this browser leads to the sign-in', async () => {
     const done = await browser.send(formFor(await browser.get(PATH), ada.sessionId));
     expect([done.status, done.location]).toEqual([303, '/app/sign-in']);
+    expect(done.headers.getSetCookie()).toEqual(['__Host-session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure']);
     expect([await isLive(ada.session), (await browser.get(PATH)).status]).toEqual([false, 303]);
   });
 

@@ -1,6 +1,6 @@
-import { form, html, redirect } from '@bubbles/http/routes/content.ts';
+import { form, html, redirect, withDetails } from '@bubbles/http/routes/content.ts';
 import type { Guard } from '@bubbles/http/routes/guard.ts';
-import { seeOther } from '@bubbles/http/routes/reply.ts';
+import { cookie, seeOther } from '@bubbles/http/routes/reply.ts';
 import { route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
@@ -8,7 +8,7 @@ import { formToken } from '../../domain/form-token.ts';
 import { checkFormToken, ownForm } from './own-form.ts';
 import { homePage } from './pages/home.ts';
 import { sessionsPage } from './pages/sessions.ts';
-import { APP_PAGE, type SignedIn } from './signed-in.ts';
+import { APP_PAGE, type SignedIn, sessionCookieName } from './signed-in.ts';
 
 const PATH = '/app/sessions';
 /** In place of the id of one session. */
@@ -51,8 +51,10 @@ const showSessions = (app: App, signedIn: Guard<SignedIn>) =>
     },
   );
 
-const signOut = (app: App, signedIn: Guard<SignedIn>) =>
-  route(
+const signOut = (app: App, signedIn: Guard<SignedIn>, publicBaseUrl: string) => {
+  const name = sessionCookieName(publicBaseUrl);
+  const forgotten = cookie(name, '', { maxAgeSeconds: 0, secure: publicBaseUrl.startsWith('https:') });
+  return route(
     {
       ...APP_PAGE,
       method: 'POST',
@@ -61,19 +63,21 @@ const signOut = (app: App, signedIn: Guard<SignedIn>) =>
       summary: 'Sign out one session or all of them',
       guard: ownForm(signedIn),
       body: form(SignOut),
-      answers: { 303: redirect },
+      answers: { 303: withDetails(redirect, { cookies: { [name]: 'Nobody is signed in' } }) },
       errors: ['not_found'],
     },
     async ({ account, sessionId, sessionToken, body }) => {
       checkFormToken(body.token, sessionToken, aboutSigningOut(body.session));
       if (body.session === ALL) await app.endAllSessions(account);
       else await app.endOwnSession({ owner: account, sessionId: body.session });
-      return seeOther(body.session === ALL || body.session === sessionId ? '/app/sign-in' : `${PATH}?done=ended`);
+      const isThisOne = body.session === ALL || body.session === sessionId;
+      return isThisOne ? seeOther('/app/sign-in', { cookies: [forgotten] }) : seeOther(`${PATH}?done=ended`);
     },
   );
+};
 
-export const sessionPages = (app: App, signedIn: Guard<SignedIn>) => [
+export const sessionPages = (app: App, signedIn: Guard<SignedIn>, publicBaseUrl: string) => [
   showHome(signedIn),
   showSessions(app, signedIn),
-  signOut(app, signedIn),
+  signOut(app, signedIn, publicBaseUrl),
 ];
