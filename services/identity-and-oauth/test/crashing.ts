@@ -62,9 +62,9 @@ const world = async (): Promise<World> => {
 };
 
 /** Runs the flow again and again in new worlds, dying one step later each time, until it gets through; answers how many deaths there were. */
-export const dieEverywhere = async (
-  flow: (world: World) => Promise<Answer>,
-  judge: (world: World, answer: Answer | null) => Promise<void>,
+export const dieEverywhere = async <R extends { readonly status: number } = Answer>(
+  flow: (world: World) => Promise<R>,
+  judge: (world: World, answer: R | null) => Promise<void>,
 ) => {
   for (let steps = 0; steps < MOST_STEPS; steps += 1) {
     const here = await world();
