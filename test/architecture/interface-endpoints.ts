@@ -57,6 +57,17 @@ export const ENDPOINTS: ByService = {
     },
     {
       method: 'POST',
+      path: '/oauth/register',
+      auth: 'none',
+      body: 'RegisterClientRequest',
+      status: 201,
+      answer: 'OAuthClientRegistration',
+      refusals: [400, 413, 429],
+      errorFormat: 'rfc6749',
+    },
+    { method: 'GET', path: '/oauth/authorize', auth: 'none', status: 303, refusals: [400, 429], errorFormat: 'page' },
+    {
+      method: 'POST',
       path: '/oauth/token',
       auth: 'none',
       status: 200,

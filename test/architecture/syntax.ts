@@ -134,7 +134,7 @@ export const castsOf = (source: Source): readonly number[] => {
   return collect(parse(source));
 };
 
-/** The keys of the object that a function of a file returns. */
+/** The keys of the object that a function of a file returns, with those of the functions of the file whose results are spread into it. */
 export const keysReturnedBy = (source: Source, functionName: string): readonly string[] => {
   const returned = (value: unknown, inside: boolean): readonly unknown[] => {
     if (typeof value !== 'object' || value === null) return [];
@@ -142,7 +142,9 @@ export const keysReturnedBy = (source: Source, functionName: string): readonly s
     if (here && isNode(value) && value.type === 'ObjectExpression') return listAt(value, 'properties');
     return childrenOf(value).reduce<readonly unknown[]>((found, child) => (found.length > 0 ? found : returned(child, here)), []);
   };
-  return keysOf(returned(parse(source), false));
+  const properties = returned(parse(source), false);
+  const spread = properties.flatMap((property) => textAt(property, 'arguments', 'callee', 'value') ?? []);
+  return [...keysOf(properties), ...spread.flatMap((name) => keysReturnedBy(source, name))];
 };
 
 const COLLECTIONS = new Set(['Map', 'Set', 'WeakMap', 'WeakSet']);

@@ -37,6 +37,11 @@ describe('events', () => {
 });
 
 describe('use cases', () => {
+  it('are those of the parts too that an app is made of', () => {
+    const text = 'const part = (ports) => ({ b: b(ports) });\nexport const createApp = (ports) => ({ a: a(ports), ...part(ports) });';
+    expect(keysReturnedBy({ path: 'app.ts', text }, 'createApp')).toEqual(['a', 'b']);
+  });
+
   const apps = product.filter(({ path }) => path.endsWith('/src/app.ts'));
 
   it.each(apps)('of $path are each reached from a route, a consumer or a job', (app) => {

