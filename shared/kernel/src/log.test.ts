@@ -96,6 +96,7 @@ describe('the log', () => {
     ['a session cookie', 'sent __Host-session=hunter2; Path=/', 'sent __Host-session=[redacted]; Path=/'],
     ['a session cookie over plain http', 'sent session=hunter2; Path=/', 'sent session=[redacted]; Path=/'],
     ['a cookie of one request', '__Secure-authorization=hunter2', '__Secure-authorization=[redacted]'],
+    ['a cookie of a sign-in', 'sent sign-in=hunter2; a', 'sent sign-in=[redacted]; a'],
     ['a cookie of one request over plain http', 'sent authorization=hunter2; a', 'sent authorization=[redacted]; a'],
     ['the token of a form', 'scope=a&csrf=hunter2&x=1', 'scope=a&csrf=[redacted]&x=1'],
     ['what goes to the token endpoint', 'client_secret=hunter2&code_verifier=hunter2', 'client_secret=[redacted]&code_verifier=[redacted]'],

@@ -25,7 +25,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b(svc_[a-z]+_|whsec_)[A-Za-z0-9_-]+/g, `$1${HIDDEN}`],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, `$1 ${HIDDEN}`],
   [/\b(Set-Cookie|Cookie): ?[^\r\n]+/gi, `$1: ${HIDDEN}`],
-  [/(__(?:Host|Secure)-[a-z-]+|\b(?:session|authorization))=[^\s;,"']+/gi, `$1=${HIDDEN}`],
+  [/(__(?:Host|Secure)-[a-z-]+|\b(?:session|sign-in|authorization))=[^\s;,"']+/gi, `$1=${HIDDEN}`],
   [new RegExp(`\\b(${SECRET_NAMES})=[^\\s&"'#]+`, 'gi'), `$1=${HIDDEN}`],
   [new RegExp(`"(${SECRET_NAMES})": ?"[^"]*`, 'gi'), `"$1":"${HIDDEN}`],
 ];
