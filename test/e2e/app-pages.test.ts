@@ -72,6 +72,27 @@ describe('API keys', () => {
   });
 });
 
+describe('connected apps', () => {
+  it('[OAUTH-08] [OAUTH-11] show what each may do; disconnecting ends it at once', async () => {
+    const person = await scene.world.user();
+    const first = await scene.world.oauthToken(person.id, { client_name: 'Minutes & more', scopes: ['bubbles:read'] });
+    const second = await scene.world.oauthToken(person.id, { client_name: 'Another app' });
+    const page = await scene.pageOf(person);
+    await page.goto(at('/app/connected-apps'));
+    const row = page.getByRole('row', { name: /Minutes & more/ });
+    expect(await row.getByRole('listitem').count()).toBe(1);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Disconnect Minutes & more' }).click();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await statusOf(first.access_token)).toBe(200);
+    await page.getByRole('button', { name: 'Disconnect' }).click();
+    await page.getByRole('status').waitFor();
+    expect(await page.getByRole('row', { name: /Minutes & more/ }).count()).toBe(0);
+    expect(await page.getByRole('row', { name: /Another app/ }).count()).toBe(1);
+    expect([await statusOf(first.access_token), await statusOf(second.access_token)]).toEqual([401, 200]);
+  });
+});
+
 describe('sessions', () => {
   it('[AUTH-10] signing out everywhere ends this browser and the token that it held', async () => {
     const person = await scene.world.user();
