@@ -47,7 +47,7 @@ describe('API keys', () => {
     await page.goto(at('/app/api-keys'));
     await page.getByLabel('Name').fill('twice');
     await page.getByRole('button', { name: 'Create key' }).dblclick();
-    await page.waitForLoadState();
+    await page.getByRole('heading', { name: /^(Your new key|This key was made before)$/ }).waitFor();
     const { json } = await send(scene.world.baseUrl, '/v1/api-keys', { as: person.session_token });
     expect(json.data.filter(({ name }: { name: string }) => name === 'twice')).toHaveLength(1);
   });
