@@ -60,6 +60,12 @@ describe('section 5, authorization', () => {
     expect(back.searchParams.has('code')).toBe(false);
   });
 
+  it('[OAUTH-05] who is not signed in is asked to sign in first', async () => {
+    const page = await createFormBrowser().open(challenged());
+    expect([page.status, page.url.pathname]).toEqual([200, '/app/sign-in']);
+    expect(page.forms.some(({ fields }) => fields.some(({ type }) => type === 'email'))).toBe(true);
+  });
+
   it.each([
     ['no challenge', { code_challenge: '' }],
     ['the method plain', { code_challenge_method: 'plain' }],
