@@ -235,7 +235,8 @@ export interface AuthorizationRequestStore {
 }
 
 export interface GrantStore {
-  insert(grant: Grant): Promise<void>;
+  /** False when there is one of this id. */
+  insert(grant: Grant): Promise<boolean>;
   get(id: string): Promise<Grant | null>;
   /** One indexed read. */
   byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Grant>>;

@@ -1,4 +1,8 @@
+import { indexedCollections } from '@bubbles/store/indexed-collections.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openAuthorizationRequests } from '../src/adapters/store/authorization-requests.ts';
+import { answerConsent } from '../src/use-cases/authorization.ts';
+import { anAccount } from './builders.ts';
 import { aBrowser, granted, REDIRECT_URI, register, STATE, told } from './consenting.ts';
 import { type Person, startIdentity, type TestIdentity } from './identity.ts';
 import { oauthAt } from './oauth.ts';
@@ -19,7 +23,7 @@ describe('the consent of a user', () => {
   const exchange = (code: string | undefined, id = clientId) => oauthAt(identity).exchange({ id, secret: null }, code ?? '');
   const pageOf = async (response: Response) => ({ status: response.status, text: await response.text() });
 
-  it('[OAUTH-05] [OAUTH-11] [case 28] [case 29] takes the browser back with a code that is good for what was ticked', async () => {
+  it('[OAUTH-05] [OAUTH-11] [case 28] [case 29] [case 47] takes the browser back with a code that is good for what was ticked', async () => {
     const browser = aBrowser(identity, ada);
     const question = await browser.ask(clientId, { scope: 'bubbles:read meetings:join' });
     expect(question.ticked).toEqual(['bubbles:read', 'meetings:join']);
@@ -143,5 +147,44 @@ describe('the consent of a user', () => {
     expect(told(await browser.answer(question))).toEqual(DENIED);
     expect((await browser.get(question.path)).status).toBe(303);
     expect(await granted(identity)).toEqual({ grants: 0, codes: 0 });
+  });
+
+  it('is not given to a redirect URI that the client gave up meanwhile', async () => {
+    const { body } = await identity.as(null)('POST', '/oauth/register', { redirect_uris: [REDIRECT_URI] });
+    const browser = aBrowser(identity, ada);
+    const question = await browser.ask(body.client_id);
+    const changed = { client_id: body.client_id, redirect_uris: ['https://app.test/other'] };
+    await identity.as(body.registration_access_token)('PUT', `/oauth/register/${body.client_id}`, changed);
+    expect((await browser.answer(question)).status).toBe(400);
+    expect(await granted(identity)).toEqual({ grants: 0, codes: 0 });
+  });
+
+  it('does not bring a grant back whose code was used, and which was ended, while the form came again', async () => {
+    const stores = oauthAt(identity).stores;
+    const requests = openAuthorizationRequests(indexedCollections(identity.database).open);
+    const browser = aBrowser(identity, ada);
+    const question = await browser.ask(clientId);
+    const { code } = told(await browser.answer(question));
+    const answer = answerConsent({
+      ...stores,
+      authorizationRequests: requests,
+      issuer: 'https://api.test',
+      clock: identity.clock,
+      lifetimes: { accessTokenMs: 1, codeMs: 60_000, refreshTokenMs: 1, grantMs: 1, refreshRaceWindowMs: 1 },
+      grants: {
+        ...stores.grants,
+        insert: async (grant) => {
+          const { body } = await exchange(code);
+          await oauthAt(identity).revoke({ id: clientId, secret: null }, body.refresh_token);
+          return stores.grants.insert(grant);
+        },
+      },
+    });
+    const secret = browser.cookies.get(question.path)?.split('=')[1] ?? '';
+    const visit = { requestId: question.path.split('/').at(-1) ?? '', secret, account: anAccount({ id: ada.id }) };
+    await expect(answer({ ...visit, token: question.token, allowed: true, ticked: question.ticked })).rejects.toMatchObject({
+      kind: 'invalid',
+    });
+    expect((await granted(identity)).grants).toBe(0);
   });
 });

@@ -18,13 +18,13 @@ import {
 } from '../domain/authorization.ts';
 import { formToken, isFormToken } from '../domain/form-token.ts';
 import { issueCode, newGrant, type OAuthLifetimes } from '../domain/grant.ts';
-import type { OAuthClient } from '../domain/oauth-client.ts';
+import { type OAuthClient, redirectMatches } from '../domain/oauth-client.ts';
 import { hashToken, TOKEN_BYTES } from '../domain/token.ts';
 import type { AuthorizationRequestStore, CodeStore, GrantStore, OAuthClients, RefreshTokenStore, Throttle } from '../ports.ts';
 
 interface RequestPorts {
   readonly authorizationRequests: AuthorizationRequestStore;
-  readonly clients: OAuthClients;
+  readonly clients: Pick<OAuthClients, 'get' | 'noteAuthorized'>;
   readonly issuer: string;
   readonly clock: Clock;
 }
@@ -84,6 +84,13 @@ const openRequest = async (
   return { request, secret };
 };
 
+/** As it is now: it may have gone since it asked, or have given up the redirect URI. */
+const clientOf = async (clients: RequestPorts['clients'], request: AuthorizationRequest): Promise<OAuthClient> => {
+  const client = await clients.get(request.clientId);
+  if (client === null || !redirectMatches(client.redirectUris, request.redirectUri)) throw noSuchClient();
+  return client;
+};
+
 /** What the consent page shows. */
 export interface Question {
   readonly request: AuthorizationRequest;
@@ -103,8 +110,7 @@ const questionOf = async (
 ): Promise<Question> => {
   const { request, secret } = await openRequest(ports, visit);
   if (request.answer !== null) throw over();
-  const client = await clients.get(request.clientId);
-  if (client === null) throw noSuchClient();
+  const client = await clientOf(clients, request);
   return { request, client, account, requestId: visit.requestId, token: formToken(secret, formOf(visit.requestId, account)) };
 };
 
@@ -167,17 +173,20 @@ const issueCodeFor = async (
   { clients, grants, codes, refreshTokens, lifetimes, clock }: ConsentPorts,
   { request, answer, account, seed }: Allowed,
 ): Promise<string> => {
-  const client = await clients.get(request.clientId);
-  if (client === null) throw noSuchClient();
+  const client = await clientOf(clients, request);
   const ids = seededIds(seed);
   const expiresAt = new Date(answer.at.getTime() + lifetimes.codeMs);
   const grant = newGrant({ owner: account, client, scopes: answer.scopes }, { id: ids.uuid(), at: answer.at, expiresAt });
   const { redirectUri, challenge } = request;
   const code = issueCode(grant, { random: ids.bytes(TOKEN_BYTES), redirectUri, challenge });
   // A grant whose code was used may have ended: it must not come back.
-  if (expiresAt <= clock.now() || (await refreshTokens.issuedFor(code.stored.hash)) !== null) throw over();
+  const isUsed = async () => (await refreshTokens.issuedFor(code.stored.hash)) !== null;
+  if (expiresAt <= clock.now() || (await isUsed())) throw over();
   if (!(await clients.noteAuthorized(client.id, answer.at))) throw noSuchClient();
-  await grants.insert(grant);
+  if ((await grants.insert(grant)) && (await isUsed())) {
+    await grants.end(grant.id);
+    throw over();
+  }
   await codes.insert(code.stored);
   return code.token;
 };

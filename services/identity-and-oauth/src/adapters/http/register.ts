@@ -24,7 +24,7 @@ const judgedLater = (type: 'string' | 'array', description: string) =>
 const METADATA_FIELDS = {
   redirect_uris: judgedLater(
     'array',
-    '1 to 10 absolute URIs: https, http for localhost, 127.0.0.1 and [::1] (any port matches), or a scheme of the app',
+    '1 to 10 absolute URIs: https, http for localhost, 127.0.0.1 and [::1] (any port matches, the three do not match each other), or a scheme of the app',
   ),
   client_name: judgedLater('string', '1 to 80 printable characters; the consent page shows it'),
   token_endpoint_auth_method: judgedLater('string', '`none` for public clients, `client_secret_basic` (default) or `client_secret_post`'),

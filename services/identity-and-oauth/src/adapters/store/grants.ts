@@ -36,9 +36,7 @@ export const openGrants = (open: OpenCollection): GrantStores => {
   return {
     grants: {
       ...readsById(grants, grantOf),
-      insert: async ({ id, ...grant }) => {
-        await grants.insert({ ...grant, _id: id });
-      },
+      insert: ({ id, ...grant }) => grants.insert({ ...grant, _id: id }),
       ofAccount: async (accountId) => (await grants.find({ accountId }, { sort: { createdAt: -1 } })).map(grantOf),
       ofAccountByClient: async (accountId, { after, limit }) => {
         const further = after === null ? {} : { clientId: { $gt: after } };
