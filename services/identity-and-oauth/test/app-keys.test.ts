@@ -88,6 +88,18 @@ describe('a new key', () => {
     expect(await keyNames()).toEqual(['ci', 'first']);
   });
 
+  it('is made once by one form that two replicas get at the same time', async () => {
+    const other = await startIdentity({ database: identity.database, clock: identity.clock });
+    const form = await newKeyForm();
+    const pages = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => browserOf(n % 2 ? identity : other, ada.session).send(form, { name: 'race' })),
+    );
+    expect(pages.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(409)]);
+    const keys = pages.map(keyIn).filter((key) => key !== '');
+    expect([keys.length, await me(keys[0] ?? ''), await keyNames()]).toEqual([1, 200, ['race', 'first']]);
+    await other.stop();
+  });
+
   it.each([
     ['', 400, 'The name must have 1 to 100 characters.'],
     ['   ', 400, 'The name must have 1 to 100 characters.'],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Browser, browserOf, markupFaults, type ShownForm, type ShownPage } from './browser.ts';
+import { type Browser, browserOf, markupFaults, onlyForm, type ShownForm, type ShownPage } from './browser.ts';
 import { type Person, startIdentity, type TestIdentity } from './identity.ts';
 
 const PATH = '/app/sessions';
@@ -30,6 +30,11 @@ describe('the first page', () => {
     expect(page.text).toContain('You are signed in as Ada (ada-');
     for (const path of ['/app/api-keys', '/app/connected-apps', PATH]) expect(page.html).toContain(`<a href="${path}">`);
     expect(markupFaults(page.html)).toEqual([]);
+  });
+
+  it('signs this browser out', async () => {
+    const done = await browser.send(onlyForm(await browser.get('/app/'), PATH));
+    expect([done.status, done.location, await isLive(ada.session)]).toEqual([303, '/app/sign-in', false]);
   });
 
   it('knows an account without a name, and escapes one', async () => {

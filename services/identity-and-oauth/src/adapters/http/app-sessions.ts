@@ -29,7 +29,8 @@ const showHome = (signedIn: Guard<SignedIn>) =>
       guard: signedIn,
       answers: { 200: html },
     },
-    ({ account }) => Promise.resolve(homePage(account)),
+    ({ account, sessionId, sessionToken }) =>
+      Promise.resolve(homePage(account, { session: sessionId, token: formToken(sessionToken, aboutSigningOut(sessionId)) })),
   );
 
 const showSessions = (app: App, signedIn: Guard<SignedIn>) =>

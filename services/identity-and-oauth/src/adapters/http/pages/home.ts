@@ -1,8 +1,9 @@
 import { type Markup, markup } from '@bubbles/http/routes/markup.ts';
 import type { Account } from '../../../domain/account.ts';
-import { appPage } from './app-page.ts';
+import { appPage, hidden } from './app-page.ts';
 
-export const homePage = ({ name, email }: Account): Markup =>
+/** `signOut` are the fields of the form that ends this session. */
+export const homePage = ({ name, email }: Account, signOut: Readonly<Record<string, string>>): Markup =>
   appPage({
     at: '/app/',
     title: 'Your account',
@@ -11,5 +12,6 @@ export const homePage = ({ name, email }: Account): Markup =>
 <li><a href="/app/api-keys">API keys</a>: personal access tokens for scripts and servers</li>
 <li><a href="/app/connected-apps">Connected apps</a>: what you have allowed to which app</li>
 <li><a href="/app/sessions">Sessions</a>: where you are signed in</li>
-</ul>`,
+</ul>
+<form method="post" action="/app/sessions">${hidden(signOut)}<button class="plain">Sign out</button></form>`,
   });
