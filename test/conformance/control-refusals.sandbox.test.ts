@@ -28,6 +28,7 @@ describe('what is refused', () => {
   it.each<readonly [string, Fields, string]>([
     ['POST /users', { email: 1 }, 'email'],
     ['POST /users', { email: 'bad' }, 'email: must be an e-mail address'],
+    ['POST /users', { email: 'ADA@example.com' }, 'email: another account has this address'],
     ['PATCH /users/ada', { email: 'ada@' }, 'email: must be an e-mail address'],
     ['POST /users', { name: 'a\u0000' }, 'name'],
     ['POST /users/ada/state', { state: 'gone' }, 'state'],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { send } from './support/client.ts';
 import { openWorld } from './support/open-world.ts';
-import type { World } from './support/world.ts';
+import { freshAddress, type World } from './support/world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -13,10 +13,11 @@ const teamsOf = async (as: string) => (await send(world.baseUrl, '/v1/teams', { 
 
 describe('section 4, account and teams', () => {
   it('[ME-01] [GEN-04] [AUTH-09] the caller reads themself, every field present', async () => {
-    const person = await world.user({ name: 'Ida', email: 'ida@example.com', picture_url: 'https://media.example.com/ida.png' });
+    const email = freshAddress('ida');
+    const person = await world.user({ name: 'Ida', email, picture_url: 'https://media.example.com/ida.png' });
     const answer = await send(world.baseUrl, '/v1/me', { as: person.pat });
     expect(answer.status).toBe(200);
-    expect(answer.json).toEqual({ id: person.id, name: 'Ida', email: 'ida@example.com', picture_url: 'https://media.example.com/ida.png' });
+    expect(answer.json).toEqual({ id: person.id, name: 'Ida', email, picture_url: 'https://media.example.com/ida.png' });
   });
 
   it('[ME-01] [GEN-04] unset values are null', async () => {

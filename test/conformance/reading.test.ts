@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { send, walk } from './support/client.ts';
 import { openWorld } from './support/open-world.ts';
 import { shapeFaults } from './support/shape.ts';
-import type { Person, World } from './support/world.ts';
+import { freshAddress, type Person, type World } from './support/world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -163,16 +163,17 @@ describe('section 4, comments', () => {
 
 describe('section 2, names', () => {
   it('[LIST-10] [SRCH-02] a person who is renamed is renamed on every read', async () => {
-    const person = await world.user({ name: 'Kasimir', email: 'k@old.example' });
+    const [before, after] = [freshAddress('k', 'old.example'), freshAddress('l', 'new.example')];
+    const person = await world.user({ name: 'Kasimir', email: before });
     const { id } = await recordingOf(person, {
       title: 'A thing',
       summary: null,
       segments: [segment({ id: person.id, name: 'Kasimir' }, 'Hi.', 0)],
     });
     await world.comment(id, { author_id: person.id, body: 'x' });
-    await world.changeUser(person.id, { name: 'Leopoldine', email: 'l@new.example' });
+    await world.changeUser(person.id, { name: 'Leopoldine', email: after });
     const bubble = (await get(`/v1/bubbles/${id}`, person)).json;
-    const renamed = { id: person.id, name: 'Leopoldine', email: 'l@new.example' };
+    const renamed = { id: person.id, name: 'Leopoldine', email: after };
     expect([bubble.author, bubble.participants]).toEqual([renamed, [renamed]]);
     expect((await get(`/v1/bubbles/${id}/transcript`, person)).json.segments[0].speaker.name).toBe('Leopoldine');
     expect((await get(`/v1/bubbles/${id}/transcript?format=text`, person)).json.text).toBe('Leopoldine: Hi.');

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 /** A person of the scene, with both credentials. */
 export interface Person {
   readonly id: string;
@@ -59,3 +60,6 @@ export interface World {
   mails(to: string): Promise<readonly SentMail[]>;
   close(): Promise<void>;
 }
+
+/** Nobody has it yet: an address belongs to one account, and a stack keeps its people from run to run. */
+export const freshAddress = (name: string, domain = 'acme.example'): string => `${name}-${randomUUID()}@${domain}`;
