@@ -8,12 +8,15 @@ import { expecting } from '../expecting.ts';
 import { calledBy, pactBetween, tokensOf } from '../pacts.ts';
 
 const HASH = 'b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c';
+const JWT = 'eyJhbGciOiJFUzI1NiJ9.eyJnaWQiOiJncmFudC0xIn0.c2lnbmF0dXJl';
 const budget = { limit: 120, remaining: 119, reset_seconds: 60 };
 
 interface Interaction {
   readonly state: string;
   readonly question: string;
   readonly accepts: CredentialCheck['accepts'];
+  /** An access token; null for an opaque one. */
+  readonly jwt?: string;
   readonly counting?: Pick<CredentialCheck, 'uncounted' | 'counted_elsewhere'>;
   readonly answer: CheckResult;
 }
@@ -69,6 +72,27 @@ const INTERACTIONS: readonly Interaction[] = [
     accepts: ['pat', 'oauth'],
     answer: { h: HASH, outcome: 'refused', type: 'account_deleted' },
   },
+  {
+    state: 'an access token is live',
+    question: 'a check of a live access token',
+    accepts: ['pat', 'oauth'],
+    jwt: JWT,
+    answer: { h: HASH, outcome: 'allowed', assertion: 'header.claims.signature', ...budget },
+  },
+  {
+    state: 'the grant of an access token has ended',
+    question: 'a check of an access token whose grant has ended',
+    accepts: ['pat', 'oauth'],
+    jwt: JWT,
+    answer: { h: HASH, outcome: 'refused', type: 'unauthorized' },
+  },
+  {
+    state: 'the account of an access token is closed',
+    question: 'a check of an access token of a closed account',
+    accepts: ['pat', 'oauth'],
+    jwt: JWT,
+    answer: { h: HASH, outcome: 'refused', type: 'account_deleted' },
+  },
 ];
 
 /** A refusal is one of the words exactly: another one would be another answer to the client. */
@@ -80,7 +104,7 @@ describe('the gateway asks identity about credentials', () => {
   const open: (IdentityChecks | Address)[] = [];
   afterEach(() => Promise.all(open.splice(0).map((one) => one.close())));
 
-  it.each(INTERACTIONS)('[AUTH-05] $question, when $state', async ({ state, question, accepts, counting = {}, answer }) => {
+  it.each(INTERACTIONS)('[AUTH-05] $question, when $state', async ({ state, question, accepts, jwt = null, counting = {}, answer }) => {
     const { body, rules } = expecting(ChecksResponse, { answers: [answer] });
     const answered = rules.filter(({ path }) => answer.outcome !== 'refused' || path !== '$.answers[*].type');
     await pact
@@ -90,7 +114,15 @@ describe('the gateway asks identity about credentials', () => {
       .withRequest('POST', '/internal/v1/checks', (request) => {
         request.headers(calledBy('gateway'));
         request.jsonBody({
-          checks: [{ h: Matchers.fromProviderState('hash', HASH), jwt: null, aud: 'bubbles-query', accepts, ...counting }],
+          checks: [
+            {
+              h: Matchers.fromProviderState('hash', HASH),
+              jwt: jwt && Matchers.fromProviderState('jwt', jwt),
+              aud: 'bubbles-query',
+              accepts,
+              ...counting,
+            },
+          ],
         });
       })
       .willRespondWith(200, (response) => {
@@ -105,9 +137,7 @@ describe('the gateway asks identity about credentials', () => {
         });
         const address = new Address(url, systemClock(), POOL_LIMITS);
         open.push(checks, address);
-        expect(await checks.check({ h: HASH, jwt: null, aud: 'bubbles-query', accepts, ...counting }, 'somebody', [address])).toEqual(
-          answer,
-        );
+        expect(await checks.check({ h: HASH, jwt, aud: 'bubbles-query', accepts, ...counting }, 'somebody', [address])).toEqual(answer);
       });
   });
 });

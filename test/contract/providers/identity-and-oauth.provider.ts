@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { CloudEvent } from '@bubbles/bus/bus.ts';
-import { CreatedAccount } from '@bubbles/contracts/internal/identity.ts';
+import { AdminClient, CreatedAccount, IssuedGrant } from '@bubbles/contracts/internal/identity.ts';
 import { identityAndOauth } from '@bubbles/identity-and-oauth/service.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { asService } from '@bubbles/testing/http.ts';
@@ -49,6 +49,15 @@ describe('identity-and-oauth', () => {
     return { id: account.user_id, session: session.session_token, keyId: key.id, hash: hashOf(key.token) };
   };
 
+  const anAccessToken = async () => {
+    const { id } = await anAccount();
+    const client = AdminClient.parse(
+      await admin('clients', { client_name: 'Notes', redirect_uris: ['https://notes.example.com/callback'] }),
+    );
+    const { access_token: jwt, grant } = IssuedGrant.parse(await admin(`accounts/${id}/grants`, { client_id: client.client_id }));
+    return { id, grantId: grant.id, token: { hash: hashOf(jwt), jwt } };
+  };
+
   const stateHandlers = {
     'an API key is active': async () => ({ hash: (await anAccount()).hash }),
     'a token is unknown': () => Promise.resolve({ hash: hashOf('a token that nobody issued') }),
@@ -70,6 +79,17 @@ describe('identity-and-oauth', () => {
       const { id, hash } = await anAccount();
       await admin(`accounts/${id}/state`, { state: 'disabled' }, 'PUT');
       return { hash };
+    },
+    'an access token is live': async () => (await anAccessToken()).token,
+    'the grant of an access token has ended': async () => {
+      const { grantId, token } = await anAccessToken();
+      await admin(`grants/${grantId}`, undefined, 'DELETE');
+      return token;
+    },
+    'the account of an access token is closed': async () => {
+      const { id, token } = await anAccessToken();
+      await admin(`accounts/${id}/state`, { state: 'disabled' }, 'PUT');
+      return token;
     },
     'an account': async () => ({ user_id: (await anAccount()).id }),
     'a member of a team with a channel': async () => {
