@@ -65,7 +65,18 @@ export const ENDPOINTS: ByService = {
       refusals: [400, 413, 429],
       errorFormat: 'rfc6749',
     },
-    { method: 'GET', path: '/oauth/authorize', auth: 'none', status: 303, refusals: [400, 429], errorFormat: 'page' },
+    {
+      method: 'GET',
+      path: '/oauth/authorize',
+      auth: 'none',
+      query: [
+        ...['response_type', 'client_id', 'redirect_uri', 'code_challenge', 'code_challenge_method'],
+        ...['scope', 'state', 'resource'],
+      ],
+      status: 303,
+      refusals: [400, 429],
+      errorFormat: 'page',
+    },
     {
       method: 'POST',
       path: '/oauth/token',

@@ -9,7 +9,7 @@ import type { Person, World } from '../conformance/support/world.ts';
 import { type Exchanged, exchanger } from './exchange.ts';
 import { isJson, type Json, schemaFaultsIn } from './json-schema.ts';
 import { type Operation, operationsOf } from './operations.ts';
-import { type FuzzRequest, type Pool, requestsOf } from './requests.ts';
+import { CALLBACK, type FuzzRequest, type Pool, requestsOf } from './requests.ts';
 
 /** The long run is `FUZZ_RUNS=10000`, the same run again `FUZZ_SEED=<seed that was shown>`. */
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 1500);
@@ -106,7 +106,7 @@ async function peopled(): Promise<Pool> {
 }
 
 async function registered(): Promise<string> {
-  const body = { redirect_uris: ['https://client.test/callback'], token_endpoint_auth_method: 'none' };
+  const body = { redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' };
   return (await send(sandbox.url, '/oauth/register', { method: 'POST', body })).json.client_id;
 }
 

@@ -3,6 +3,7 @@ import { isJson, type Json, resolve } from './json-schema.ts';
 export interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
   readonly schema: Json;
 }
 
@@ -50,7 +51,12 @@ function parametersOf(operation: Json): Parameter[] {
   return (Array.isArray(list) ? list : []).filter(isJson).map((parameter) => {
     const place = PLACES.find((one) => one === parameter['in']);
     if (place === undefined) throw new TypeError(`a parameter in ${String(parameter['in'])}`);
-    return { name: String(parameter['name']), schema: jsonAt(parameter, 'schema') ?? {}, in: place };
+    return {
+      name: String(parameter['name']),
+      required: parameter['required'] === true,
+      schema: jsonAt(parameter, 'schema') ?? {},
+      in: place,
+    };
   });
 }
 

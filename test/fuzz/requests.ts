@@ -76,14 +76,19 @@ const instants = (max: Date) => fc.date({ noInvalidDate: true, min: new Date(0),
 /** Most lie in the past. */
 const INSTANT = fc.oneof({ weight: 3, arbitrary: instants(new Date()) }, instants(new Date('2100-01-01')));
 
+/** Of the clients in the pool. */
+export const CALLBACK = 'https://client.test/callback';
+
 function fittingText(name: string, pool: Pool): fc.Arbitrary<string> {
   if (name === 'url') return fc.constantFrom(pool.receiver, `${pool.receiver}?x=1`, 'http://10.0.0.1/', 'ftp://a.example/');
   if (name === 'team_id') return pooled(pool.ids.teams);
   if (name === 'space_id') return pooled(pool.ids.channels);
   if (name === 'cursor') return pooled(pool.cursors);
   if (name === 'client_id') return pooled(pool.clients);
-  if (name === 'redirect_uris')
-    return fc.constantFrom('https://client.test/callback', 'http://127.0.0.1:7000/', 'cursor://a/b', 'http://a.test/');
+  if (name === 'redirect_uri') return fc.constant(CALLBACK);
+  if (name === 'code_challenge') return fc.constant('E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM');
+  if (name === 'scope') return fc.constantFrom('bubbles:read', 'bubbles:read meetings:join', 'all');
+  if (name === 'redirect_uris') return fc.constantFrom(CALLBACK, 'http://127.0.0.1:7000/', 'cursor://a/b', 'http://a.test/');
   if (name === 'grant_type') return fc.constantFrom('refresh_token', 'authorization_code', 'password');
   if (name === 'token_endpoint_auth_method') return fc.constantFrom('none', 'client_secret_basic', 'x');
   return fc.constantFrom('a', 'product', 'meeting notes', 'Grüße 🎈', 'x'.repeat(100));
@@ -94,7 +99,7 @@ const aboutHalf = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.
 function queryOf(document: Json, parameters: readonly Parameter[], pool: Pool): fc.Arbitrary<string> {
   const known = parameters
     .filter((parameter) => parameter.in === 'query')
-    .map(({ name, schema }) => {
+    .map(({ name, schema, required }) => {
       const good = fitting(document, schema, pool, name).map((value) => encodeURIComponent(String(value)));
       const value = fc.oneof(
         { weight: 7, arbitrary: good },
@@ -102,9 +107,7 @@ function queryOf(document: Json, parameters: readonly Parameter[], pool: Pool): 
         { weight: 1, arbitrary: hostileText.map(rawText) },
       );
       const pair = value.map((text) => `${name}=${text}`);
-      return schema['default'] === undefined && name === 'q'
-        ? fc.oneof({ weight: 9, arbitrary: pair }, fc.constant(null))
-        : aboutHalf(pair);
+      return required ? fc.oneof({ weight: 9, arbitrary: pair }, fc.constant(null)) : aboutHalf(pair);
     });
   const stray = fc.oneof(
     { weight: 6, arbitrary: fc.constant(null) },

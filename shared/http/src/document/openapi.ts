@@ -82,7 +82,7 @@ const IDEMPOTENCY_PARAMETER = {
 const parametersOf = ({ params, query, headers, idempotent }: AnySpec, schemas: SchemaDocument): JsonObject => {
   const parameters = [
     ...(params ? parametersIn('path', schemas.schemaOf(params, 'input')) : []),
-    ...(query && !('kind' in query) ? parametersIn('query', schemas.schemaOf(query, 'input')) : []),
+    ...(query ? parametersIn('query', schemas.schemaOf('kind' in query ? query.described : query, 'input')) : []),
     ...(headers ? parametersIn('header', schemas.schemaOf(headers, 'input')) : []),
     ...(idempotent ? [IDEMPOTENCY_PARAMETER] : []),
   ];

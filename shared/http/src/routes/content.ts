@@ -107,12 +107,15 @@ export const mediaTypesOf = (body: BodyKind): readonly string[] => {
   return [body.kind === 'json' ? 'application/json' : 'application/x-www-form-urlencoded'];
 };
 
-/** Of a query: every parameter with all its values, for a handler that judges repeated, empty and unknown ones itself. */
-export const everyParameter: QueryKind<ReadonlyMap<string, readonly string[]>> = { kind: 'every parameter' };
+/** Of a query: every parameter with all its values, for a handler that judges them itself. The document describes it by the schema, which refuses nothing. */
+export const everyParameter = (described: ZodType): QueryKind<ReadonlyMap<string, readonly string[]>> => ({
+  kind: 'every parameter',
+  described,
+});
 
-/** Reads a query without a schema. */
 export interface QueryKind<Q = unknown> {
   readonly kind: 'every parameter';
+  readonly described: ZodType;
   /** Never set: it only carries the type `Q`. */
   readonly read?: Q;
 }

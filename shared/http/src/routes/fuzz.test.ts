@@ -116,7 +116,7 @@ describe('nonsense in a form or a query of a page', () => {
             method: 'GET',
             path: '/query',
             operationId: 'takeQuery',
-            query: everyParameter,
+            query: everyParameter(z.object({})),
             errorFormat: 'page',
             answers: { 200: html },
           },

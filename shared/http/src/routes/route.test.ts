@@ -112,7 +112,9 @@ describe('what a handler may ask for', () => {
   });
 
   it('is every parameter of the query, however often each is there', async () => {
-    const http = await serve(route({ ...get, query: everyParameter }, ({ query }) => Promise.resolve([...query])));
+    const http = await serve(
+      route({ ...get, query: everyParameter(z.object({ a: z.literal('x') })) }, ({ query }) => Promise.resolve([...query])),
+    );
     const ask = async (query: string) => (await http.fetch(`/things${query}`)).json();
     expect(await ask('?a=1&b=&a=%C3%A9+2&c')).toEqual([
       ['a', ['1', 'é 2']],
@@ -177,6 +179,16 @@ describe('the document of a route', () => {
       303: { headers: { Location: { schema: { type: 'string' } }, 'Set-Cookie': { description: '`session`: Who is signed in.' } } },
     });
     expect(responses['303']).not.toHaveProperty('content');
+  });
+
+  it('has the parameters of a query that its handler judges', () => {
+    const query = everyParameter(z.object({ a: z.literal('x').meta({ description: 'One.' }), b: z.string().optional() }));
+    expect(operationOf(route({ ...post, query, answers: { 204: empty } }, () => Promise.resolve()))).toMatchObject({
+      parameters: [
+        { name: 'a', in: 'query', required: true, description: 'One.', schema: { const: 'x' } },
+        { name: 'b', in: 'query', required: false },
+      ],
+    });
   });
 
   it('has its headers, the form of its refusals and its marks for the gateway', () => {

@@ -16,6 +16,18 @@ type CookieName = keyof typeof COOKIES;
 
 const pathOf = (requestId: string): string => `/oauth/interaction/${requestId}`;
 
+/** RFC 6749, 4.1.1, with RFC 7636 and RFC 8707. */
+const AuthorizationRequest = z.object({
+  response_type: z.literal('code'),
+  client_id: z.string(),
+  redirect_uri: z.string().meta({ description: 'One that the client has registered, character by character; on loopback any port' }),
+  code_challenge: z.string().meta({ description: 'Base64url of the SHA-256 of the code verifier (RFC 7636)' }),
+  code_challenge_method: z.literal('S256'),
+  scope: z.string().optional().meta({ description: 'With blanks between the scopes; without it all that the client may ask for' }),
+  state: z.string().optional().meta({ description: 'Comes back to the app as it was sent' }),
+  resource: z.string().optional().meta({ description: 'The base URL of this API (RFC 8707), also with `/v1` or `/mcp`' }),
+});
+
 const authorize = (app: App, { secure, cookieName }: { readonly secure: boolean; readonly cookieName: CookieName }) =>
   route(
     {
@@ -24,10 +36,10 @@ const authorize = (app: App, { secure, cookieName }: { readonly secure: boolean;
       operationId: 'authorizeOAuthClient',
       summary: 'Ask the user for consent (RFC 6749, 4.1)',
       description:
-        'For browsers. Takes `response_type` (`code`), `client_id`, `redirect_uri`, `code_challenge`, `code_challenge_method` (`S256`), and as a choice `scope`, `state` and `resource`. The user signs in or up and allows or denies; the browser then goes to the redirect URI with `code` or `error`, and with `state` and `iss`. When client or redirect URI is not known the answer is a page.',
+        'For browsers. The user signs in or up and allows or denies; the browser then goes to the redirect URI with `code` or `error`, and with `state` and `iss`. When client or redirect URI is not known the answer is a page.',
       tag: 'OAuth',
       guard: anyone,
-      query: everyParameter,
+      query: everyParameter(AuthorizationRequest),
       answers: {
         303: withDetails(redirect, { description: 'On to the consent page, or back to the app with an error.', cookies: COOKIES }),
       },
