@@ -34,6 +34,8 @@ export interface AccountStore {
 /** Which account an address belongs to: one at most. An account has an address when both its profile and this store say so. */
 export interface AddressStore {
   get(address: string): Promise<TakenAddress | null>;
+  /** One indexed read. */
+  getEach(addresses: readonly string[]): Promise<ReadonlyMap<string, TakenAddress>>;
   /** False when the address is taken. */
   insert(taken: TakenAddress): Promise<boolean>;
   /** One conditional write; false when it was changed since it was read. */

@@ -146,7 +146,7 @@ const jobs = (app: App, { mailedCodes, throttle }: ReturnType<typeof openStores>
   { name: 'rotate-assertion-keys', cron: '17 * * * *', run: app.rotateAssertionKeys },
   { name: 'rotate-access-token-keys', cron: '27 * * * *', run: app.rotateAccessTokenKeys },
   { name: 'sweep-sessions', cron: '43 3 * * *', run: app.sweepSessions },
-  { name: 'take-earlier-addresses', cron: '23 3 * * *', run: app.takeEarlierAddresses },
+  { name: 'take-earlier-addresses', cron: '23 * * * *', run: app.takeEarlierAddresses },
   { name: 'sweep-revoked-keys', cron: '53 3 * * *', run: app.sweepRevokedKeys },
   { name: 'sweep-authorization-requests', cron: '7 * * * *', run: app.sweepAuthorizationRequests },
   { name: 'sweep-clients', cron: '13 4 * * *', run: app.sweepClients },

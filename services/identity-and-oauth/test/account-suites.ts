@@ -83,6 +83,9 @@ export const describeAddressStore = (make: Make) =>
       expect(inserted.filter(Boolean)).toHaveLength(1);
       expect(await addresses.get(taken.address)).toEqual({ ...taken, accountId: ids[inserted.indexOf(true)] });
       expect(await addresses.get('nobody@acme.test')).toBeNull();
+      const each = await addresses.getEach([taken.address, 'nobody@acme.test']);
+      expect([...each.keys()]).toEqual([taken.address]);
+      expect(await addresses.getEach([])).toEqual(new Map());
     });
 
     it('gives it to another account once, and only when nothing has changed since it was read', async () => {

@@ -1,4 +1,5 @@
 import { systemIds } from '@bubbles/kernel/ids.ts';
+import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
 import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -85,6 +86,86 @@ describe('who an address belongs to', () => {
     await identity.clock.advance(MINUTE_MS);
     for (const other of [ADA, 'b@acme.test', 'c@acme.test'])
       expect([other, (await create(other)).status]).toEqual([other, other === email ? 409 : 201]);
+  });
+});
+
+describe('a process that stands still between taking an address and writing the profile', () => {
+  /** The same data, seen by a process whose next write of an account waits. */
+  const stalled = (database: Database) => {
+    const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const wait = async () => {
+      reach();
+      await released;
+    };
+    const stalling = <T extends Doc>(collection: Collection<T>): Collection<T> => ({
+      ...collection,
+      insert: async (doc) => {
+        await wait();
+        return collection.insert(doc);
+      },
+      updateOne: async (...args) => {
+        await wait();
+        return collection.updateOne(...args);
+      },
+    });
+    const seen: Database = {
+      ...database,
+      collection: <T extends Doc>(name: string) => {
+        const collection = database.collection<T>(name);
+        return name === 'accounts' ? stalling(collection) : collection;
+      },
+    };
+    return { seen, reached, release };
+  };
+  const beside = async () => {
+    const { seen, reached, release } = stalled(identity.database);
+    return { reached, release, slow: await startIdentity({ database: seen, clock: identity.clock }) };
+  };
+
+  it('for less than a minute keeps the address', async () => {
+    const { slow, reached, release } = await beside();
+    const making = slow.admin('POST', 'accounts', { name: 'Ada', email: ADA, picture_url: null, key_name: null });
+    await reached;
+    await identity.clock.advance(MINUTE_MS - 1);
+    expect((await create(ADA)).status).toBe(409);
+    release();
+    expect((await making).status).toBe(201);
+    expect(await idsAt(ADA)).toEqual([(await making).body.account.user_id]);
+    await slow.stop();
+  });
+
+  it('for longer loses it to another account, and takes back what it wrote', async () => {
+    const { slow, reached, release } = await beside();
+    const making = slow.admin('POST', 'accounts', { name: 'Ada', email: ADA, picture_url: null, key_name: null });
+    await reached;
+    await identity.clock.advance(MINUTE_MS);
+    const { body } = await create(ADA);
+    release();
+    expect((await making).status).toBe(409);
+    expect(await idsAt(ADA)).toEqual([body.account.user_id]);
+    const profiles = (await identity.admin('GET', 'accounts')).body.accounts.map(({ state, email }: Record<string, unknown>) => [
+      state,
+      email,
+    ]);
+    expect(profiles.toSorted()).toEqual([
+      ['active', ADA],
+      ['deleted', null],
+    ]);
+    await slow.stop();
+  });
+
+  it('for longer while it changes a profile leaves that with the address it had', async () => {
+    const { id } = await identity.person({ email: 'old@acme.test' });
+    const { slow, reached, release } = await beside();
+    const changing = slow.admin('PATCH', `accounts/${id}`, { email: ADA });
+    await reached;
+    await identity.clock.advance(MINUTE_MS);
+    const { body } = await create(ADA);
+    release();
+    expect((await changing).status).toBe(409);
+    expect([await idsAt(ADA), await idsAt('old@acme.test')]).toEqual([[body.account.user_id], [id]]);
+    await slow.stop();
   });
 });
 

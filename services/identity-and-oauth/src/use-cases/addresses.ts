@@ -85,16 +85,24 @@ export const takeEarlierAddresses = (ports: AddressPorts) => async (): Promise<v
   let after: string | null = null;
   do {
     const page: Account[] = await accounts.page({ after, limit: ACCOUNTS_PER_PAGE });
-    for (const account of page) await takeEarlierAddress(ports, account);
+    await takeEarlierOnes(ports, page);
     after = page.at(-1)?.id ?? null;
   } while (after !== null);
   await addresses.markComplete(clock.now());
 };
 
-const takeEarlierAddress = async ({ accounts, addresses, clock, log }: AddressPorts, account: Account): Promise<void> => {
-  const address = addressOf(account);
+const takeEarlierOnes = async (ports: AddressPorts, page: readonly Account[]): Promise<void> => {
+  const wanted = page.map((account) => ({ account, address: addressOf(account) })).filter(hasAddress);
+  const known = await ports.addresses.getEach(wanted.map(({ address }) => address));
+  for (const { account, address } of wanted)
+    if (known.get(address)?.accountId !== account.id) await takeEarlierAddress(ports, account, address);
+};
+
+const hasAddress = <T extends { readonly address: string | null }>(one: T): one is T & { readonly address: string } => one.address !== null;
+
+const takeEarlierAddress = async ({ accounts, addresses, clock, log }: AddressPorts, account: Account, address: string): Promise<void> => {
   const takenAt = clock.now();
-  if (address === null || (await addresses.insert({ address, accountId: account.id, takenAt, version: 1 }))) return;
+  if (await addresses.insert({ address, accountId: account.id, takenAt, version: 1 })) return;
   const taken = await addresses.get(address);
   if (taken === null || taken.accountId === account.id) return;
   const owner = await accounts.get(taken.accountId);

@@ -5,6 +5,8 @@ import type { AddressStore } from '../../ports.ts';
 /** At most one account an address: its insert under the address decides. */
 type AddressDoc = Omit<TakenAddress, 'address'> & { readonly _id: string };
 
+const takenOf = ({ _id, ...taken }: AddressDoc): TakenAddress => ({ ...taken, address: _id });
+
 interface FillingDoc {
   readonly _id: string;
   readonly doneAt: Date;
@@ -17,9 +19,11 @@ export const openAddresses = (open: OpenCollection): AddressStore => {
   return {
     get: async (address) => {
       const doc = await addresses.findOne({ _id: address });
-      if (!doc) return null;
-      const { _id, ...taken } = doc;
-      return { ...taken, address: _id };
+      return doc && takenOf(doc);
+    },
+    getEach: async (wanted) => {
+      const docs = await addresses.find({ _id: { $in: [...wanted] } });
+      return new Map(docs.map((doc) => [doc._id, takenOf(doc)]));
     },
     insert: ({ address, ...taken }) => addresses.insert({ ...taken, _id: address }),
     replace: async ({ address, accountId, version }, next) =>
