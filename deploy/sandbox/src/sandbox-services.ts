@@ -6,6 +6,7 @@ import { OPERATOR } from '@bubbles/contracts/services.ts';
 import type { Infra, ServiceDefinition, SettleScope } from '@bubbles/host/service.ts';
 import { type LocalMachine, localEnvironment, secretsOf } from '@bubbles/host/variables.ts';
 import { createInternalClient } from '@bubbles/http/client/internal-client.ts';
+import { type HeldPort, holdPort } from '@bubbles/http/wire/listen.ts';
 import type { Environment } from '@bubbles/kernel/config.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
@@ -15,7 +16,7 @@ import { type Actions, actions } from './control/actions.ts';
 import { identityAdmin } from './control/identity-http.ts';
 import type { ServiceState } from './control/routes.ts';
 import { type Pipeline, startPipeline } from './pipeline/pipeline.ts';
-import { type ServiceSlot, serviceSlot } from './service-slot.ts';
+import { LOOPBACK, type ServiceSlot, serviceSlot } from './service-slot.ts';
 import type { Settings } from './settings.ts';
 import type { CountedBus, Outboxes, Settle } from './settle.ts';
 import { seedWorld, type World } from './world.ts';
@@ -85,23 +86,40 @@ async function openMachine({ definitions, keys, publicBaseUrl, settings }: Sandb
   };
 }
 
+/** Each has its address before the first one starts: they ask each other in a ring. */
+async function holdPorts(definitions: readonly ServiceDefinition[], ports: Ports): Promise<readonly HeldPort[]> {
+  const held: HeldPort[] = [];
+  for (const { name } of definitions) {
+    if (ports.has(name)) continue;
+    const one = await holdPort({ host: LOOPBACK, port: 0 });
+    held.push(one);
+    ports.set(name, one.port);
+  }
+  return held;
+}
+
 async function openSlots(options: SandboxServicesOptions, ports: Ports): Promise<ReadonlyMap<string, ServiceSlot>> {
   const { definitions, events, bus, infra, logOf, outboxes, store, environment } = options;
   const slots = new Map<string, ServiceSlot>();
-  const machine = { ...(await openMachine(options)), urls: (name: string) => slots.get(name)?.url ?? '' };
-  for (const definition of definitions) {
-    const { name } = definition;
-    const slot = serviceSlot({
-      definition,
-      environment: localEnvironment(definition, machine, environment),
-      events,
-      port: ports.get(name) ?? 0,
-      bus,
-      infra: { ...infra, log: logOf(name), database: outboxes.watched(name, store.database(name)) },
-    });
-    slots.set(name, slot);
-    await slot.start();
-    ports.set(name, slot.port);
+  const portOf = (name: string): number => ports.get(name) ?? 0;
+  const machine = { ...(await openMachine(options)), urls: (name: string) => `http://${LOOPBACK}:${portOf(name)}` };
+  const held = await holdPorts(definitions, ports);
+  try {
+    for (const definition of definitions) {
+      const { name } = definition;
+      const slot = serviceSlot({
+        definition,
+        environment: localEnvironment(definition, machine, environment),
+        events,
+        port: portOf(name),
+        bus,
+        infra: { ...infra, log: logOf(name), database: outboxes.watched(name, store.database(name)) },
+      });
+      slots.set(name, slot);
+      await slot.start();
+    }
+  } finally {
+    for (const { release } of held) release();
   }
   return slots;
 }

@@ -37,7 +37,7 @@ export interface ServiceSlot {
   isDown(): boolean;
 }
 
-const LOOPBACK = '127.0.0.1';
+export const LOOPBACK = '127.0.0.1';
 /** Nobody waits for a request or a receiver that hangs: the store of a service that ends keeps what it had to do. */
 export const SANDBOX_DRAIN: Drain = { noticeMs: 0, deadlineMs: 1500 };
 
