@@ -21,12 +21,23 @@ export const SCOPES = {
 export const CREDENTIAL_KINDS = ['pat', 'oauth', 'session'] as const;
 export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
 
-/** The kinds that a route takes, by its mark `x-gw-auth`. */
+/**
+ * Who calls with what: a credential, or `app`, which is a page of the product that calls for the person who is signed in there. No token is of that kind, so the
+ * gateway never asks for it; identity says it of its own pages alone.
+ */
+const CALLER_KINDS = [...CREDENTIAL_KINDS, 'app'] as const;
+type CallerKind = (typeof CALLER_KINDS)[number];
+
+/** The kinds of credential that a route takes, by its mark `x-gw-auth`. */
 export const ACCEPTED_KINDS = {
   pat: ['pat', 'oauth'],
   session: ['session'],
   'pat+session': ['pat', 'oauth', 'session'],
 } as const satisfies Record<string, readonly CredentialKind[]>;
+
+/** A page may what a personal access token with its scopes may. */
+export const isAccepted = (kind: CallerKind, accepts: readonly CredentialKind[]): boolean =>
+  accepts.includes(kind === 'app' ? 'pat' : kind);
 
 /** The form of a JWT, with its payload as the group. Such a token proves itself by its signature; any other is looked up, and crosses the wire as its hash. */
 export const JWT_FORM = /^eyJ[\w-]*\.([\w-]+)\.[\w-]+$/;
@@ -39,13 +50,13 @@ export interface Caller {
   readonly userId: string;
   /** Of the account: rises when a deleted one is opened again, and what belonged to an earlier life has ended. */
   readonly life: number;
-  /** The key, the session or the OAuth grant. */
+  /** The key, the session or the OAuth grant; of a page the session. */
   readonly credentialId: string;
-  readonly kind: CredentialKind;
+  readonly kind: CallerKind;
   readonly scopes: readonly string[];
 }
 
-/** Scopes limit what an app was granted; a session is the user in person. */
+/** Scopes limit what an app was granted, and what a page does; a session is the user in person. */
 export const hasScope = ({ kind, scopes }: Pick<Caller, 'kind' | 'scopes'>, scope: string): boolean =>
   kind === 'session' || scopes.includes(scope);
 
@@ -53,7 +64,7 @@ export const hasScope = ({ kind, scopes }: Pick<Caller, 'kind' | 'scopes'>, scop
 export const AssertionClaims = z.object({
   sub: z.string(),
   cid: z.string(),
-  kind: z.enum(CREDENTIAL_KINDS),
+  kind: z.enum(CALLER_KINDS),
   scopes: z.array(z.string()),
   /** Absent from identity of an older release. */
   life: z.int().positive().default(1),

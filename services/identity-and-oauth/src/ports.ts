@@ -1,6 +1,6 @@
 import type { OutgoingEvent } from '@bubbles/bus/outgoing.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
-import type { Account, ActiveKey } from './domain/account.ts';
+import type { Account, ActiveKey, VersionedAccount } from './domain/account.ts';
 import type { TakenAddress } from './domain/address.ts';
 import type { AuthorizationRequest, ConsentAnswer } from './domain/authorization.ts';
 import type { Credential, RateDecision } from './domain/credential.ts';
@@ -149,10 +149,20 @@ export interface RateWindows {
   of(credentialId: string, nowMs: number): RateWindow;
 }
 
+/** Who is signed in on a page. */
+export interface PageSession extends VersionedAccount {
+  readonly sessionId: string;
+}
+
 /** What a service believes about who calls. */
 export interface Assertions {
   /** For one service only; the same one again for a while as long as the version of the account stays. */
   issue(credential: Credential, audience: string): Promise<string>;
+  /** For a page that calls the service for who is signed in there, with these scopes and no more. */
+  issueForPage(
+    session: PageSession,
+    { audience, scopes }: { readonly audience: string; readonly scopes: readonly string[] },
+  ): Promise<string>;
 }
 
 /** RFC 8037. */

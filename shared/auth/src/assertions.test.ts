@@ -6,7 +6,7 @@ import { askGuard } from '@bubbles/testing/requests.ts';
 import { describe, expect, it } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { createAssertionAuthenticator, signAssertion } from './assertions.ts';
-import { pat, patOrSession } from './guards.ts';
+import { pat, patOrSession, session } from './guards.ts';
 
 const start = new Date('2026-01-01T00:00:00.000Z');
 const seconds = start.getTime() / 1000;
@@ -55,6 +55,15 @@ describe('the assertion of identity', () => {
     const assertion = await sign('bubbles-query', { ...caller, kind: 'session' });
     expect(await admit(assertion)).toMatchObject({ caller: { kind: 'session' } });
     expect(await admit(assertion, pat(null))).toEqual(UNAUTHORIZED);
+  });
+
+  it('[AUTH-02] of a page of the product is taken where a personal access token is, with its scopes alone', async () => {
+    const { admit } = arranged();
+    const assertion = await sign('bubbles-query', { ...caller, kind: 'app', scopes: ['webhooks:manage'] });
+    expect(await admit(assertion, pat('webhooks:manage'))).toMatchObject({ caller: { kind: 'app' } });
+    expect(await admit(assertion, patOrSession('webhooks:manage'))).toMatchObject({ caller: { kind: 'app' } });
+    expect(await admit(assertion, pat('bubbles:read'))).toMatchObject({ refusal: { kind: 'forbidden' } });
+    expect(await admit(assertion, session)).toEqual(UNAUTHORIZED);
   });
 
   it('[AUTH-01] is the only thing that counts: without one nobody is admitted', async () => {

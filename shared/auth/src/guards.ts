@@ -4,6 +4,7 @@ import {
   CREDENTIAL_REFUSALS,
   type CredentialKind,
   hasScope,
+  isAccepted,
   SECURITY_SCHEMES,
 } from '@bubbles/contracts/access.ts';
 import type { Guard, GuardRequest } from '@bubbles/http/routes/guard.ts';
@@ -96,6 +97,6 @@ const scopeRefusal = (scope: string, { answerWith, publicBaseUrl }: GuardRequest
 export const { pat, session, patOrSession } = userGuards(async (request, accepts, { authenticator }: Pick<AuthPorts, 'authenticator'>) => {
   const [assertion = null, ...others] = request.header('x-internal-assertion');
   const caller = await authenticator.callerOf(others.length > 0 ? null : assertion);
-  if (!accepts.includes(caller.kind)) throw refusal(CREDENTIAL_REFUSALS.unauthorized);
+  if (!isAccepted(caller.kind, accepts)) throw refusal(CREDENTIAL_REFUSALS.unauthorized);
   return { caller };
 });

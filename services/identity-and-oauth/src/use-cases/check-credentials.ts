@@ -25,7 +25,7 @@ interface ServiceCheck extends CredentialCheck {
 
 /** For other services: each caller that is allowed comes with an assertion; answers by index. */
 export const checkForServices =
-  ({ assertions, ...ports }: CheckPorts & { readonly assertions: Assertions }) =>
+  ({ assertions, ...ports }: CheckPorts & { readonly assertions: Pick<Assertions, 'issue'> }) =>
   async (checks: readonly ServiceCheck[]): Promise<CheckResult<{ readonly assertion: string }>[]> => {
     const decide = decider(ports, await findCredentials(ports, checks));
     return Promise.all(

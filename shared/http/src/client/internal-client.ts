@@ -25,9 +25,11 @@ export interface Call<T> {
   /** What the answer must be; other fields are dropped. */
   readonly schema: ZodType<T>;
   readonly signal?: AbortSignal;
+  /** What identity tells the callee of the user behind the call; `callsFor` sets it. */
+  readonly assertion?: string;
 }
 
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Calls to the internal endpoints of one service. Every method rejects with `DomainError('unavailable')`, or `internal` when the callee found the call itself faulty. */
 export interface InternalClient {
@@ -42,12 +44,20 @@ export interface InternalClient {
 export class CallRefused extends Error {
   readonly status: number;
   readonly type: string;
-  constructor(status: number, type: string, message: string) {
+  readonly retryAfterSeconds: number | null;
+  constructor(status: number, { type, message, retryAfterSeconds }: RefusalParts) {
     super(message);
     this.name = 'CallRefused';
     this.status = status;
     this.type = type;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
+}
+
+interface RefusalParts {
+  readonly type: string;
+  readonly message: string;
+  readonly retryAfterSeconds: number | null;
 }
 
 const DEADLINE_MS = 5000;
@@ -65,6 +75,7 @@ interface Outgoing {
   readonly method: Method;
   readonly path: string;
   readonly body: string | null;
+  readonly assertion: string | undefined;
 }
 
 interface Http {
@@ -94,11 +105,12 @@ export const createInternalClient = ({ callee, baseUrls, tokens, deadlineMs = DE
   let turn = 0;
 
   /** Addresses take turns; the next one is tried when one cannot be connected to. */
-  const send = async ({ method, path, body }: Outgoing, signal: AbortSignal): Promise<unknown> => {
+  const send = async ({ method, path, body, assertion }: Outgoing, signal: AbortSignal): Promise<unknown> => {
     const { request, dispatcher } = await loading;
     const requestId = currentRequestId();
     const headers = {
       authorization: await tokens.authorizationFor(callee),
+      ...(assertion !== undefined && { 'x-internal-assertion': assertion }),
       ...(requestId !== null && { 'x-request-id': requestId }),
       ...(body !== null && { 'content-type': 'application/json' }),
     };
@@ -117,9 +129,9 @@ export const createInternalClient = ({ callee, baseUrls, tokens, deadlineMs = DE
     throw failure;
   };
 
-  const call = async <T>(outgoing: Outgoing, { schema, signal }: Call<T>): Promise<T> => {
+  const call = async <T>(outgoing: Omit<Outgoing, 'assertion'>, { schema, signal, assertion }: Call<T>): Promise<T> => {
     try {
-      return schema.parse(await withTimeout(deadlineMs, (ending) => send(outgoing, ending), { signal }));
+      return schema.parse(await withTimeout(deadlineMs, (ending) => send({ ...outgoing, assertion }, ending), { signal }));
     } catch (cause) {
       const atFault = cause instanceof CallRefused && FAULTS_OF_THE_CALL.includes(cause.status);
       throw new DomainError(atFault ? 'internal' : 'unavailable', `${callee} could not be asked.`, { cause });
@@ -134,9 +146,13 @@ export const createInternalClient = ({ callee, baseUrls, tokens, deadlineMs = DE
   };
 };
 
-const answerIn = async ({ statusCode, body }: Dispatcher.ResponseData): Promise<unknown> => {
+const answerIn = async ({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<unknown> => {
   const answer: unknown = statusCode === NO_CONTENT ? await body.dump() : await body.json();
   if (statusCode >= 200 && statusCode < 300) return answer;
   const { data } = ErrorBody.safeParse(answer);
-  throw new CallRefused(statusCode, data?.error.type ?? 'unknown', data?.error.message ?? 'no error envelope');
+  const retryAfterSeconds = Number(headers['retry-after'] ?? Number.NaN);
+  throw new CallRefused(statusCode, {
+    ...(data?.error ?? { type: 'unknown', message: 'no error envelope' }),
+    retryAfterSeconds: Number.isInteger(retryAfterSeconds) ? retryAfterSeconds : null,
+  });
 };

@@ -3,11 +3,10 @@ import { type Redirection, seeOther } from '@bubbles/http/routes/reply.ts';
 import type { App } from '../../app.ts';
 import type { Account } from '../../domain/account.ts';
 import { hashToken } from '../../domain/token.ts';
+import type { PageSession } from '../../ports.ts';
 
 /** Who is signed in in this browser. */
-export interface SignedIn {
-  readonly account: Account;
-  readonly sessionId: string;
+export interface SignedIn extends PageSession {
   /** The token of the session, which only this browser has: the forms of its pages are bound to it. */
   readonly sessionToken: string;
 }
@@ -29,8 +28,8 @@ const sessionIn = async ({ checkCredentials }: Ports, { cookie, publicBaseUrl }:
   const [result] = sessionToken === '' ? [] : await checkCredentials([check]);
   if (result?.outcome === 'refused' && result.refusal === 'account_deleted') return 'closed';
   if (result?.outcome !== 'allowed') return null;
-  const { account, id } = result.credential;
-  return { account, sessionId: id, sessionToken };
+  const { account, accountVersion, id } = result.credential;
+  return { account, accountVersion, sessionId: id, sessionToken };
 };
 
 const toSignIn = ({ target }: GuardRequest): Redirection => seeOther(`${SIGN_IN_PATH}?return_to=${encodeURIComponent(target)}`);

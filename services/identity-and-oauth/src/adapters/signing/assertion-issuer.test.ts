@@ -25,6 +25,32 @@ describe('assertion issuer', () => {
     });
   });
 
+  it('says of a page that it calls for who is signed in there, and is never the one of the session itself', async () => {
+    const issuer = createAssertionIssuer({ ring, clock });
+    const account = anAccount({ life: 3 });
+    const session = aCredential({ id: 'session-1', kind: 'session', account, accountVersion: 7 });
+    const page = { sessionId: 'session-1', account, accountVersion: 7 };
+    const to = { audience: 'webhooks-dispatcher', scopes: ['webhooks:manage'] };
+    const [own, first, again, other] = [
+      await issuer.issue(session, 'webhooks-dispatcher'),
+      await issuer.issueForPage(page, to),
+      await issuer.issueForPage(page, to),
+      await issuer.issueForPage(page, { ...to, scopes: [] }),
+    ];
+    expect(decodeJwt(own)).toMatchObject({ kind: 'session' });
+    expect(decodeJwt(first)).toMatchObject({
+      sub: 'user-1',
+      cid: 'session-1',
+      kind: 'app',
+      life: 3,
+      scopes: ['webhooks:manage'],
+      aud: 'webhooks-dispatcher',
+      epoch: 7,
+    });
+    expect(again).toBe(first);
+    expect(decodeJwt(other)).toMatchObject({ kind: 'app', scopes: [] });
+  });
+
   it('says who calls to one service for 60 seconds, signed by a published key, with no teams as services of an older release take it', async () => {
     const credential = aCredential({
       accountVersion: 7,

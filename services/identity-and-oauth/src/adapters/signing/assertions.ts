@@ -1,6 +1,8 @@
 import { signAssertion } from '@bubbles/auth/assertions.ts';
+import type { Caller } from '@bubbles/contracts/access.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { createTwoGenerationCache } from '@bubbles/kernel/two-generation-cache.ts';
+import { lifeOf } from '../../domain/account.ts';
 import { callerOf } from '../../domain/credential.ts';
 import type { Assertions } from '../../ports.ts';
 import type { KeyRing } from './key-ring.ts';
@@ -16,26 +18,40 @@ interface Issued {
   readonly assertion: Promise<string>;
 }
 
+/** What an assertion says; the caller is put together only when it is signed. */
+interface Said {
+  readonly caller: () => Caller;
+  readonly accountVersion: number;
+  readonly audience: string;
+}
+
 /** Signs once for a credential with its scopes, service and version of the account, and hands the same assertion out for a while. */
 export const createAssertionIssuer = ({ ring, clock }: { ring: Pick<KeyRing<unknown>, 'current'>; clock: Clock }): Assertions => {
   const issued = createTwoGenerationCache<Issued>(REUSE_MS);
 
+  const issue = async (name: string, { caller, accountVersion, audience }: Said): Promise<string> => {
+    // The ring checks regularly that the store still has its key: an assertion of another key is not reused.
+    const key = await ring.current();
+    const now = clock.monotonic();
+    const known = issued.get(name, now);
+    if (known && known.accountVersion === accountVersion && known.kid === key.kid && now < known.reuseUntilMs) return known.assertion;
+    const assertion = signAssertion({ caller: caller(), audience, accountVersion }, key, clock.now());
+    const made: Issued = { accountVersion, kid: key.kid, reuseUntilMs: now + REUSE_MS, assertion };
+    issued.set(name, made, now);
+    // After a failure the next check signs again, so that one failure does not last for the whole reuse time.
+    assertion.catch(() => issued.set(name, { ...made, reuseUntilMs: now }, now));
+    return assertion;
+  };
+
   return {
-    issue: async (credential, audience) => {
-      // The ring checks regularly that the store still has its key: an assertion of another key is not reused.
-      const key = await ring.current();
-      const now = clock.monotonic();
+    issue: (credential, audience) => {
       const { id, scopes, accountVersion } = credential;
       // Access tokens of one grant may have different scopes.
-      const name = `${id} ${audience} ${scopes.join(' ')}`;
-      const known = issued.get(name, now);
-      if (known && known.accountVersion === accountVersion && known.kid === key.kid && now < known.reuseUntilMs) return known.assertion;
-      const assertion = signAssertion({ caller: callerOf(credential), audience, accountVersion }, key, clock.now());
-      const made: Issued = { accountVersion, kid: key.kid, reuseUntilMs: now + REUSE_MS, assertion };
-      issued.set(name, made, now);
-      // After a failure the next check signs again, so that one failure does not last for the whole reuse time.
-      assertion.catch(() => issued.set(name, { ...made, reuseUntilMs: now }, now));
-      return assertion;
+      return issue(`${id} ${audience} ${scopes.join(' ')}`, { caller: () => callerOf(credential), accountVersion, audience });
+    },
+    issueForPage: ({ sessionId, account, accountVersion }, { audience, scopes }) => {
+      const caller = (): Caller => ({ userId: account.id, life: lifeOf(account), credentialId: sessionId, kind: 'app', scopes });
+      return issue(`app ${sessionId} ${audience} ${scopes.join(' ')}`, { caller, accountVersion, audience });
     },
   };
 };
