@@ -14,7 +14,7 @@ export interface ServiceEntry {
   readonly database: string | null;
   /** The variable that tells its callers where it is. */
   readonly urlsVariable: string;
-  /** Who may call its internal endpoints; all of them prove it with a service token. */
+  /** Who may call its internal endpoints, or its public ones for a user; all of them prove it with a service token. */
   readonly callers: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export const SERVICES = {
     prefixes: ['/v1/webhooks'],
     database: 'bubbles_webhooks',
     urlsVariable: 'WEBHOOKS_DISPATCHER_URLS',
-    callers: [GATEWAY],
+    callers: [GATEWAY, 'identity-and-oauth'],
   },
   'meetings-bot-gateway': {
     prefixes: ['/v1/meetings'],

@@ -50,6 +50,8 @@ import { endAllSessions, endOwnSession, endSession, listSessions, startSession, 
 import { beginSignIn, checkSignInCode, openAccount, readSignIn, sweepSignIns } from './use-cases/sign-in.ts';
 import { addChannel, changeTeam, createTeam, endMembership, getTeam, listTeams, setMembership, teamsOfCaller } from './use-cases/teams.ts';
 import { authenticateClient, exchangeCode, issueGrant, refreshTokens, revokeToken } from './use-cases/tokens.ts';
+import { listWebhooks, readWebhook, redeliver, testWebhook } from './use-cases/webhooks.ts';
+import type { Webhooks } from './webhook-ports.ts';
 
 interface AppPorts {
   readonly clock: Clock;
@@ -85,6 +87,7 @@ interface AppPorts {
   readonly mailedCodes: MailedCodes;
   readonly mailCode: MailCode;
   readonly codesPerClient: number;
+  readonly webhooks: Webhooks;
 }
 
 const oauthUseCases = (ports: AppPorts) => ({
@@ -150,6 +153,11 @@ export const createApp = (ports: AppPorts) => ({
   checkSignInCode: checkSignInCode(ports),
   openAccount: openAccount(ports),
   sweepSignIns: sweepSignIns(ports),
+
+  listWebhooks: listWebhooks(ports),
+  readWebhook: readWebhook(ports),
+  testWebhook: testWebhook(ports),
+  redeliver: redeliver(ports),
 
   ...oauthUseCases(ports),
 

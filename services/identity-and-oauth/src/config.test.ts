@@ -17,6 +17,8 @@ describe('the environment of identity', () => {
     AMQP_URL: 'amqp://broker',
     SEAL_KEYS: `k1=${randomBytes(32).toString('base64')}`,
     CALLER_KEYS: `gateway=${spki()},operator=${spki()}`,
+    WEBHOOKS_DISPATCHER_URLS: 'http://dispatcher:8080',
+    SERVICE_KEY: generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
   };
 
   it('needs its base URL, stores and keys, and knows the rest', () => {
@@ -79,7 +81,7 @@ describe('the environment of identity', () => {
 
   it('has no default for a secret, and names all that is missing at once', () => {
     expect(() => readProcessConfig(identityAndOauth, {})).toThrow(
-      'bad configuration: PUBLIC_BASE_URL: is required; MONGODB_URL: is required; AMQP_URL: is required; CALLER_KEYS: is required; SEAL_KEYS: is required',
+      'bad configuration: PUBLIC_BASE_URL: is required; MONGODB_URL: is required; AMQP_URL: is required; CALLER_KEYS: is required; WEBHOOKS_DISPATCHER_URLS: is required; SERVICE_KEY: is required; SEAL_KEYS: is required',
     );
   });
 });

@@ -13,6 +13,7 @@ import { apiKeyRoutes } from './adapters/http/api-keys.ts';
 import { connectedAppPages } from './adapters/http/app-connections.ts';
 import { apiKeyPages } from './adapters/http/app-keys.ts';
 import { sessionPages } from './adapters/http/app-sessions.ts';
+import { webhookPages } from './adapters/http/app-webhooks.ts';
 import { authorizationRoutes } from './adapters/http/authorize.ts';
 import { oauthClient } from './adapters/http/client-guard.ts';
 import { discoveryRoutes } from './adapters/http/discovery.ts';
@@ -26,6 +27,7 @@ import { tokenRoutes } from './adapters/http/token.ts';
 import { codeMails } from './adapters/mail/code-mails.ts';
 import { createRateWindows } from './adapters/memory/rate-windows.ts';
 import { createRequestLimit } from './adapters/memory/request-limits.ts';
+import { createWebhooks } from './adapters/services/webhooks.ts';
 import { createAccessTokenSigner, createAccessTokenVerifier } from './adapters/signing/access-tokens.ts';
 import { createAssertionIssuer } from './adapters/signing/assertions.ts';
 import { createKeyRing, ED25519, ES256 } from './adapters/signing/key-ring.ts';
@@ -77,7 +79,7 @@ const routesOf = (app: App, { config, publicBaseUrl, clock }: ServiceContext<typ
 };
 
 const compose = (context: ServiceContext<typeof VARIABLES>, { documents, mailTransport }: Config): Composition => {
-  const { config, publicBaseUrl, clock, ids, log, metrics } = context;
+  const { config, publicBaseUrl, clock, ids, log, metrics, client } = context;
   const stores = openStores(context);
   const seal = createSeal(config.SEAL_KEYS, ids.bytes);
   const lifetimes = lifetimesOf(config);
@@ -102,6 +104,7 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { documents, mailTra
     issuer: publicBaseUrl,
     mailCode: codeMails(mailer),
     codesPerClient: config.SIGN_IN_CODES_PER_CLIENT,
+    webhooks: createWebhooks(() => client('webhooks-dispatcher')),
   });
   const flush = async () => {
     await Promise.all([stores.keyUses.flush(), stores.grantUses.flush()]);
@@ -130,7 +133,7 @@ export const identityAndOauthWith = (change: (config: Config) => Config) =>
   defineService({
     name: 'identity-and-oauth',
     variables: VARIABLES,
-    asks: [],
+    asks: ['webhooks-dispatcher'],
     compose: (context) => compose(context, change(configOf(context.config))),
   });
 
@@ -139,7 +142,12 @@ export const identityAndOauth = identityAndOauthWith((config) => config);
 /** For a person in a browser. */
 const appPages = (app: App, publicBaseUrl: string): Composition['routes'] => {
   const signedIn = signedInGuard(app);
-  return [...apiKeyPages(app, signedIn), ...connectedAppPages(app, signedIn), ...sessionPages(app, signedIn, publicBaseUrl)];
+  return [
+    ...apiKeyPages(app, signedIn),
+    ...connectedAppPages(app, signedIn),
+    ...webhookPages(app, signedIn),
+    ...sessionPages(app, signedIn, publicBaseUrl),
+  ];
 };
 
 const jobs = (app: App, { mailedCodes, throttle }: ReturnType<typeof openStores>): readonly Job[] => [

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Database } from '@bubbles/store/collection.ts';
 import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
@@ -54,6 +55,8 @@ export interface TestIdentityOptions {
   readonly database?: Database;
   readonly clock?: FakeClock;
   readonly log?: Log;
+  /** Stand-ins for those that it asks; the others are away. */
+  readonly peers?: Readonly<Record<string, InternalClient>>;
   /** Variables that are not to have the value of a test. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Metadata documents of this machine may be fetched, as in the sandbox. */

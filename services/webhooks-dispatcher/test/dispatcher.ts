@@ -25,6 +25,7 @@ export interface Answer {
 
 export interface TestDispatcher {
   readonly service: Service;
+  readonly url: string;
   readonly clock: FakeClock;
   readonly bus: MemoryBus;
   readonly database: Database;
@@ -117,6 +118,7 @@ export const startDispatcher = async (options: TestDispatcherOptions = {}): Prom
   };
   return {
     service,
+    url: started.url,
     clock,
     bus,
     database,

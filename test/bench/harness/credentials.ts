@@ -5,7 +5,7 @@ import { createInternalClient } from '@bubbles/http/client/internal-client.ts';
 import { hashToken } from '@bubbles/identity-and-oauth/domain/token.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 
-const CALLERS = ['gateway', 'bubbles-query', 'webhooks-dispatcher'] as const;
+const CALLERS = ['gateway', 'identity-and-oauth', 'bubbles-query', 'webhooks-dispatcher'] as const;
 type CallerName = (typeof CALLERS)[number];
 
 /** The keys that the services know each other by, in the form of their environment. */
@@ -26,7 +26,8 @@ export const makeKeys = (): Keys => {
   const [gateway] = pairs;
   if (gateway === undefined) throw new Error('there is no caller');
   return {
-    own: { gateway: own('gateway'), 'bubbles-query': own('bubbles-query'), 'webhooks-dispatcher': own('webhooks-dispatcher') },
+    // One for each name.
+    own: Object.fromEntries(CALLERS.map((name) => [name, own(name)])) as Keys['own'],
     callers: pairs.map(({ name, publicKey }) => `${name}=${publicKey.export({ format: 'der', type: 'spki' }).toString('base64')}`).join(),
     gateway: gateway.privateKey,
   };

@@ -95,7 +95,14 @@ const IDENTITY_URLS = 'http://127.0.0.1:9';
 
 const ENVIRONMENTS: Readonly<Record<string, Environment>> = {
   gateway: { SERVICE_KEY: keys.own.gateway, UPSTREAMS: 'identity-and-oauth=http://127.0.0.1:9;bubbles-query=http://127.0.0.1:9' },
-  'identity-and-oauth': { PUBLIC_BASE_URL: 'https://api.test', SEAL_KEYS: `k1=${KEY}` },
+  'identity-and-oauth': {
+    PUBLIC_BASE_URL: 'https://api.test',
+    SEAL_KEYS: `k1=${KEY}`,
+    SMTP_URL: 'smtp://127.0.0.1:9',
+    MAIL_FROM: 'no-reply@api.test',
+    WEBHOOKS_DISPATCHER_URLS: IDENTITY_URLS,
+    SERVICE_KEY: keys.own['identity-and-oauth'],
+  },
   'bubbles-query': {
     PUBLIC_BASE_URL: 'https://api.test',
     APP_BASE_URL: 'https://app.test',

@@ -5,6 +5,7 @@ const PAGES = {
   '/app/': 'Account',
   '/app/api-keys': 'API keys',
   '/app/connected-apps': 'Connected apps',
+  '/app/webhooks': 'Webhooks',
   '/app/sessions': 'Sessions',
 } as const;
 export type AppPath = keyof typeof PAGES;

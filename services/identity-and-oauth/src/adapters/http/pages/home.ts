@@ -11,6 +11,7 @@ export const homePage = ({ name, email }: Account, signOut: Readonly<Record<stri
 <ul>
 <li><a href="/app/api-keys">API keys</a>: personal access tokens for scripts and servers</li>
 <li><a href="/app/connected-apps">Connected apps</a>: what you have allowed to which app</li>
+<li><a href="/app/webhooks">Webhooks</a>: receivers of events, and what was delivered to them</li>
 <li><a href="/app/sessions">Sessions</a>: where you are signed in</li>
 </ul>
 <form method="post" action="/app/sessions">${hidden(signOut)}<button class="plain">Sign out</button></form>`,

@@ -1,0 +1,119 @@
+import { CallerId } from '@bubbles/contracts/api/fields.ts';
+import { form, html, redirect } from '@bubbles/http/routes/content.ts';
+import type { Guard } from '@bubbles/http/routes/guard.ts';
+import { seeOther } from '@bubbles/http/routes/reply.ts';
+import { route } from '@bubbles/http/routes/route.ts';
+import { z } from 'zod';
+import type { App } from '../../app.ts';
+import { formToken } from '../../domain/form-token.ts';
+import type { PageSession } from '../../ports.ts';
+import { checkFormToken, ownForm } from './own-form.ts';
+import { webhookPage, webhooksPage } from './pages/webhooks.ts';
+import { APP_PAGE, type SignedIn } from './signed-in.ts';
+
+const PATH = '/app/webhooks';
+const ById = z.object({ id: CallerId });
+const ByDelivery = ById.extend({ delivery_id: CallerId });
+const Confirmed = z.object({ token: z.string().default('') });
+/** The dispatcher refuses in its own words. */
+const REFUSALS = ['forbidden', 'not_found', 'limit_reached', 'rate_limited'] as const;
+const NOTICES: ReadonlyMap<string, string> = new Map([
+  ['tested', 'A test was queued.'],
+  ['queued', 'The delivery was queued again.'],
+]);
+
+const aboutTest = (webhookId: string): readonly string[] => ['test webhook', webhookId];
+const aboutRedelivery = (webhookId: string, id: string): readonly string[] => ['redeliver', webhookId, id];
+
+/** Without the token of the session. */
+const sessionOf = ({ account, accountVersion, sessionId }: SignedIn): PageSession => ({ account, accountVersion, sessionId });
+
+const showWebhooks = (app: App, signedIn: Guard<SignedIn>) =>
+  route(
+    {
+      ...APP_PAGE,
+      method: 'GET',
+      path: PATH,
+      operationId: 'showWebhooks',
+      summary: 'The page of the webhooks',
+      guard: signedIn,
+      query: z.object({ after: z.string().optional() }),
+      answers: { 200: html },
+      errors: REFUSALS,
+    },
+    async ({ query, ...input }) => webhooksPage(await app.listWebhooks({ session: sessionOf(input), after: query.after ?? null })),
+  );
+
+const showWebhook = (app: App, signedIn: Guard<SignedIn>) =>
+  route(
+    {
+      ...APP_PAGE,
+      method: 'GET',
+      path: `${PATH}/{id}`,
+      operationId: 'showWebhook',
+      summary: 'The page of a webhook with its deliveries',
+      guard: signedIn,
+      params: ById,
+      query: z.object({ done: z.string().optional(), after: z.string().optional() }),
+      answers: { 200: html },
+      errors: REFUSALS,
+    },
+    async ({ params: { id }, query, ...input }) => {
+      const { sessionToken } = input;
+      const shown = await app.readWebhook({ session: sessionOf(input), id, after: query.after ?? null });
+      const forms = {
+        tokenForTest: formToken(sessionToken, aboutTest(id)),
+        tokenFor: (deliveryId: string) => formToken(sessionToken, aboutRedelivery(id, deliveryId)),
+      };
+      return webhookPage(shown, forms, NOTICES.get(query.done ?? '') ?? null);
+    },
+  );
+
+const sendTest = (app: App, signedIn: Guard<SignedIn>) =>
+  route(
+    {
+      ...APP_PAGE,
+      method: 'POST',
+      path: `${PATH}/{id}/test`,
+      operationId: 'sendWebhookTestForm',
+      summary: 'Send a test to the receiver of a webhook',
+      guard: ownForm(signedIn),
+      params: ById,
+      body: form(Confirmed),
+      answers: { 303: redirect },
+      errors: REFUSALS,
+    },
+    async ({ params: { id }, body, ...input }) => {
+      checkFormToken(body.token, input.sessionToken, aboutTest(id));
+      await app.testWebhook({ session: sessionOf(input), id });
+      return seeOther(`${PATH}/${id}?done=tested`);
+    },
+  );
+
+const sendAgain = (app: App, signedIn: Guard<SignedIn>) =>
+  route(
+    {
+      ...APP_PAGE,
+      method: 'POST',
+      path: `${PATH}/{id}/deliveries/{delivery_id}/redeliver`,
+      operationId: 'sendRedeliverForm',
+      summary: 'Send a delivery of a webhook again',
+      guard: ownForm(signedIn),
+      params: ByDelivery,
+      body: form(Confirmed),
+      answers: { 303: redirect },
+      errors: REFUSALS,
+    },
+    async ({ params: { id: webhookId, delivery_id: id }, body, ...input }) => {
+      checkFormToken(body.token, input.sessionToken, aboutRedelivery(webhookId, id));
+      await app.redeliver({ session: sessionOf(input), webhookId, id });
+      return seeOther(`${PATH}/${webhookId}?done=queued`);
+    },
+  );
+
+export const webhookPages = (app: App, signedIn: Guard<SignedIn>) => [
+  showWebhooks(app, signedIn),
+  showWebhook(app, signedIn),
+  sendTest(app, signedIn),
+  sendAgain(app, signedIn),
+];

@@ -1,0 +1,12 @@
+import type { DeliveryLogEntry, Listed, Webhook } from './domain/webhook.ts';
+
+/** The dispatcher's routes for its users. The assertion says who asks; what the dispatcher refuses, rejects in its words. */
+export interface Webhooks {
+  /** Newest first. */
+  list(assertion: string, after: string | null): Promise<Listed<Webhook>>;
+  get(assertion: string, id: string): Promise<Webhook>;
+  /** Newest first. */
+  deliveries(assertion: string, of: { readonly webhookId: string; readonly after: string | null }): Promise<Listed<DeliveryLogEntry>>;
+  test(assertion: string, id: string): Promise<void>;
+  redeliver(assertion: string, delivery: { readonly webhookId: string; readonly id: string }): Promise<void>;
+}
