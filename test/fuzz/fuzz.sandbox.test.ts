@@ -5,7 +5,7 @@ import { send } from '../conformance/support/client.ts';
 import { type Receiver, startReceiver } from '../conformance/support/receiver.ts';
 import { control, type Sandbox, startSandbox, worldAt } from '../conformance/support/sandbox-world.ts';
 import { secretsIn } from '../conformance/support/security/logs.ts';
-import type { Person, World } from '../conformance/support/world.ts';
+import type { OAuthScene, Person, World } from '../conformance/support/world.ts';
 import { type Exchanged, exchanger } from './exchange.ts';
 import { isJson, type Json, schemaFaultsIn } from './json-schema.ts';
 import { type Operation, operationsOf } from './operations.ts';
@@ -18,11 +18,10 @@ const MOST_MORE = 2000;
 const RAW_RUNS = Math.ceil(RUNS / 5);
 const SEED = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(process.env['FUZZ_SEED']) };
 const LIMIT_MS = 300_000 + RUNS * 60;
-/** Its good requests carry what a person has allowed an app in a browser. */
-const NEEDS_CONSENT = 'issueTokens';
 /** It describes itself no further than that it is one. */
 const DOCUMENT = '/v1/openapi.json';
 const PEOPLE = 4;
+const APPS = 8;
 /** Before the clock moves on, so that the budget of nobody ends the run. */
 const REQUESTS_PER_MINUTE = 200;
 /** By the type of the envelope, or the code of RFC 6749. */
@@ -93,17 +92,23 @@ async function peopled(): Promise<Pool> {
     ids.deliveries.push(queued.id);
     pairs.push(`${ids.webhooks.at(-1)}/deliveries/${queued.id}`);
   }
+  const apps: OAuthScene[] = [];
+  for (let n = 0; n < APPS; n++) apps.push(await world.oauthToken(people[n % PEOPLE]?.id ?? ''));
   const scope = { teams: [team.id], channels: Object.values(team.channels) };
   return {
     ids: { ...ids, ...scope },
     cursors,
     pairs,
-    pats: people.map(({ pat }) => pat),
+    pats: [...people.map(({ pat }) => pat), ...apps.map(({ access_token }) => access_token)],
     sessions: people.map((one) => one.session_token),
     clients: [await registered(), await registered()],
+    refreshes: apps.map(refreshOf),
     receiver: receiver.url,
   };
 }
+
+const refreshOf = ({ client_id, refresh_token }: Pick<OAuthScene, 'client_id' | 'refresh_token'>): string =>
+  String(new URLSearchParams({ grant_type: 'refresh_token', client_id, refresh_token }));
 
 async function registered(): Promise<string> {
   const body = { redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' };
@@ -137,10 +142,13 @@ function faultsOf({ operation, headers }: FuzzRequest, { status, headers: answer
 }
 
 /** What was made is asked for by the requests to come. */
-function harvest({ operation }: FuzzRequest, { status, text }: Exchanged): void {
-  const made = status === 201 || status === 202 ? parsed(text) : null;
+function harvest({ operation, body }: FuzzRequest, { status, text }: Exchanged): void {
+  const isMade = status === 201 || status === 202 || (status === 200 && operation.id === 'issueTokens');
+  const made = isMade ? parsed(text) : null;
   if (!isJson(made)) return;
   if (operation.id === 'createWebhook') pool.ids.webhooks.push(String(made['id']));
+  const client_id = new URLSearchParams(body ?? '').get('client_id') ?? '';
+  if (operation.id === 'issueTokens') pool.refreshes.push(refreshOf({ client_id, refresh_token: String(made['refresh_token']) }));
   if (operation.id === 'createApiKey') pool.ids.keys.push(String(made['id']));
   if (operation.id === 'testWebhook') pool.ids.deliveries.push(String(made['id']));
 }
@@ -169,7 +177,7 @@ describe('requests made of the served document', () => {
       };
       const isUntried = ({ id, answers }: Operation) => {
         const { good = 0, refused = 0 } = tally.get(id) ?? {};
-        return (good === 0 && id !== NEEDS_CONSENT) || (answers.has(401) && refused === 0);
+        return good === 0 || (answers.has(401) && refused === 0);
       };
       const requests = fc.constantFrom<Operation>(...operations).chain((operation) => requestsOf(document, operation, pool));
       await fc.assert(fc.asyncProperty(requests, ask), { numRuns: RUNS, ...SEED });

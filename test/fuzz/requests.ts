@@ -13,6 +13,8 @@ export interface Pool {
   readonly sessions: string[];
   /** Public clients of the OAuth server. */
   readonly clients: string[];
+  /** Forms that refresh the tokens of a grant, each once. */
+  readonly refreshes: string[];
   readonly receiver: string;
 }
 
@@ -128,7 +130,7 @@ function formOf(value: unknown): string {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-function bodyOf(document: Json, { method, body }: Operation, pool: Pool): fc.Arbitrary<string | null> {
+function bodyOf(document: Json, { id, method, body }: Operation, pool: Pool): fc.Arbitrary<string | null> {
   if (method === 'GET') return fc.constant(null);
   if (body === null) return fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, hostileBody);
   const write = body.mediaType === FORM ? formOf : JSON.stringify;
@@ -144,6 +146,7 @@ function bodyOf(document: Json, { method, body }: Operation, pool: Pool): fc.Arb
     { weight: 1, arbitrary: hostileValue.map((value) => write(value)) },
     { weight: 1, arbitrary: hostileBody },
     { weight: 1, arbitrary: fc.constant(null) },
+    ...(id === 'issueTokens' ? [{ weight: 4, arbitrary: pooled(pool.refreshes) }] : []),
   );
 }
 
