@@ -117,9 +117,9 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { documents, mailTra
     jobs: jobs(app, stores),
     loops: [createLoop(flusher), mailer.loop],
     ensureIndexes: stores.ensureIndexes,
-    // Keys that sign, opened with our master key: else no request could be vouched for.
+    // Without keys that sign, opened with our master key, no request could be vouched for.
     check: async () => {
-      await Promise.all([assertionRing.current(), ring.current()]);
+      await Promise.all([assertionRing.check(), ring.check()]);
     },
     releaseLeases: mailer.releaseLeases,
     close: async () => {

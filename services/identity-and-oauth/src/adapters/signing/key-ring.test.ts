@@ -85,6 +85,37 @@ describe.each(ALGORITHMS)('key ring of $name', ({ algorithm, members }) => {
     expect(await kids()).toContain(next.kid);
   });
 
+  it('is refused at the start when the key that signs next was sealed with a master key that is not there', async () => {
+    const another = { id: 'k2', key: randomBytes(32) };
+    const under = (...list: readonly (typeof masterKey)[]) => createKeyRing<Key>({ ...options(), seal: createSeal(list, randomBytes) });
+    await under(masterKey).current();
+    await clock.advance(29 * DAY_MS);
+    await under(another, masterKey).rotate();
+    await under(another, masterKey).check();
+    await expect(under(masterKey).check()).rejects.toThrow('SEAL_KEYS: what is stored was sealed with the key k2, which is not among them');
+    await clock.advance(2 * DAY_MS);
+    await under(another).check();
+  });
+
+  it('reads the store once at a time for all who ask for its keys', async () => {
+    let reading = 0;
+    let most = 0;
+    const counting: SigningKeyStore<Key> = {
+      ...keys,
+      all: async () => {
+        reading += 1;
+        most = Math.max(most, reading);
+        const all = await keys.all();
+        reading -= 1;
+        return all;
+      },
+    };
+    const ring = createKeyRing<Key>({ ...options(), keys: counting });
+    const { kid } = await ring.current();
+    const shown = await Promise.all(Array.from({ length: 100 }, () => ring.published()));
+    expect([most, new Set(shown.flat().map((key) => key.kid))]).toEqual([1, new Set([kid])]);
+  });
+
   /** What a restored backup does to the store. */
   const restore = async (backup: readonly SealedKey<Key>[]) => {
     await keys.deleteDue(new Date(clock.now().getTime() + 100 * DAY_MS), 0);

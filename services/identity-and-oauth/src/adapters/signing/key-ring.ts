@@ -47,6 +47,8 @@ interface SigningKey {
 export interface KeyRing<K> extends SigningKeys<K> {
   /** The key that signs now; made on the spot when there is none. */
   current(): Promise<SigningKey>;
+  /** Proves that the master keys open every key that signs now or later. */
+  check(): Promise<void>;
   /** The public key of that id; null when the store has no such key. */
   find(kid: string): Promise<KeyObject | null>;
 }
@@ -100,13 +102,19 @@ export const createKeyRing = <K extends Ed25519Key | P256Key>({
       throw error;
     }
   });
-  const published = async () =>
-    publishedKeys(await readStored(), { now: clock.now(), keepAfterMs }).map(({ kid, publicKey }) => ({ ...publicKey, kid }));
+  // One read at a time, however many ask for the keys without a credential.
+  const published = batchWhileBusy(async () =>
+    publishedKeys(await readStored(), { now: clock.now(), keepAfterMs }).map(({ kid, publicKey }) => ({ ...publicKey, kid })),
+  );
 
   return {
     current: () => {
       if (signing && maySign(signing, clock.now()) && clock.monotonic() < confirmedUntilMs) return Promise.resolve(signing);
       return load();
+    },
+    check: async () => {
+      await load();
+      for (const key of await readStored()) if (maySign(key, clock.now())) algorithm.open(seal.unseal(key.sealed, key.kid));
     },
     published,
     find: publicKeyFinder(published, clock),
