@@ -1,7 +1,8 @@
+import { type KeyObject, sign } from 'node:crypto';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { createTwoGenerationCache } from '@bubbles/kernel/two-generation-cache.ts';
-import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { AccessToken, AccessTokenSigner, AccessTokenVerifier, SignedToken } from '../../ports.ts';
 import type { KeyRing } from './key-ring.ts';
@@ -19,17 +20,32 @@ interface SignerOptions {
 export const createAccessTokenSigner = ({ ring, issuer, ids }: SignerOptions): AccessTokenSigner => ({
   sign: async ({ grant, scopes, at, expiresAt }) => {
     const { kid, key } = await ring.current();
-    return new SignJWT({ client_id: grant.clientId, scope: scopes.join(' '), gid: grant.id })
-      .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
-      .setIssuer(issuer)
-      .setAudience(issuer)
-      .setSubject(grant.accountId)
-      .setJti(ids.uuid())
-      .setIssuedAt(secondsOf(at))
-      .setExpirationTime(secondsOf(expiresAt))
-      .sign(key);
+    const claims = {
+      iss: issuer,
+      aud: issuer,
+      sub: grant.accountId,
+      client_id: grant.clientId,
+      scope: scopes.join(' '),
+      gid: grant.id,
+      jti: ids.uuid(),
+      iat: secondsOf(at),
+      exp: secondsOf(expiresAt),
+    };
+    return compactJws({ header: { alg: ALGORITHM, typ: TYPE, kid }, claims, key });
   },
 });
+
+interface JwsParts {
+  readonly header: object;
+  readonly claims: object;
+  readonly key: KeyObject;
+}
+
+/** RFC 7515, 7.1. Signed on this thread: that takes half as much as to have another one do it. */
+const compactJws = ({ header, claims, key }: JwsParts): string => {
+  const input = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+  return `${input}.${sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
+};
 
 const secondsOf = (date: Date): number => Math.floor(date.getTime() / 1000);
 
