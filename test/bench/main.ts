@@ -6,6 +6,7 @@ import { type Part, report } from './harness/part.ts';
 const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
   'read-path': async () => (await import('./parts/read-path.ts')).readPath,
   'access-tokens': async () => (await import('./parts/access-tokens.ts')).accessTokens,
+  oauth: async () => (await import('./parts/oauth.ts')).oauth,
   'list-growth': async () => (await import('./parts/list-growth.ts')).listGrowth,
   sandbox: async () => (await import('./parts/sandbox.ts')).sandboxPart,
   gateway: async () => (await import('./parts/gateway.ts')).gatewayPart,

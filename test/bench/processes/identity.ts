@@ -5,7 +5,7 @@ import { openStores } from '@bubbles/identity-and-oauth/adapters/store/stores.ts
 import { type Account, newAccount } from '@bubbles/identity-and-oauth/domain/account.ts';
 import { newGrant } from '@bubbles/identity-and-oauth/domain/grant.ts';
 import { issueKey, TOKEN_BYTES } from '@bubbles/identity-and-oauth/domain/token.ts';
-import { identityAndOauth } from '@bubbles/identity-and-oauth/service.ts';
+import { identityAndOauthWith } from '@bubbles/identity-and-oauth/service.ts';
 import { createSeal, type SealKey } from '@bubbles/kernel/seal.ts';
 import { testConfig } from '@bubbles/testing/service-under-test.ts';
 import { settings } from '../harness/in-child.ts';
@@ -28,6 +28,35 @@ export interface SeededAccount {
 }
 
 const TEAM = { teamId: 'team-1', role: 'member', hidden: false } as const;
+
+/** Its mails end here. */
+const mailed = new Map<string, PromiseWithResolvers<string>>();
+const codeTo = (address: string): PromiseWithResolvers<string> => {
+  const code = mailed.get(address) ?? Promise.withResolvers<string>();
+  mailed.set(address, code);
+  return code;
+};
+const mailTransport = () => ({
+  deliver({ to, text }: { readonly to: string; readonly text: string }) {
+    codeTo(to).resolve(/\b\d{6}\b/.exec(text)?.[0] ?? '');
+    return Promise.resolve();
+  },
+  close: () => Promise.resolve(),
+});
+const identityAndOauth = identityAndOauthWith((config) => ({ ...config, mailTransport }));
+
+export interface MailedCodeQuestion {
+  /** Of the account with this number; it is forgotten when it is told. */
+  readonly codeOf: number;
+}
+
+const addressOf = (user: number): string => `person${user}@acme.test`;
+
+const mailedCode = async ({ codeOf }: MailedCodeQuestion): Promise<string> => {
+  const code = await codeTo(addressOf(codeOf)).promise;
+  mailed.delete(addressOf(codeOf));
+  return code;
+};
 
 const DAY_MS = 86_400_000;
 const CLIENT = { id: 'client-1', name: 'Bench' };
@@ -64,7 +93,7 @@ const seed = async (infra: Infra): Promise<readonly SeededAccount[]> => {
     const keys = Array.from({ length: keysEach }, (_, k) =>
       issueKey(`key ${k}`, { id: infra.ids.uuid(), random: infra.ids.bytes(TOKEN_BYTES), at }),
     );
-    const profile = { name: `Person ${n}`, email: `person${n}@acme.test`, pictureUrl: null };
+    const profile = { name: `Person ${n}`, email: addressOf(n), pictureUrl: null };
     const account = { ...newAccount({ id: `user-${n}`, profile, keys: keys.map(({ key }) => key), createdAt: at }), memberships: [TEAM] };
     await stores.accounts.insert({ state: account, events: [] });
     seeded.push({ id: account.id, tokens: keys.map(({ token }) => token), accessTokens: await grantTo(account) });
@@ -72,4 +101,4 @@ const seed = async (infra: Infra): Promise<readonly SeededAccount[]> => {
   return seeded;
 };
 
-await serveService({ definition: identityAndOauth, seed });
+await serveService({ definition: identityAndOauth, seed, answer: mailedCode });

@@ -32,6 +32,8 @@ export interface BenchService<S> {
   readonly environment?: Environment;
   /** Fills the store before the service starts. */
   readonly seed: (infra: Infra) => Promise<S>;
+  /** What the parent asks beside the number of reads of the store. */
+  readonly answer?: (question: never) => unknown;
 }
 
 const databaseOf = (name: string, { clock, log }: Pick<Infra, 'clock' | 'log'>) => {
@@ -41,7 +43,7 @@ const databaseOf = (name: string, { clock, log }: Pick<Infra, 'clock' | 'log'>) 
 };
 
 /** A service as in production but for its bus, which is this process's own, and its store where none is given: the embedded one. */
-export const serveService = async <S>({ definition, environment, seed }: BenchService<S>): Promise<void> => {
+export const serveService = async <S>({ definition, environment, seed, answer = () => null }: BenchService<S>): Promise<void> => {
   const { callers, shedding = false } = settings<ServiceBenchSettings>();
   const { name } = definition;
   const clock = systemClock();
@@ -65,6 +67,6 @@ export const serveService = async <S>({ definition, environment, seed }: BenchSe
     startJobs: () => ({ idle: () => Promise.resolve(), stop: () => Promise.resolve() }),
   });
   await host.started;
-  serveParent(() => reads.count);
+  serveParent((question) => (question === 'reads' ? reads.count : answer(question)));
   tellParent({ url: host.url, seeded });
 };
