@@ -14,8 +14,13 @@ export interface SignInStore {
 export interface MailedCodes {
   /** Replaces the one that the flow had. */
   issue(flow: { readonly flowId: string; readonly secret: string; readonly expiresAt: Date }): Promise<string>;
-  /** Counts the try. `right` is answered once; `over` when it was used, has expired or was tried too often. */
-  check(tried: { readonly flowId: string; readonly secret: string; readonly code: string }): Promise<'right' | 'wrong' | 'over'>;
+  /** Counts the try. `right` is answered once; `over` when it was used, has expired or was tried too often. `whenRight` comes before it is spent. */
+  check(tried: {
+    readonly flowId: string;
+    readonly secret: string;
+    readonly code: string;
+    readonly whenRight: () => Promise<void>;
+  }): Promise<'right' | 'wrong' | 'over'>;
 }
 
 /** Resolves when the mail is stored. */

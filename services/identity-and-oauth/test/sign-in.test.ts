@@ -71,6 +71,15 @@ describe('signing in', () => {
     expect([...statuses, titleOf(await browser.submit(page, { code }))]).toEqual([303, 303, OVER]);
   });
 
+  it('a code form that is sent five times at once gets in each time', async () => {
+    await identity.person({ email: ADA });
+    const browser = openBrowser(identity);
+    const page = await askForCode(browser, ADA);
+    const code = await codeFor(identity, ADA);
+    const sent = await Promise.all(Array.from({ length: 5 }, () => browser.submit(page, { code })));
+    expect(sent.map(({ status }) => status)).toEqual(Array(5).fill(303));
+  });
+
   it('two tabs finish on their own', async () => {
     await identity.person({ email: ADA });
     await identity.person({ email: 'ben@acme.test' });

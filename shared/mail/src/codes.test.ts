@@ -47,6 +47,22 @@ const contract = (make: MakeDatabase) => {
     expect(await codes.check({ ...flow, code })).toBe('over');
   });
 
+  it('has done what the right code is for before the code is spent, whoever finds it spent', async () => {
+    const { codes, other, expiresAt } = await scene(make);
+    const code = await codes.issue({ ...flow, expiresAt });
+    let isDone = false;
+    const whenRight = async () => {
+      await codes.sweep();
+      isDone = true;
+    };
+    const tries = Array.from({ length: 5 }, async (_, i) => [await (i % 2 ? codes : other).check({ ...flow, code, whenRight }), isDone]);
+    expect((await Promise.all(tries)).toSorted()).toEqual([...Array(4).fill(['over', true]), ['right', true]]);
+    isDone = false;
+    const next = await codes.issue({ ...flow, expiresAt });
+    await codes.check({ ...flow, code: wrongFor(next), whenRight });
+    expect(isDone).toBe(false);
+  });
+
   it('answers right to one of fifty right tries that come at once', async () => {
     const { codes, other, expiresAt } = await scene(make);
     const code = await codes.issue({ ...flow, expiresAt });

@@ -18,6 +18,12 @@ interface CodeFlow {
   readonly secret: string;
 }
 
+interface CodeTry {
+  readonly code: string;
+  /** May happen twice. */
+  readonly whenRight?: () => Promise<void>;
+}
+
 const CODES = 1_000_000;
 const DIGITS = 6;
 const MAX_TRIES = 5;
@@ -56,12 +62,16 @@ export const createCodes = ({ open, clock, ids }: CodesOptions) => {
       await codes.replaceOne({ _id: flow.flowId }, { _id: flow.flowId, hash: hashOf(flow, code), tries: 0, expiresAt }, { upsert: true });
       return code;
     },
-    /** Counts the try before it compares. `right` is answered once; `over` when the code was used, expired, or tried too often. */
-    async check({ code, ...flow }: CodeFlow & { readonly code: string }): Promise<'right' | 'wrong' | 'over'> {
+    /**
+     * Counts the try before it compares. `right` is answered once; `over` when the code was used, expired, or tried too often. `whenRight` comes before the
+     * code is spent, so that whoever finds it spent also finds what came of it.
+     */
+    async check({ code, whenRight, ...flow }: CodeFlow & CodeTry): Promise<'right' | 'wrong' | 'over'> {
       const live = { _id: flow.flowId, expiresAt: { $gt: clock.now() }, tries: { $lt: MAX_TRIES } };
       const counted = await codes.findOneAndUpdate(live, { $inc: { tries: 1 } });
       if (counted === null) return 'over';
       if (!isSame(counted.hash, hashOf(flow, code))) return 'wrong';
+      await whenRight?.();
       return (await codes.deleteOne({ _id: flow.flowId, hash: counted.hash })) > 0 ? 'right' : 'over';
     },
     sweep: () => sweepExpired(codes, clock.now()),

@@ -108,11 +108,11 @@ export const checkSignInCode =
     const signIn = await ownSignIn(ports, own);
     if (signIn === null) return { outcome: 'over' };
     if (!signIn.isProven) {
-      const checked = await ports.mailedCodes.check({ flowId: own.id, secret: own.browserSecret, code });
+      const whenRight = () => ports.signIns.prove(signIn.id);
+      const checked = await ports.mailedCodes.check({ flowId: own.id, secret: own.browserSecret, code, whenRight });
       if (checked === 'wrong') return { outcome: 'wrong', signIn };
       // The same form sent twice: the first one has used the code.
       if (checked === 'over' && !(await ownSignIn(ports, own))?.isProven) return { outcome: 'over' };
-      await ports.signIns.prove(signIn.id);
     }
     return enter(ports, { signIn, account: await accountAt(ports, signIn.address), formerToken });
   };
