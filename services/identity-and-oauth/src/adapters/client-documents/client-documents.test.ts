@@ -164,6 +164,9 @@ describe('documents that are fetched', () => {
     await clock.advance(MINUTE_MS);
     answer = () => Promise.reject(invalid());
     expect(await outcome(URL_OF_APP)).toMatch(/^invalid: /);
+    await clock.advance(10_000);
+    answer = () => Promise.reject(new DomainError('unavailable', 'No name server can be asked.'));
+    expect(await outcome(URL_OF_APP)).toMatch(/^unavailable: /);
   });
 
   it('[case 95] keep an app that is known when others ask for too many', async () => {
@@ -194,6 +197,19 @@ describe('documents that are fetched', () => {
     expect(fetched).toHaveLength(600);
     await clock.advance(MINUTE_MS);
     expect(await outcome('https://last.example.com/client.json')).toBe('An app');
+  });
+
+  it('[case 95] are kept beside any number of URLs that lead nowhere', async () => {
+    const isGood = ({ href }: URL) => href === URL_OF_APP;
+    const good = () => Promise.resolve({ fields: documentOf(URL_OF_APP), maxAgeSeconds: 24 * 60 * 60 });
+    const { clock, fetched, outcome } = documents({ answer: (url) => (isGood(url) ? good() : Promise.reject(invalid())) });
+    await outcome(URL_OF_APP);
+    for (let minute = 0; minute < 8; minute += 1) {
+      await clock.advance(MINUTE_MS);
+      for (let n = 0; n < 600; n += 1) await outcome(`https://h${minute}-${n}.example.com/client.json`);
+    }
+    expect(await outcome(URL_OF_APP)).toBe('An app');
+    expect(fetched).toHaveLength(1 + 8 * 600);
   });
 
   it('do not push out the others when a host has many of them', async () => {

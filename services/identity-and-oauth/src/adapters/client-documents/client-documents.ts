@@ -53,9 +53,10 @@ interface ClientDocumentsOptions {
 }
 
 interface Known {
-  readonly client: OAuthClient | DomainError;
-  readonly fetchedMs: number;
+  readonly client: OAuthClient;
   readonly untilMs: number;
+  /** Until then it is used while this process cannot fetch it again. */
+  readonly staleUntilMs: number;
 }
 
 /** That of this process, or of those who ask it too often: it says nothing of the document. */
@@ -64,11 +65,9 @@ const isOurTrouble = (error: unknown): boolean => isDomainError(error) && (error
 /** The client whose metadata document is at that URL; rejects with `invalid` when there is none. */
 export const createClientDocuments = ({ fetch, policy, clock, log }: ClientDocumentsOptions): ((url: string) => Promise<OAuthClient>) => {
   const known = createTwoGenerationCache<Known>(KEPT_SECONDS.most * 1000, MAX_KNOWN);
+  // Apart, so that URLs that lead nowhere push out no app.
+  const refused = createTwoGenerationCache<{ readonly error: DomainError; readonly untilMs: number }>(REFUSED_MS, MAX_KNOWN);
   const countFetch = createFetchLimit(clock);
-  const keep = (id: string, client: Known['client'], forMs: number) => {
-    const nowMs = clock.monotonic();
-    known.set(id, { client, fetchedMs: nowMs, untilMs: nowMs + forMs }, nowMs);
-  };
 
   const load = singleFlight(async (id: string): Promise<OAuthClient> => {
     const url = documentUrl(id, policy);
@@ -77,12 +76,16 @@ export const createClientDocuments = ({ fetch, policy, clock, log }: ClientDocum
       const { fields, maxAgeSeconds } = await fetch(url);
       const client = clientOfDocument(id, fields, clock.now());
       const seconds = Math.min(Math.max(maxAgeSeconds ?? KEPT_SECONDS.usual, KEPT_SECONDS.least), KEPT_SECONDS.most);
-      keep(id, client, seconds * 1000);
+      const nowMs = clock.monotonic();
+      known.set(id, { client, untilMs: nowMs + seconds * 1000, staleUntilMs: nowMs + KEPT_SECONDS.most * 1000 }, nowMs);
       return client;
     } catch (error) {
       if (isDomainError(error) && error.kind === 'invalid') {
         log.info('client metadata document refused', { host: url.host, reason: error.message, error: error.cause });
-        keep(id, error, REFUSED_MS);
+        const nowMs = clock.monotonic();
+        refused.set(id, { error, untilMs: nowMs + REFUSED_MS }, nowMs);
+        const kept = known.get(id, nowMs);
+        if (kept !== null) known.set(id, { ...kept, staleUntilMs: nowMs }, nowMs);
       }
       throw error;
     }
@@ -91,11 +94,10 @@ export const createClientDocuments = ({ fetch, policy, clock, log }: ClientDocum
   return (id) => {
     const nowMs = clock.monotonic();
     const kept = known.get(id, nowMs);
-    if (kept === null) return load(id);
-    const { client, fetchedMs, untilMs } = kept;
-    if (isDomainError(client)) return untilMs > nowMs ? Promise.reject(client) : load(id);
-    if (untilMs > nowMs) return Promise.resolve(client);
-    const mayBeStale = fetchedMs + KEPT_SECONDS.most * 1000 > nowMs;
-    return load(id).catch((error: unknown) => (mayBeStale && isOurTrouble(error) ? client : Promise.reject(error)));
+    if (kept !== null && kept.untilMs > nowMs) return Promise.resolve(kept.client);
+    const refusal = refused.get(id, nowMs);
+    if (refusal !== null && refusal.untilMs > nowMs) return Promise.reject(refusal.error);
+    const stale = kept !== null && kept.staleUntilMs > nowMs ? kept.client : null;
+    return load(id).catch((error: unknown) => (stale !== null && isOurTrouble(error) ? stale : Promise.reject(error)));
   };
 };
