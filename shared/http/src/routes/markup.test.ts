@@ -64,7 +64,9 @@ describe('a page', () => {
     const { text } = pageOf({ title: 'Keys & more', nav: markup`<a href="/app/">Home</a>`, main: markup`<h1>Keys</h1>` });
     expect(text).toContain('<title>Keys &amp; more</title>');
     expect(text).toContain('<html lang="en">');
-    expect(text).toContain('<nav><a href="/app/">Home</a></nav><main><h1>Keys</h1></main>');
+    expect(text).toContain('<a class="skip" href="#main">Skip to the content</a><nav><a href="/app/">Home</a></nav>');
+    expect(text).toContain('</nav><main id="main"><h1>Keys</h1></main>');
+    expect(pageOf({ title: 'Sign in', main: markup`<h1>Sign in</h1>` }).text).toContain('<body><main><h1>Sign in</h1></main></body>');
     expect(text).toContain('prefers-color-scheme: dark');
   });
 });

@@ -103,6 +103,7 @@ const STYLE = markup`
   :root { --text: #f2f2f4; --soft: #b4b4bd; --back: #17171a; --line: #85858f; --accent: #9db2ff; --on-accent: #10142a; --bad: #ff9aa0; }
 }
 body { font: 1rem/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); margin: 0 auto; padding: 1.5rem 1rem; max-width: 40rem; overflow-wrap: anywhere; }
+.skip:not(:focus) { position: absolute; left: -100vw; }
 nav ul { list-style: none; display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; margin: 0 0 1.5rem; padding: 0; }
 h1 { font-size: 1.5rem; line-height: 1.25; }
 h2 { font-size: 1.15rem; }
@@ -125,7 +126,7 @@ td ul { margin: 0; padding-left: 1rem; }
 .bad { color: var(--bad); }
 `;
 
-/** A whole page as all pages look, light or dark as the reader has it: `main` begins with its heading, `nav` stands before it. */
+/** A whole page as all pages look, light or dark as the reader has it: `main` begins with its heading, `nav` stands before it and may be skipped. */
 export const pageOf = ({
   title,
   main,
@@ -137,5 +138,5 @@ export const pageOf = ({
 }): Markup =>
   markup`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${STYLE}</style></head>
-<body>${nav && markup`<nav>${nav}</nav>`}<main>${main}</main></body></html>
+<body>${nav === null ? markup`<main>${main}</main>` : markup`<a class="skip" href="#main">Skip to the content</a><nav>${nav}</nav><main id="main">${main}</main>`}</body></html>
 `;
