@@ -26,7 +26,7 @@ const tokenOf = (html: string, action: string): string =>
   new RegExp(`action="${RegExp.escape(action)}".*?name="token" value="([^"]*)"`, 's').exec(html)?.[1] ?? '';
 
 describe('the pages of the webhooks', () => {
-  it('[HOOK-08] show a subscription with its deliveries, send a test, and send a delivery again', async () => {
+  it('[HOOK-04] [HOOK-07] show a subscription with its deliveries, send a test, and send a delivery again', async () => {
     const subscriber = await scene.subscriber();
     const { receiver, id } = subscriber;
     const path = `${LIST}/${id}`;
@@ -51,12 +51,20 @@ describe('the pages of the webhooks', () => {
     expect(receiver.received.filter(({ json }) => json.type === 'webhook.test')).toHaveLength(2);
   });
 
-  it('[HOOK-11] show nobody the subscriptions of another', async () => {
+  it('[HOOK-04] show nobody the subscriptions of another', async () => {
     const [one, other] = [await scene.subscriber(), await scene.subscriber()];
     expect((await open(other, LIST)).text).not.toContain(one.id);
     expect((await open(other, `${LIST}/${one.id}`)).status).toBe(404);
     const token = tokenOf((await open(one, `${LIST}/${one.id}`)).text, `${LIST}/${one.id}/test`);
     expect((await open(other, `${LIST}/${one.id}/test`, { token })).status).toBe(403);
+  });
+
+  it('[LIST-07] refuse a position that no list gave, on a page', async () => {
+    const subscriber = await scene.subscriber();
+    for (const path of [`${LIST}?after=x`, `${LIST}/${subscriber.id}?after=x`, `${LIST}?after=a&after=b`]) {
+      const answer = await open(subscriber, path);
+      expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 400, 'text/html; charset=utf-8']);
+    }
   });
 
   it('[HOOK-02] say so to who has no paid plan', async () => {

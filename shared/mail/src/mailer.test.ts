@@ -33,11 +33,11 @@ interface Shared {
 }
 
 /** One process that sends mails. */
-const replica = async ({ database, clock, transport, captured }: Shared, name: string) => {
+const replica = async ({ database, clock, transport, captured }: Shared, name: string, keys = KEYS) => {
   const registry = new Registry();
   const ids = fakeIds(name);
   const mails = await openedIn(database, openMails);
-  const seal = createSeal(KEYS, ids.bytes);
+  const seal = createSeal(keys, ids.bytes);
   const mailer = createMailer({ mails, transport, seal, clock, ids, log: captured.log, registry });
   const metric = async (metricName: string) => (await registry.getSingleMetric(metricName)?.get())?.values ?? [];
   return { mailer, mails, metric };
@@ -231,6 +231,24 @@ describe('the mailer', () => {
     await mailer.loop.idle();
     expect(transport.accepted[0]?.subject).toMatch(/^A Bcc: eve@example\.test xy+$/);
     expect(transport.accepted[0]?.subject).toHaveLength(200);
+  });
+
+  it('leaves a mail that it cannot unseal to a replica with the key, and holds up no other', async () => {
+    const { mailer, shared, start, aMail, transport, metric, clock } = await scene();
+    const foreign = await replica(shared, 'foreign', [{ id: 'k2', key: Buffer.alloc(32, 'other') }]);
+    for (let n = 0; n < 40; n += 1) await foreign.mailer.send(aMail(`foreign-${n}`));
+    start();
+    await mailer.send(aMail('own'));
+    await mailer.loop.idle();
+    expect(transport.accepted.map(({ id }) => id)).toEqual(['own']);
+    expect(await metric('mail_failures_total')).toMatchObject([{ labels: { reason: 'unreadable' }, value: 40 }]);
+    foreign.mailer.loop.start();
+    loops.push(foreign.mailer.loop);
+    await clock.advance(5 * SECOND_MS);
+    await foreign.mailer.loop.idle();
+    await clock.advance(60 * SECOND_MS);
+    await foreign.mailer.loop.idle();
+    expect(transport.accepted.length).toBeGreaterThan(1);
   });
 
   it('a mail that was cut off is not counted as tried and goes out after the next start', async () => {

@@ -53,10 +53,10 @@ const queuedIn = async (mails: Collection<MailDoc>) => ({
 
 const sealedName = (id: string) => `mail ${id}`;
 
-/** Null when it was accepted. */
-const deliver = async (transport: MailTransport, content: OutgoingMail, signal: AbortSignal): Promise<MailFailure | null> => {
+/** Null when `work` got through. */
+const failureOf = async (work: () => Promise<void>): Promise<MailFailure | null> => {
   try {
-    await transport.deliver(checkedMail(content), signal);
+    await work();
     return null;
   } catch (error) {
     if (!(error instanceof MailFailure)) throw error;
@@ -95,11 +95,17 @@ const mailWork = (options: MailerOptions, queue: WorkQueue<MailDoc>) => {
     drop(claimed, 'refused');
     return erase(claimed);
   };
+  const read = (id: string, sealed: string): OutgoingMail => {
+    try {
+      // Sealed by `send`.
+      return JSON.parse(seal.unseal(sealed, sealedName(id)).toString()) as OutgoingMail;
+    } catch (cause) {
+      throw new MailFailure('unreadable', null, cause);
+    }
+  };
   const attempt = async (claimed: Claimed, sealed: string) => {
     const { doc, lease, signal } = claimed;
-    // Sealed by `send`.
-    const content = JSON.parse(seal.unseal(sealed, sealedName(doc._id)).toString()) as OutgoingMail;
-    const failure = await deliver(transport, content, signal);
+    const failure = await failureOf(async () => transport.deliver(checkedMail(read(doc._id, sealed)), signal));
     if (failure === null) {
       metrics.sent();
       log.info('mail sent', { mail: doc._id, tries: doc.tries });

@@ -30,6 +30,8 @@ export type MailFailureReason =
   | 'timeout'
   | 'tls'
   | 'login'
+  /** What is stored cannot be unsealed here; another replica may have the key. */
+  | 'unreadable'
   | 'other';
 
 export class MailFailure extends Error {
