@@ -194,13 +194,25 @@ describe('the mailer', () => {
     await mailer.loop.idle();
     expect(captured.lines().map(({ message, mail, reason }) => [message, mail, reason])).toEqual(
       expect.arrayContaining([
-        ['mail not accepted', 'mail-1', 'deferred'],
+        ['mail not accepted, trying again', 'mail-1', 'deferred'],
         ['mail sent', 'mail-1', undefined],
         ['mail dropped', 'mail-2', 'refused'],
         ['mail dropped', 'mail-3', 'refused'],
       ]),
     );
     expect(captured.text()).not.toMatch(/example|code|123456/i);
+  });
+
+  it('does not fill the log while the mail server is away', async () => {
+    const { mailer, start, aMail, transport, captured } = await scene();
+    for (let n = 0; n < 100; n += 1) transport.answers.push(failing('unreachable'));
+    start();
+    for (let n = 0; n < 100; n += 1) await mailer.send(aMail(`mail-${n}`));
+    await mailer.loop.idle();
+    expect(captured.lines().map(({ failures }) => failures)).toEqual([1, 2, 4, 8, 16, 32, 64]);
+    await mailer.send(aMail('mail-100'));
+    await mailer.loop.idle();
+    expect(captured.lines().at(-1)).toMatchObject({ message: 'mail sent', failures: 100 });
   });
 
   it.each([

@@ -75,6 +75,7 @@ interface Claimed {
 const mailWork = (options: MailerOptions, queue: WorkQueue<MailDoc>) => {
   const { mails, transport, seal, clock, log, registry } = options;
   const metrics = createMailMetrics({ registry, queued: () => queuedIn(mails), now: () => clock.now() });
+  let failuresInRow = 0;
 
   /** Erases what the mail said; its id stays until nobody can mean it any more. */
   const erase = ({ doc: { _id: id, dropAt }, lease: { token } }: Claimed) =>
@@ -83,17 +84,21 @@ const mailWork = (options: MailerOptions, queue: WorkQueue<MailDoc>) => {
     const at = clock.now().getTime() + Math.min(RETRY_MS.first * 2 ** tries, RETRY_MS.max);
     return queue.end({ id, token, claimableAt: new Date(Math.min(at, dropAt.getTime())), update: { $inc: { tries: 1 } } });
   };
-  const drop = ({ doc: { _id: mail, tries } }: Claimed, reason: 'late' | 'refused') => {
+  const drop = ({ doc: { _id: mail, tries } }: Claimed, reason: 'late' | 'refused', status: number | null = null) => {
     metrics.dropped(reason);
-    log.warn('mail dropped', { mail, reason, tries });
+    log.warn('mail dropped', { mail, reason, tries, status });
   };
   const end = (claimed: Claimed, { reason, status }: MailFailure) => {
-    const { _id: mail, tries } = claimed.doc;
     metrics.failed(reason);
-    log.warn('mail not accepted', { mail, tries, reason, status });
-    if (reason !== 'refused' && reason !== 'address') return retry(claimed);
-    drop(claimed, 'refused');
-    return erase(claimed);
+    if (reason === 'refused' || reason === 'address') {
+      drop(claimed, 'refused', status);
+      return erase(claimed);
+    }
+    failuresInRow += 1;
+    // The first, the second, the fourth, …: a mail server that is away does not fill the log.
+    if (Number.isInteger(Math.log2(failuresInRow)))
+      log.warn('mail not accepted, trying again', { mail: claimed.doc._id, reason, status, failures: failuresInRow });
+    return retry(claimed);
   };
   const read = (id: string, sealed: string): OutgoingMail => {
     try {
@@ -108,7 +113,8 @@ const mailWork = (options: MailerOptions, queue: WorkQueue<MailDoc>) => {
     const failure = await failureOf(async () => transport.deliver(checkedMail(read(doc._id, sealed)), signal));
     if (failure === null) {
       metrics.sent();
-      log.info('mail sent', { mail: doc._id, tries: doc.tries });
+      log.info('mail sent', { mail: doc._id, tries: doc.tries, failures: failuresInRow });
+      failuresInRow = 0;
       await erase(claimed);
     } else if (signal.aborted) await queue.end({ id: doc._id, token: lease.token, claimableAt: clock.now() });
     else await end(claimed, failure);
