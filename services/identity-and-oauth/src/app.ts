@@ -1,6 +1,5 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import type { Log } from '@bubbles/kernel/log.ts';
 import type { OAuthLifetimes } from './domain/grant.ts';
 import type {
   AccessTokenSigner,
@@ -30,7 +29,6 @@ import type {
 import type { MailCode, MailedCodes, SignInStore } from './sign-in-ports.ts';
 import { readAccess } from './use-cases/access.ts';
 import { changeProfile, createAccount, getAccount, listAccounts, setAccountState } from './use-cases/accounts.ts';
-import { takeEarlierAddresses } from './use-cases/addresses.ts';
 import { answerConsent, showConsent, startAuthorization, sweepAuthorizationRequests } from './use-cases/authorization.ts';
 import { checkCredentials, checkForServices } from './use-cases/check-credentials.ts';
 import {
@@ -56,9 +54,9 @@ import type { Webhooks } from './webhook-ports.ts';
 interface AppPorts {
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly log: Log;
   readonly accounts: AccountStore;
   readonly addresses: AddressStore;
+  readonly takeEarlierAddresses: () => Promise<void>;
   readonly accountChanged: AccountChanged;
   readonly teams: TeamStore;
   readonly sessions: SessionStore;
@@ -136,7 +134,7 @@ export const createApp = (ports: AppPorts) => ({
   readAccess: readAccess(ports),
   getAccount: getAccount(ports),
   listAccounts: listAccounts(ports),
-  takeEarlierAddresses: takeEarlierAddresses(ports),
+  takeEarlierAddresses: () => ports.takeEarlierAddresses(),
   createAccount: createAccount(ports),
   changeProfile: changeProfile(ports),
   setAccountState: setAccountState(ports),

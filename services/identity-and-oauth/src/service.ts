@@ -1,4 +1,5 @@
 import { type Composition, createLoop, defineService, type ServiceContext } from '@bubbles/host/service.ts';
+import { singleFlight } from '@bubbles/kernel/concurrency.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import { createSeal, type Seal } from '@bubbles/kernel/seal.ts';
 import { createMailer } from '@bubbles/mail/mailer.ts';
@@ -35,6 +36,7 @@ import { openStores } from './adapters/store/stores.ts';
 import { type App, createApp } from './app.ts';
 import { type Config, configOf, lifetimesOf, VARIABLES } from './config.ts';
 import type { OAuthLifetimes } from './domain/grant.ts';
+import { takeEarlierAddresses } from './use-cases/addresses.ts';
 
 const HOUR_MS = 3_600_000;
 /** How long a signing key is published after the last token that it signed has expired. */
@@ -89,10 +91,10 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { documents, mailTra
   const mailer = createMailer({ mails: stores.mails, transport, seal, clock, ids, log, registry: metrics.registry });
   const app = createApp({
     ...stores,
+    takeEarlierAddresses: singleFlight(takeEarlierAddresses({ ...stores, clock, log })),
     clients,
     clock,
     ids,
-    log,
     accountChanged,
     accessTokens: createAccessTokenVerifier({ ring, issuer: publicBaseUrl, clock }),
     rateWindows: createRateWindows(),

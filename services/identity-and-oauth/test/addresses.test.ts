@@ -207,6 +207,13 @@ describe('accounts of an older release', () => {
     expect(JSON.stringify(told)).not.toContain('acme.test');
   });
 
+  it('are read once for many who ask at once', async () => {
+    const log = await withEarlier({ id: 'a', email: ADA }, { id: 'b', email: ADA, createdAt: new Date(AT.getTime() + 1) });
+    const made = await Promise.all(Array.from({ length: 9 }, (_, i) => create(`new-${i}@acme.test`)));
+    expect(made.map(({ status }) => status)).toEqual(Array(9).fill(201));
+    expect(log.lines.filter(({ message }) => message === 'two accounts have one address')).toHaveLength(1);
+  });
+
   it('of more than one page are all taken', async () => {
     await withEarlier(...Array.from({ length: 401 }, (_, i) => ({ id: `user-${i}`, email: `user-${i}@acme.test` })));
     await identity.runJob('take-earlier-addresses');

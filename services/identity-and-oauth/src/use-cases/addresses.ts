@@ -9,8 +9,11 @@ export interface AddressPorts {
   readonly accounts: AccountStore;
   readonly addresses: AddressStore;
   readonly clock: Clock;
-  readonly log: Log;
+  /** One run at a time: it reads all accounts. */
+  readonly takeEarlierAddresses: () => Promise<void>;
 }
+
+type EarlierPorts = Omit<AddressPorts, 'takeEarlierAddresses'> & { readonly log: Log };
 
 const addressTaken = () => new DomainError('limit_reached', 'email: another account has this address.');
 
@@ -18,7 +21,7 @@ const addressTaken = () => new DomainError('limit_reached', 'email: another acco
 const takeAddress = async (ports: AddressPorts, address: string, accountId: string): Promise<void> => {
   const { accounts, addresses, clock } = ports;
   const takenAt = clock.now();
-  if (!(await addresses.isComplete())) await takeEarlierAddresses(ports)();
+  if (!(await addresses.isComplete())) await ports.takeEarlierAddresses();
   if (await addresses.insert({ address, accountId, takenAt, version: 1 })) return;
   if (await addresses.keep({ address, accountId, takenAt })) return;
   const taken = await addresses.get(address);
@@ -73,14 +76,14 @@ export const accountAt = async (ports: AddressPorts, address: string): Promise<A
   };
   const found = await read();
   if (found !== null || (await ports.addresses.isComplete())) return found;
-  await takeEarlierAddresses(ports)();
+  await ports.takeEarlierAddresses();
   return read();
 };
 
 const ACCOUNTS_PER_PAGE = 200;
 
 /** Takes the addresses of accounts that an older release made; running again changes nothing. */
-export const takeEarlierAddresses = (ports: AddressPorts) => async (): Promise<void> => {
+export const takeEarlierAddresses = (ports: EarlierPorts) => async (): Promise<void> => {
   const { accounts, addresses, clock } = ports;
   let after: string | null = null;
   do {
@@ -91,7 +94,7 @@ export const takeEarlierAddresses = (ports: AddressPorts) => async (): Promise<v
   await addresses.markComplete(clock.now());
 };
 
-const takeEarlierOnes = async (ports: AddressPorts, page: readonly Account[]): Promise<void> => {
+const takeEarlierOnes = async (ports: EarlierPorts, page: readonly Account[]): Promise<void> => {
   const wanted = page.map((account) => ({ account, address: addressOf(account) })).filter(hasAddress);
   const known = await ports.addresses.getEach(wanted.map(({ address }) => address));
   for (const { account, address } of wanted)
@@ -100,7 +103,7 @@ const takeEarlierOnes = async (ports: AddressPorts, page: readonly Account[]): P
 
 const hasAddress = <T extends { readonly address: string | null }>(one: T): one is T & { readonly address: string } => one.address !== null;
 
-const takeEarlierAddress = async ({ accounts, addresses, clock, log }: AddressPorts, account: Account, address: string): Promise<void> => {
+const takeEarlierAddress = async ({ accounts, addresses, clock, log }: EarlierPorts, account: Account, address: string): Promise<void> => {
   const takenAt = clock.now();
   if (await addresses.insert({ address, accountId: account.id, takenAt, version: 1 })) return;
   const taken = await addresses.get(address);
