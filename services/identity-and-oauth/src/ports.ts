@@ -228,8 +228,8 @@ export interface RegisteredClientStore extends Omit<OAuthClients, 'proofOf'> {
   /** Replaces all that the app says of itself; false when there is no such client. */
   change(id: string, metadata: ClientMetadata & Pick<OAuthClient, 'secretHash'>): Promise<boolean>;
   delete(id: string): Promise<void>;
-  /** Those that nobody allowed anything and that registered before; how many they were. */
-  deleteNeverAuthorized(before: Date): Promise<number>;
+  /** Those that nobody allowed anything and that registered before. */
+  deleteNeverAuthorized(before: Date): Promise<void>;
   /** Ids of at most `limit` that were allowed something and last used before. */
   unusedSince(before: Date, limit: number): Promise<string[]>;
   /** Unless it was used meanwhile. */

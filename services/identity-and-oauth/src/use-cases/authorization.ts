@@ -63,7 +63,7 @@ export const startAuthorization =
     return { outcome: 'asked', requestId, secret };
   };
 
-/** Absent, expired or answered; the browser may also have lost the cookie. */
+/** Absent, expired and answered requests are told alike: in each case the app has to ask again. */
 const over = () => new DomainError('invalid', 'This request has been answered or has expired. Go back to the app and connect it again.');
 
 interface Visit {

@@ -1,4 +1,4 @@
-import type { IndexSpec } from '@bubbles/store/collection.ts';
+import { type IndexSpec, sweepSlices } from '@bubbles/store/collection.ts';
 import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
 import type { RegisteredClient } from '../../domain/oauth-client.ts';
 import type { RegisteredClientStore } from '../../ports.ts';
@@ -21,7 +21,7 @@ export const openOAuthClients = (open: OpenCollection): RegisteredClientStore =>
     delete: async (id) => {
       await documents.deleteOne({ _id: id });
     },
-    deleteNeverAuthorized: (before) => documents.deleteMany({ authorized: false, lastUsedAt: { $lt: before } }),
+    deleteNeverAuthorized: (before) => sweepSlices(documents, { authorized: false, lastUsedAt: { $lt: before } }, 'lastUsedAt'),
     unusedSince: async (before, limit) => {
       const unused = { authorized: true, lastUsedAt: { $lt: before } };
       const docs = await documents.find(unused, { sort: { lastUsedAt: 1 }, limit, projection: { _id: 1 } });
