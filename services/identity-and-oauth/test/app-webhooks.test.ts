@@ -121,6 +121,11 @@ describe('the page of the webhooks', () => {
     expect(JSON.stringify(asked)).not.toContain(ada.session);
   });
 
+  it('[AUTH-02] comes with a kind that no token has: the gateway cannot ask for it', async () => {
+    const check = { h: 'a'.repeat(64), jwt: null, aud: 'webhooks-dispatcher', accepts: ['app'] };
+    expect((await identity.service('gateway')('POST', '/internal/v1/checks', { checks: [check] })).status).toBe(400);
+  });
+
   it('is for whoever is signed in alone', async () => {
     const page = await browserOf(identity, null).get(`${PATH}/${ID}`);
     expect([page.status, page.location]).toEqual([303, `/app/sign-in?return_to=${encodeURIComponent(`${PATH}/${ID}`)}`]);
