@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { send } from '../conformance/support/client.ts';
+import { startReceiver } from '../conformance/support/receiver.ts';
 import type { Person } from '../conformance/support/world.ts';
 import { accessibilityFaults } from './support/chromium.ts';
 import { openScene, type Scene, startApp } from './support/scene.ts';
@@ -93,6 +94,31 @@ describe('connected apps', () => {
   });
 });
 
+describe('webhooks', () => {
+  it('[HOOK-04] [HOOK-07] are listed, each with its deliveries on a page that sends a test', async () => {
+    const person = await proUser();
+    const receiver = await startReceiver();
+    receiver.answer(410);
+    const body = { url: receiver.url, events: ['bubble.ready'] };
+    const { json } = await send(scene.world.baseUrl, '/v1/webhooks', { method: 'POST', as: person.pat, body });
+    const page = await scene.pageOf(person);
+    await page.goto(at('/app/webhooks'));
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('link', { name: receiver.url }).click();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    expect(await page.getByRole('status').textContent()).toBe('A test was queued.');
+    await receiver.reached(1);
+    await page.goto(at(`/app/webhooks/${json.id}`));
+    expect(await page.getByRole('row', { name: /webhook\.test/ }).count()).toBe(1);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await send(scene.world.baseUrl, `/v1/webhooks/${json.id}`, { method: 'DELETE', as: person.pat });
+    await page.reload();
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Not found');
+    await receiver.close();
+  });
+});
+
 describe('sessions', () => {
   it('[AUTH-10] signing out everywhere ends this browser and the token that it held', async () => {
     const person = await scene.world.user();
@@ -109,7 +135,7 @@ describe('sessions', () => {
 });
 
 describe('every page of the app', () => {
-  const PATHS = ['/app/', '/app/api-keys', '/app/connected-apps', '/app/sessions'];
+  const PATHS = ['/app/', '/app/api-keys', '/app/connected-apps', '/app/webhooks', '/app/sessions'];
 
   it('[OAUTH-05] is framed by nobody, runs no script, is kept by nobody, and has no serious fault of accessibility', async () => {
     const page = await scene.pageOf(await proUser());

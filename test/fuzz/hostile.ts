@@ -88,3 +88,22 @@ export const hostileBody = fc.oneof(
 
 /** A value of a header as fetch lets it through. */
 export const headerText = fc.string({ unit: fc.constantFrom(...'abz09 %/\\.;:?&=+[]{}"<>|^`~@!$*()_-#,é'), maxLength: 60 });
+
+/** What no browser sends with a form of ours. */
+export const strangeHeaders = fc.record(
+  {
+    'content-type': fc.constantFrom(
+      'text/plain',
+      'application/json',
+      'multipart/form-data',
+      'application/x-www-form-urlencoded; charset=utf-16',
+    ),
+    'sec-fetch-site': fc.constantFrom('cross-site', 'same-site', 'same-origin', 'none', 'x'),
+    origin: fc.constantFrom('https://evil.test', 'null', 'x'),
+    cookie: fc
+      .oneof(headerText, fc.constantFrom('session=a; session=b', '__Host-session=x', 'session="a"', 'session='))
+      .map((text) => text.trim().replaceAll('é', 'e')),
+    authorization: headerText.map((text) => text.replaceAll('é', 'e')),
+  },
+  { requiredKeys: [] },
+);
