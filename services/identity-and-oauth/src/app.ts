@@ -36,8 +36,8 @@ import {
   changeRegistration,
   deleteRegistration,
   endClient,
+  findRegistrant,
   listClients,
-  readRegistration,
   registerClient,
   sweepClients,
 } from './use-cases/clients.ts';
@@ -102,7 +102,7 @@ const oauthUseCases = (ports: AppPorts) => ({
   disconnectApp: disconnectApp(ports),
 
   registerClient: registerClient(ports),
-  readRegistration: readRegistration(ports),
+  findRegistrant: findRegistrant(ports),
   changeRegistration: changeRegistration(ports),
   deleteRegistration: deleteRegistration(ports),
   addClient: addClient(ports),

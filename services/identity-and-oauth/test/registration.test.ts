@@ -184,12 +184,11 @@ describe('the registration of OAuth clients', () => {
         { client_id: one.client_id, redirect_uris: [REDIRECT] },
       ),
     ];
-    for (const { status, body } of answers)
-      expect([status, body]).toEqual([
-        401,
-        { error: 'invalid_token', error_description: 'The registration token is not one of this client.' },
-      ]);
-    expect((await identity.as(null)('GET', `/oauth/register/${one.client_id}`)).body.error).toBe('invalid_token');
+    const error_description = 'The registration token is missing or not one of this client.';
+    for (const { status, body } of answers) expect([status, body]).toEqual([401, { error: 'invalid_token', error_description }]);
+    for (const { headers } of answers) expect(headers.get('www-authenticate')).toBe('Bearer error="invalid_token"');
+    const without = await identity.as(null)('GET', `/oauth/register/${one.client_id}?a=/b`);
+    expect([without.status, without.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
     expect((await manage('GET', one)).status).toBe(200);
   });
 

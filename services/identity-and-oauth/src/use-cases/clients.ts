@@ -73,42 +73,31 @@ const tooManyRegistrations = ({ retryAfterSeconds }: { readonly retryAfterSecond
 const newSecret = ({ authMethod }: ClientMetadata, ids: Ids): string | null =>
   authMethod === 'none' ? null : SECRET_PREFIX + ids.bytes(TOKEN_BYTES).toString('base64url');
 
-/** Which registration, and the token that was sent for it. */
-interface RegistrationKey {
-  readonly clientId: string;
-  readonly registrationToken: string;
-}
-
-/** A client that has gone and a token of another one are refused alike. */
-const registered = async ({ registeredClients }: ClientPorts, { clientId, registrationToken }: RegistrationKey) => {
-  const client = await registeredClients.get(clientId);
-  if (!client || !isHashOf(client.registrationTokenHash, registrationToken))
-    throw new DomainError('unauthorized', 'The registration token is not one of this client.', { type: 'invalid_token' });
-  return client;
-};
+/** The client whose registration token this is; null for a token of another one and when there is no such client. */
+export const findRegistrant =
+  ({ registeredClients }: ClientPorts) =>
+  async ({ clientId, registrationToken }: { clientId: string; registrationToken: string }): Promise<RegisteredClient | null> => {
+    const client = await registeredClients.get(clientId);
+    return client && isHashOf(client.registrationTokenHash, registrationToken) ? client : null;
+  };
 
 const isHashOf = (hash: string, token: string): boolean => timingSafeEqual(Buffer.from(hash), Buffer.from(hashToken(token)));
 
-export const readRegistration =
-  (ports: ClientPorts) =>
-  async (key: RegistrationKey): Promise<Registration> => ({
-    client: await registered(ports, key),
-    registrationToken: key.registrationToken,
-    secret: null,
-  });
+interface Change extends Pick<Registration, 'client' | 'registrationToken'> {
+  readonly sent: Sent;
+}
 
 /** RFC 7592, 2.2: what is sent replaces all that was there. A secret is made, or forgotten, with the way in which the client proves itself. */
 export const changeRegistration =
   ({ ids, ...ports }: ClientPorts & { ids: Ids }) =>
-  async ({ sent, ...key }: RegistrationKey & { sent: Sent }): Promise<Registration> => {
-    const client = await registered(ports, key);
+  async ({ client, registrationToken, sent }: Change): Promise<Registration> => {
     checkIdentity(client, sent);
     const metadata = clientMetadata(sent);
     const secret = client.secretHash === null ? newSecret(metadata, ids) : null;
     const keptHash = metadata.authMethod === 'none' ? null : client.secretHash;
     const secretHash = secret === null ? keptHash : hashToken(secret);
     if (!(await ports.registeredClients.change(client.id, { ...metadata, secretHash }))) throw gone();
-    return { client: { ...client, ...metadata, secretHash }, registrationToken: key.registrationToken, secret };
+    return { client: { ...client, ...metadata, secretHash }, registrationToken, secret };
   };
 
 const gone = () => new DomainError('unauthorized', 'The client has been deleted.', { type: 'invalid_token' });
@@ -133,8 +122,8 @@ const removeClient = async ({ grants, registeredClients }: ClientEndPorts, id: s
 
 export const deleteRegistration =
   (ports: ClientEndPorts) =>
-  async (key: RegistrationKey): Promise<void> =>
-    removeClient(ports, (await registered(ports, key)).id);
+  ({ id }: RegisteredClient): Promise<void> =>
+    removeClient(ports, id);
 
 /** For an operator. A client of a metadata document has no registration, but what was granted to it. */
 export const endClient =

@@ -72,21 +72,24 @@ const presentRegistration = (
   registration_access_token: registrationToken,
 });
 
-/** The app itself, by the token of its registration. Whether that is one of the client the use case tells. */
-const registrant: Guard<{ readonly registrationToken: string }> = {
+/** The app itself, by the token of its registration. */
+const registrantGuard = (app: App): Guard<Omit<Registration, 'secret'>> => ({
   security: [],
   gatewayMark: 'none',
   callers: null,
   isCounted: false,
   refusals: ['unauthorized'],
   reads: 'Authorization',
-  admit: (request) => {
-    const registrationToken = bearerToken(request.header('authorization'));
-    return registrationToken === null
-      ? Promise.reject(new DomainError('unauthorized', 'The registration token is missing.', { type: 'invalid_token' }))
-      : Promise.resolve({ registrationToken });
+  admit: async ({ header, target, answerWith }) => {
+    const registrationToken = bearerToken(header('authorization'));
+    const client = registrationToken && (await app.findRegistrant({ clientId: lastSegment(target), registrationToken }));
+    if (client) return { client, registrationToken };
+    answerWith('WWW-Authenticate', registrationToken === null ? 'Bearer' : 'Bearer error="invalid_token"');
+    throw new DomainError('unauthorized', 'The registration token is missing or not one of this client.', { type: 'invalid_token' });
   },
-};
+});
+
+const lastSegment = (target: string): string => target.split('?', 1)[0]?.split('/').at(-1) ?? '';
 
 const registration = (app: App, publicBaseUrl: string) =>
   route(
@@ -110,56 +113,55 @@ const registration = (app: App, publicBaseUrl: string) =>
       presentRegistration(await app.registerClient({ sent: body, from: clientKey(clientAddress()) }), publicBaseUrl),
   );
 
-const ByClient = z.object({ client_id: z.string() });
-const MANAGEMENT = {
-  path: '/oauth/register/{client_id}',
-  tag,
-  guard: registrant,
-  params: ByClient,
-  errorFormat: 'rfc6749',
-  secret: true,
-  documented: false,
-} as const;
-
-const management = (app: App, publicBaseUrl: string) => [
-  route(
-    {
-      ...MANAGEMENT,
-      method: 'GET',
-      operationId: 'readOAuthRegistration',
-      summary: 'Read the registration of an app (RFC 7592)',
-      answers: { 200: json(OAuthClientRegistration) },
-    },
-    async ({ params, registrationToken }) =>
-      presentRegistration(await app.readRegistration({ clientId: params.client_id, registrationToken }), publicBaseUrl),
-  ),
-  route(
-    {
-      ...MANAGEMENT,
-      method: 'PUT',
-      operationId: 'changeOAuthRegistration',
-      summary: 'Replace the registration of an app (RFC 7592)',
-      body: ChangedRegistration,
-      bodyLimitBytes: BODY_LIMIT_BYTES,
-      answers: { 200: json(OAuthClientRegistration) },
-    },
-    async ({ params, body, registrationToken }) =>
-      presentRegistration(await app.changeRegistration({ clientId: params.client_id, registrationToken, sent: body }), publicBaseUrl),
-  ),
-  route(
-    {
-      ...MANAGEMENT,
-      method: 'DELETE',
-      operationId: 'deleteOAuthRegistration',
-      summary: 'Delete the registration of an app and end its grants (RFC 7592)',
-      answers: { 204: empty },
-    },
-    async ({ params, registrationToken }) => {
-      await app.deleteRegistration({ clientId: params.client_id, registrationToken });
-      return reply(204);
-    },
-  ),
-];
+const management = (app: App, publicBaseUrl: string) => {
+  const common = {
+    path: '/oauth/register/{client_id}',
+    tag,
+    guard: registrantGuard(app),
+    params: z.object({ client_id: z.string() }),
+    errorFormat: 'rfc6749',
+    secret: true,
+    documented: false,
+  } as const;
+  return [
+    route(
+      {
+        ...common,
+        method: 'GET',
+        operationId: 'readOAuthRegistration',
+        summary: 'Read the registration of an app (RFC 7592)',
+        answers: { 200: json(OAuthClientRegistration) },
+      },
+      ({ client, registrationToken }) => Promise.resolve(presentRegistration({ client, registrationToken, secret: null }, publicBaseUrl)),
+    ),
+    route(
+      {
+        ...common,
+        method: 'PUT',
+        operationId: 'changeOAuthRegistration',
+        summary: 'Replace the registration of an app (RFC 7592)',
+        body: ChangedRegistration,
+        bodyLimitBytes: BODY_LIMIT_BYTES,
+        answers: { 200: json(OAuthClientRegistration) },
+      },
+      async ({ client, registrationToken, body }) =>
+        presentRegistration(await app.changeRegistration({ client, registrationToken, sent: body }), publicBaseUrl),
+    ),
+    route(
+      {
+        ...common,
+        method: 'DELETE',
+        operationId: 'deleteOAuthRegistration',
+        summary: 'Delete the registration of an app and end its grants (RFC 7592)',
+        answers: { 204: empty },
+      },
+      async ({ client }) => {
+        await app.deleteRegistration(client);
+        return reply(204);
+      },
+    ),
+  ];
+};
 
 export const registrationRoutes = (app: App, publicBaseUrl: string) => [
   registration(app, publicBaseUrl),
