@@ -3,10 +3,10 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
 import { type Account, type ActiveKey, inState, keysEndedBy, newAccount, type Profile, withProfile } from '../domain/account.ts';
-import { addressOf, checkedAddress, foldAddress } from '../domain/address.ts';
+import { checkedAddress, foldAddress } from '../domain/address.ts';
 import { type IssuedKey, type IssuedSession, issueKey, issueSession, TOKEN_BYTES } from '../domain/token.ts';
 import type { AccountChanged, AccountStore, GrantStore, Page, RevokedKeyStore, SessionStore } from '../ports.ts';
-import { type AddressPorts, accountAt, moveAddress } from './addresses.ts';
+import { type AddressPorts, accountAt, heldAddress, moveAddress } from './addresses.ts';
 
 interface AccountToCreate {
   readonly profile: Profile;
@@ -67,36 +67,44 @@ export const changeProfile =
     if (profile.email === undefined) return known(await changeTo(profile));
     return moveAddress(ports, {
       accountId,
-      from: addressOf(before),
+      from: before,
       to: checkedAddress(profile.email),
       write: async () => known(await changeTo(profile)),
       undo: () => accounts.update(accountId, restored),
     });
   };
 
+interface StatePorts extends AccountWriterPorts {
+  readonly revokedKeys: RevokedKeyStore;
+  readonly grants: GrantStore;
+}
+
 export const setAccountState =
-  (ports: AccountWriterPorts & { revokedKeys: RevokedKeyStore; grants: GrantStore }) =>
+  (ports: StatePorts) =>
   async ({ accountId, state }: { accountId: string; state: AccountState }): Promise<Account> => {
-    const { accounts, accountChanged, revokedKeys, grants, clock } = ports;
+    if (state === 'deleted') return deleteAccount(ports, accountId);
+    const { accounts, accountChanged, revokedKeys, clock } = ports;
     for (;;) {
-      const before = known(await accounts.get(accountId));
-      const ended = keysEndedBy(before, state);
+      const ended = keysEndedBy(known(await accounts.get(accountId)), state);
       for (const { id, hash } of ended) await revokedKeys.put({ hash, keyId: id, accountId, revokedAt: clock.now() });
       const isRevoked = ({ id }: ActiveKey) => ended.some((key) => key.id === id);
-      const change = () =>
-        accounts.update(accountId, (account) =>
-          keysEndedBy(account, state).every(isRevoked) ? changedOrNull(inState(account, state), accountChanged) : null,
-        );
-      const after = known(
-        state === 'deleted'
-          ? await moveAddress(ports, { accountId, from: addressOf(before), to: null, write: change, undo: change })
-          : await change(),
+      const after = await accounts.update(accountId, (account) =>
+        keysEndedBy(account, state).every(isRevoked) ? changedOrNull(inState(account, state), accountChanged) : null,
       );
-      if (state === 'deleted') await grants.endOfAccount(accountId);
       // Otherwise another key came in between, which has to be revoked before it leaves the account.
-      if (after.state === state) return after;
+      if (known(after).state === state) return known(after);
     }
   };
+
+/** Its grants end for good, its address is free. Its sessions end with its life. */
+const deleteAccount = async (ports: StatePorts, accountId: string): Promise<Account> => {
+  const { accounts, addresses, accountChanged, grants } = ports;
+  const held = await heldAddress(ports, known(await accounts.get(accountId)));
+  const after = await accounts.update(accountId, (account) => changedOrNull(inState(account, 'deleted'), accountChanged));
+  if (held !== null) await addresses.free(held);
+  await grants.endOfAccount(accountId);
+  return known(after);
+};
 
 export const getAccount =
   ({ accounts }: AccountPorts) =>

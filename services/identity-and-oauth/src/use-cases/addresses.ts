@@ -2,7 +2,7 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Account } from '../domain/account.ts';
-import { addressOf, isAbandoned, isOlder } from '../domain/address.ts';
+import { addressOf, isAbandoned, isOlder, type TakenAddress } from '../domain/address.ts';
 import type { AccountStore, AddressStore } from '../ports.ts';
 
 export interface AddressPorts {
@@ -29,10 +29,18 @@ const takeAddress = async (ports: AddressPorts, address: string, accountId: stri
   if (!mayTake || !(await addresses.replace(taken, { accountId, takenAt }))) throw addressTaken();
 };
 
+/** To be freed when the profile has lost it; read before, so that nothing is freed that was taken again meanwhile. */
+export const heldAddress = async ({ addresses }: AddressPorts, account: Account): Promise<TakenAddress | null> => {
+  const address = addressOf(account);
+  const taken = address === null ? null : await addresses.get(address);
+  return taken?.accountId === account.id ? taken : null;
+};
+
 interface AddressMove<T> {
   readonly accountId: string;
-  /** Folded; null for an account without an address. */
-  readonly from: string | null;
+  /** What the account has before; null for a new one. */
+  readonly from: Account | null;
+  /** Folded; null for none. */
   readonly to: string | null;
   readonly write: () => Promise<T>;
   /** Takes back what was written. */
@@ -45,12 +53,12 @@ interface AddressMove<T> {
  */
 export const moveAddress = async <T>(ports: AddressPorts, { accountId, from, to, write, undo }: AddressMove<T>): Promise<T> => {
   const { addresses, clock } = ports;
-  const held = from === null || from === to ? null : await addresses.get(from);
+  const held = from && (await heldAddress(ports, from));
   if (to !== null) await takeAddress(ports, to, accountId);
   const written = await write();
   if (to !== null && !(await addresses.keep({ address: to, accountId, takenAt: clock.now() })))
     await takeAgain(ports, { to, accountId, undo });
-  if (held?.accountId === accountId) await addresses.free(held);
+  if (held && held.address !== to) await addresses.free(held);
   return written;
 };
 
