@@ -134,7 +134,7 @@ describe('the page that asks for consent', () => {
     for (const response of pages)
       expect(await pageOf(response)).toMatchObject({
         status: 400,
-        text: expect.stringContaining('Go back to the app and connect it again'),
+        text: expect.stringContaining('Go back to the app; if it is not connected, connect it again'),
       });
   });
 

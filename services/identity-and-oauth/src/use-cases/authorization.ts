@@ -64,7 +64,11 @@ export const startAuthorization =
   };
 
 /** Absent, expired and answered requests are told alike: in each case the app has to ask again. */
-const over = () => new DomainError('invalid', 'This request has been answered or has expired. Go back to the app and connect it again.');
+const over = () =>
+  new DomainError(
+    'invalid',
+    'This request has been answered or has expired. Go back to the app; if it is not connected, connect it again.',
+  );
 
 interface Visit {
   readonly requestId: string;
