@@ -28,7 +28,7 @@ describe('the first page', () => {
     const page = await browser.get('/app/');
     expect([page.status, page.heading]).toEqual([200, 'Your account']);
     expect(page.text).toContain('You are signed in as Ada (ada-');
-    for (const path of ['/app/api-keys', '/app/connected-apps', PATH]) expect(page.html).toContain(`<a href="${path}">`);
+    for (const path of ['/app/api-keys', '/app/connected-apps', '/app/webhooks', PATH]) expect(page.html).toContain(`<a href="${path}">`);
     expect(markupFaults(page.html)).toEqual([]);
   });
 

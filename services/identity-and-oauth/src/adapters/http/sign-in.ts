@@ -14,9 +14,8 @@ import { TOKEN_BYTES } from '../../domain/token.ts';
 import type { SignInStep } from '../../use-cases/sign-in.ts';
 import { checkFormToken, ownForm } from './own-form.ts';
 import { addressPage, closedPage, codePage, namePage, overPage } from './pages/sign-in.ts';
-import { sessionCookieName } from './signed-in.ts';
+import { APP_PAGE, sessionCookieName } from './signed-in.ts';
 
-const PAGE = { tag: 'App pages', errorFormat: 'page', documented: false } as const;
 const PATH = '/app/sign-in';
 const ById = z.object({ id: z.uuid() });
 const Text = z.string().default('');
@@ -56,7 +55,7 @@ const aboutName = (id: string): readonly string[] => ['sign in', 'name', id];
 const showAddressForm = (cookies: Cookies) =>
   route(
     {
-      ...PAGE,
+      ...APP_PAGE,
       method: 'GET',
       path: PATH,
       operationId: 'showSignIn',
@@ -76,7 +75,7 @@ const showAddressForm = (cookies: Cookies) =>
 const takeAddress = (app: App, cookies: Cookies) =>
   route(
     {
-      ...PAGE,
+      ...APP_PAGE,
       method: 'POST',
       path: PATH,
       operationId: 'sendSignInAddress',
@@ -108,7 +107,7 @@ const formOf = (signIn: SignIn, secret: string, problem: string | null = null) =
 const showNextForm = (app: App, cookies: Cookies) =>
   route(
     {
-      ...PAGE,
+      ...APP_PAGE,
       method: 'GET',
       path: `${PATH}/{id}`,
       operationId: 'showSignInStep',
@@ -151,7 +150,7 @@ const answerStep = (step: SignInStep, cookies: Cookies, secret: string) => {
 const takeCode = (app: App, cookies: Cookies) =>
   route(
     {
-      ...PAGE,
+      ...APP_PAGE,
       method: 'POST',
       path: `${PATH}/{id}`,
       operationId: 'sendSignInCode',
@@ -179,7 +178,7 @@ const isName = (name: string): boolean => name.length <= MAX_NAME && isPrintable
 const takeName = (app: App, cookies: Cookies) =>
   route(
     {
-      ...PAGE,
+      ...APP_PAGE,
       method: 'POST',
       path: `${PATH}/{id}/account`,
       operationId: 'sendSignUpName',
