@@ -41,17 +41,23 @@ describe('the variables of mail', () => {
 
   it.each([
     ['no-reply@acme.test', { name: '', address: 'no-reply@acme.test' }],
+    ['no-reply@bücher.example', { name: '', address: 'no-reply@xn--bcher-kva.example' }],
     ['Acme & Söhne <no-reply@acme.test>', { name: 'Acme & Söhne', address: 'no-reply@acme.test' }],
   ])('read the sender %s', (text, from) => {
     expect(read({ MAIL_FROM: text }).MAIL_FROM).toEqual(from);
   });
 
-  it.each(['Acme', 'a@b.test, c@d.test', 'A <a@b.test> <c@d.test>', 'A <a@b.test>\r\nBcc: c@d.test', 'A\r\n <a@b.test>', '<>'])(
-    'refuse the sender %j',
-    (text) => {
-      expect(() => read({ MAIL_FROM: text })).toThrow('MAIL_FROM: must be an address such as');
-    },
-  );
+  it.each([
+    'Acme',
+    'a@b%.test',
+    'a@b.test, c@d.test',
+    'A <a@b.test> <c@d.test>',
+    'A <a@b.test>\r\nBcc: c@d.test',
+    'A\r\n <a@b.test>',
+    '<>',
+  ])('refuse the sender %j', (text) => {
+    expect(() => read({ MAIL_FROM: text })).toThrow('MAIL_FROM: must be an address such as');
+  });
 
   it('name a mail server or a folder, and the sender with the server', () => {
     expect(() => opened({})).toThrow('SMTP_URL: is required, or MAIL_FILES on a machine without a mail server');

@@ -6,7 +6,7 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import { z } from 'zod';
 import { createMailFiles } from './mail-files.ts';
 import { createSmtpTransport, type Sender, type SmtpServer } from './smtp.ts';
-import { isPlainAddress, type MailTransport } from './transport.ts';
+import { asciiAddress, isPlainAddress, type MailTransport } from './transport.ts';
 
 const PORTS = { 'smtp:': 587, 'smtps:': 465 } as const;
 
@@ -36,8 +36,9 @@ const smtpUrl = () =>
 const sender = () =>
   parsedText('must be an address such as no-reply@example.com or Name <no-reply@example.com>', (text): Sender | null => {
     const [, name = '', bracketed, plain] = /^(?:([^<>"\p{C}]*)<([^<>]+)>|([^<>]+))$/u.exec(text.trim()) ?? [];
-    const address = bracketed ?? plain ?? '';
-    return isPlainAddress(address) ? { name: name.trim(), address } : null;
+    const written = bracketed ?? plain ?? '';
+    const address = isPlainAddress(written) ? asciiAddress(written) : null;
+    return address === null ? null : { name: name.trim(), address };
   });
 
 /** What a service that sends mails has to be told; see the README. */

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { domainToASCII } from 'node:url';
 import { withTimeout } from '@bubbles/kernel/concurrency.ts';
 import { errorCode } from '@bubbles/kernel/errors.ts';
-import { MailFailure, type MailFailureReason, type MailTransport, type OutgoingMail } from './transport.ts';
+import { asciiAddress, MailFailure, type MailFailureReason, type MailTransport, type OutgoingMail } from './transport.ts';
 
 /** What an `smtp://` or `smtps://` URL says. */
 export interface SmtpServer {
@@ -15,6 +14,7 @@ export interface SmtpServer {
 
 export interface Sender {
   readonly name: string;
+  /** Its domain in ASCII. */
   readonly address: string;
 }
 
@@ -40,6 +40,8 @@ interface SmtpLimits {
 
 const LIMITS: SmtpLimits = { connectMs: 10_000, greetingMs: 10_000, silenceMs: 30_000, mailMs: 60_000 };
 const CONNECTIONS = 4;
+/** Below what mail servers wait for another mail, so that none is handed to a connection that is just closing. */
+const IDLE_MS = 30_000;
 
 const REASONS: ReadonlyMap<string, MailFailureReason> = new Map([
   ['ECONNECTION', 'unreachable'],
@@ -85,18 +87,10 @@ const failureOf = (fault: SmtpFault): MailFailure =>
 const messageIdOf = ({ id }: OutgoingMail, { address }: Sender): string =>
   `<${createHash('sha256').update(id).digest('hex').slice(0, 40)}@${address.slice(address.lastIndexOf('@') + 1)}>`;
 
-/** With the domain as name servers know it. */
-const asciiAddress = (address: string): string => {
-  const at = address.lastIndexOf('@') + 1;
-  const domain = domainToASCII(address.slice(at));
-  if (domain === '') throw new MailFailure('address');
-  return address.slice(0, at) + domain;
-};
-
 /** Addresses stand in objects, which are taken as they are: text would be parsed as a list. The envelope follows from them. */
-const messageOf = (mail: OutgoingMail, from: Sender) => ({
-  from: { name: from.name, address: asciiAddress(from.address) },
-  to: { name: '', address: asciiAddress(mail.to) },
+const messageOf = (mail: OutgoingMail, { from, to }: { readonly from: Sender; readonly to: string }) => ({
+  from,
+  to: { name: '', address: to },
   subject: mail.subject,
   text: mail.text,
   html: mail.html,
@@ -123,6 +117,7 @@ const connect = async ({ server, requireTls, ca }: SmtpOptions, { connectMs, gre
     socketTimeout: silenceMs,
     pool: true,
     maxConnections: CONNECTIONS,
+    idleTimeout: IDLE_MS,
     // A mail whose connection ends may have been accepted: the queue tries again, and not at once.
     maxRequeues: 0,
   });
@@ -136,7 +131,9 @@ export const createSmtpTransport = (options: SmtpOptions): MailTransport => {
     async deliver(mail, signal) {
       connected ??= connect(options, limits);
       const transport = await connected;
-      const message = messageOf(mail, options.from);
+      const to = asciiAddress(mail.to);
+      if (to === null) throw new MailFailure('address');
+      const message = messageOf(mail, { from: options.from, to });
       try {
         await withTimeout(limits.mailMs, (until) => transport.sendMail({ ...message, signal: until }), { signal });
       } catch (fault) {

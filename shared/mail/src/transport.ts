@@ -1,3 +1,5 @@
+import { domainToASCII } from 'node:url';
+
 /** One mail to one recipient. */
 export interface Mail {
   /** Chosen by who sends it, and neither secret nor personal: it stands in the log. A mail is stored once per id. */
@@ -57,6 +59,13 @@ const ADDRESS = /^[^\s@"(),:;<>[\\\]]+@[^\s@"(),:;<>[\\\]]+$/u;
 /** Whether it can be read as one address and nothing else. */
 export const isPlainAddress = (text: string): boolean =>
   ADDRESS.test(text) && text.search(INVISIBLE) === -1 && Buffer.byteLength(text) <= MAX_ADDRESS_BYTES;
+
+/** With the domain as name servers know it; null when they can know none of that name. */
+export const asciiAddress = (address: string): string | null => {
+  const at = address.lastIndexOf('@') + 1;
+  const domain = domainToASCII(address.slice(at));
+  return domain === '' ? null : address.slice(0, at) + domain;
+};
 
 /** Throws `MailFailure` for an address that is not plain. The subject becomes one line. */
 export const checkedMail = ({ id, to, subject, text, html }: OutgoingMail): OutgoingMail => {
