@@ -150,6 +150,13 @@ describe('the log', () => {
     expect(lines().length).toBe(1);
   });
 
+  it('[GEN-10] cuts a text of megabytes between two words, so that half a secret is never shown', () => {
+    const { log, text } = capturedLog();
+    log.info(`${'a '.repeat(32_760)}https://ada:hunter2${'x'.repeat(2_000_000)}@db.test`);
+    expect(text()).not.toContain('hunter2');
+    expect(text()).toContain(' a [cut, ');
+  });
+
   it('[GEN-10] hides a field by its name, whatever is in it', () => {
     const { log, text } = capturedLog();
     log.info('x', {

@@ -37,8 +37,18 @@ const JWT = /\beyJ.*/;
 /** Every secret that is looked for has one of these. Most fields have none: a method, a status, an id. */
 const MAY_HOLD_SECRET = /[=:._\s]/;
 
+/** Longer texts are cut: a regular expression that walks through megabytes can exhaust its stack and throw. */
+const MAX_TEXT = 64 * 1024;
+
+/** Cut between two words, since half a secret may not have the form by which it is known. */
+const shortened = (text: string): string => {
+  if (text.length <= MAX_TEXT) return text;
+  const kept = text.slice(0, Math.max(0, text.lastIndexOf(' ', MAX_TEXT)));
+  return `${kept} [cut, ${text.length} characters]`;
+};
+
 /** The last line of defence against secrets in log lines, such as those that drivers put into their messages. */
-export const redacted = (text: string): string => (MAY_HOLD_SECRET.test(text) ? withoutSecrets(text) : text);
+export const redacted = (text: string): string => (MAY_HOLD_SECRET.test(text) ? withoutSecrets(shortened(text)) : text);
 
 const withoutSecrets = (text: string): string =>
   SECRETS.reduce((safe, [pattern, replacement]) => safe.replace(pattern, replacement), text).replace(DOTTED, (parts) =>
