@@ -7,6 +7,8 @@ export interface Webhooks {
   get(assertion: string, id: string): Promise<Webhook>;
   /** Newest first. */
   deliveries(assertion: string, of: { readonly webhookId: string; readonly after: string | null }): Promise<Listed<DeliveryLogEntry>>;
-  test(assertion: string, id: string): Promise<void>;
-  redeliver(assertion: string, delivery: { readonly webhookId: string; readonly id: string }): Promise<void>;
+  /** Once for each form. */
+  test(assertion: string, of: { readonly webhookId: string; readonly form: string }): Promise<void>;
+  /** Once for each form. */
+  redeliver(assertion: string, of: { readonly webhookId: string; readonly id: string; readonly form: string }): Promise<void>;
 }

@@ -37,14 +37,15 @@ interface Asked {
   readonly method: string;
   readonly path: string;
   readonly assertion: string | undefined;
+  readonly idempotencyKey: string | undefined;
 }
 
 /** Answers by method and path; what has no answer is not found. */
 const fakeDispatcher = () => {
   const asked: Asked[] = [];
   const answers = new Map<string, unknown>();
-  const send: InternalClient['send'] = (method, path, { schema, assertion }) => {
-    asked.push({ method, path, assertion });
+  const send: InternalClient['send'] = (method, path, { schema, assertion, idempotencyKey }) => {
+    asked.push({ method, path, assertion, idempotencyKey });
     const answer = answers.get(`${method} ${path}`);
     if (Error.isError(answer)) return Promise.reject(answer);
     return answer === undefined ? Promise.reject(refused(404, 'not_found', 'Not found.')) : Promise.resolve(schema.parse(answer));
@@ -197,6 +198,17 @@ describe('the page of a webhook', () => {
     expect((await browser.get(`${PATH}/${ID}?done=tested`)).html).toContain('<p role="status">A test was queued.</p>');
     expect((await browser.get(`${PATH}/${ID}?done=queued`)).html).toContain('<p role="status">The delivery was queued again.</p>');
     expect((await browser.get(`${PATH}/${ID}?done=%3Cb%3E`)).html).not.toContain('role="status"');
+  });
+
+  it('has the dispatcher act once on a form that is sent twice, and again on one that was shown again', async () => {
+    answering({ [TEST]: { id: DELIVERY } });
+    const form = async () => onlyForm(await browser.get(`${PATH}/${ID}`), `${PATH}/${ID}/test`);
+    const [first, next] = [await form(), await form()];
+    for (const one of [first, first, next]) expect((await browser.send(one)).status).toBe(303);
+    const keys = dispatcher.asked.filter(({ method }) => method === 'POST').map(({ idempotencyKey }) => idempotencyKey);
+    expect(keys).toEqual([first.fields['form'], first.fields['form'], next.fields['form']]);
+    expect(new Set(keys).size).toBe(2);
+    expect((await browser.send({ ...first, fields: { ...first.fields, form: next.fields['form'] ?? '' } })).status).toBe(403);
   });
 
   it('tells of a webhook of somebody else as of none', async () => {

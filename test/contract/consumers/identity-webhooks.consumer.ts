@@ -12,6 +12,7 @@ import { calledBy, pactBetween, tokensOf } from '../pacts.ts';
 const CONSUMER = 'identity-and-oauth';
 const STATE = 'a subscription whose receiver is away';
 const ASSERTION = 'what-identity-says';
+const FORM = '0b7c1f64-3a52-4d0e-9f18-6c2a7e5d4b31';
 const { subscription: ID, delivery: DELIVERY_ID } = EXAMPLE_IDS;
 
 const subscription: WebhookSubscription = {
@@ -120,13 +121,13 @@ describe('the pages of identity ask the dispatcher for who is signed in', () => 
     const { body, rules } = expecting(WebhookTestQueued.pick({ id: true }), { id: DELIVERY_ID });
     await asking('a request to test a subscription')
       .withRequest('POST', of('/v1/webhooks/{id}/test'), (request) => {
-        request.headers(headers);
+        request.headers({ ...headers, 'idempotency-key': Matchers.regex('.+', FORM) });
       })
       .willRespondWith(202, (response) => {
         response.jsonBody(body).matchingRules({ body: [...rules] });
       })
       .executeTest(async ({ url }) => {
-        await expect(webhooksAt(url).test(ASSERTION, ID)).resolves.toBeUndefined();
+        await expect(webhooksAt(url).test(ASSERTION, { webhookId: ID, form: FORM })).resolves.toBeUndefined();
       });
   });
 
@@ -134,13 +135,13 @@ describe('the pages of identity ask the dispatcher for who is signed in', () => 
     const { body, rules } = expecting(WebhookRedeliveryQueued.pick({ id: true }), { id: DELIVERY_ID });
     await asking('a request to send a delivery again')
       .withRequest('POST', of('/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver'), (request) => {
-        request.headers(headers);
+        request.headers({ ...headers, 'idempotency-key': Matchers.regex('.+', FORM) });
       })
       .willRespondWith(202, (response) => {
         response.jsonBody(body).matchingRules({ body: [...rules] });
       })
       .executeTest(async ({ url }) => {
-        await expect(webhooksAt(url).redeliver(ASSERTION, { webhookId: ID, id: DELIVERY_ID })).resolves.toBeUndefined();
+        await expect(webhooksAt(url).redeliver(ASSERTION, { webhookId: ID, id: DELIVERY_ID, form: FORM })).resolves.toBeUndefined();
       });
   });
 

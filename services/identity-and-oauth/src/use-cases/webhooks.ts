@@ -38,10 +38,10 @@ export const readWebhook =
 
 export const testWebhook =
   (ports: WebhookPorts) =>
-  async ({ session, id }: OfSession & { readonly id: string }): Promise<void> =>
-    ports.webhooks.test(await forDispatcher(ports, session), id);
+  async ({ session, ...of }: OfSession & { readonly webhookId: string; readonly form: string }): Promise<void> =>
+    ports.webhooks.test(await forDispatcher(ports, session), of);
 
 export const redeliver =
   (ports: WebhookPorts) =>
-  async ({ session, ...delivery }: OfSession & { readonly webhookId: string; readonly id: string }): Promise<void> =>
-    ports.webhooks.redeliver(await forDispatcher(ports, session), delivery);
+  async ({ session, ...of }: OfSession & { readonly webhookId: string; readonly id: string; readonly form: string }): Promise<void> =>
+    ports.webhooks.redeliver(await forDispatcher(ports, session), of);

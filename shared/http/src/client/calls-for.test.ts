@@ -28,11 +28,16 @@ describe('calls for a user', () => {
   it('carry what identity says of the user, beside the token of the calling service', async () => {
     const seen: unknown[] = [];
     const call = await calling((req, res) => {
-      seen.push([req.method, req.url, req.headers['x-internal-assertion'], req.headers.authorization]);
+      const { authorization, 'x-internal-assertion': assertion, 'idempotency-key': key } = req.headers;
+      seen.push([req.method, req.url, assertion, authorization, key]);
       res.end('{"answer":42}');
     });
     expect(await call('GET', '/v1/things?limit=1', { schema })).toEqual({ answer: 42 });
-    expect(seen).toEqual([['GET', '/v1/things?limit=1', 'what-identity-says', 'Bearer of-the-service']]);
+    await call('POST', '/v1/things', { schema, idempotencyKey: 'once' });
+    expect(seen).toEqual([
+      ['GET', '/v1/things?limit=1', 'what-identity-says', 'Bearer of-the-service', undefined],
+      ['POST', '/v1/things', 'what-identity-says', 'Bearer of-the-service', 'once'],
+    ]);
   });
 
   it.each([

@@ -27,6 +27,8 @@ export interface Call<T> {
   readonly signal?: AbortSignal;
   /** What identity tells the callee of the user behind the call; `callsFor` sets it. */
   readonly assertion?: string;
+  /** With the same one the callee acts once, where its route says so. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -76,6 +78,7 @@ interface Outgoing {
   readonly path: string;
   readonly body: string | null;
   readonly assertion: string | undefined;
+  readonly idempotencyKey: string | undefined;
 }
 
 interface Http {
@@ -105,12 +108,13 @@ export const createInternalClient = ({ callee, baseUrls, tokens, deadlineMs = DE
   let turn = 0;
 
   /** Addresses take turns; the next one is tried when one cannot be connected to. */
-  const send = async ({ method, path, body, assertion }: Outgoing, signal: AbortSignal): Promise<unknown> => {
+  const send = async ({ method, path, body, assertion, idempotencyKey }: Outgoing, signal: AbortSignal): Promise<unknown> => {
     const { request, dispatcher } = await loading;
     const requestId = currentRequestId();
     const headers = {
       authorization: await tokens.authorizationFor(callee),
       ...(assertion !== undefined && { 'x-internal-assertion': assertion }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       ...(requestId !== null && { 'x-request-id': requestId }),
       ...(body !== null && { 'content-type': 'application/json' }),
     };
@@ -129,9 +133,15 @@ export const createInternalClient = ({ callee, baseUrls, tokens, deadlineMs = DE
     throw failure;
   };
 
-  const call = async <T>(outgoing: Omit<Outgoing, 'assertion'>, { schema, signal, assertion }: Call<T>): Promise<T> => {
+  const call = async <T>(outgoing: Omit<Outgoing, 'assertion' | 'idempotencyKey'>, { schema, signal, ...of }: Call<T>): Promise<T> => {
     try {
-      return schema.parse(await withTimeout(deadlineMs, (ending) => send({ ...outgoing, assertion }, ending), { signal }));
+      return schema.parse(
+        await withTimeout(
+          deadlineMs,
+          (ending) => send({ ...outgoing, assertion: of.assertion, idempotencyKey: of.idempotencyKey }, ending),
+          { signal },
+        ),
+      );
     } catch (cause) {
       const atFault = cause instanceof CallRefused && FAULTS_OF_THE_CALL.includes(cause.status);
       throw new DomainError(atFault ? 'internal' : 'unavailable', `${callee} could not be asked.`, { cause });

@@ -14,7 +14,7 @@ import { APP_PAGE, type SignedIn } from './signed-in.ts';
 const PATH = '/app/webhooks';
 const ById = z.object({ id: CallerId });
 const ByDelivery = ById.extend({ delivery_id: CallerId });
-const Confirmed = z.object({ token: z.string().default('') });
+const Sent = z.object({ form: z.string().default(''), token: z.string().default('') });
 /** The dispatcher refuses in its own words. */
 const REFUSALS = ['forbidden', 'not_found', 'limit_reached', 'rate_limited'] as const;
 const NOTICES: ReadonlyMap<string, string> = new Map([
@@ -22,8 +22,9 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
   ['queued', 'The delivery was queued again.'],
 ]);
 
-const aboutTest = (webhookId: string): readonly string[] => ['test webhook', webhookId];
-const aboutRedelivery = (webhookId: string, id: string): readonly string[] => ['redeliver', webhookId, id];
+/** `form` names one form: what it does is done once, however often it is sent. */
+const aboutTest = (webhookId: string, form: string): readonly string[] => ['test webhook', webhookId, form];
+const aboutRedelivery = (webhookId: string, id: string, form: string): readonly string[] => ['redeliver', webhookId, id, form];
 
 /** Without the token of the session. */
 const sessionOf = ({ account, accountVersion, sessionId }: SignedIn): PageSession => ({ account, accountVersion, sessionId });
@@ -58,12 +59,14 @@ const showWebhook = (app: App, signedIn: Guard<SignedIn>) =>
       answers: { 200: html },
       errors: REFUSALS,
     },
-    async ({ params: { id }, query, ...input }) => {
+    async ({ params: { id }, query, ids, ...input }) => {
       const { sessionToken } = input;
       const shown = await app.readWebhook({ session: sessionOf(input), id, after: query.after ?? null });
+      const form = ids.uuid();
       const forms = {
-        tokenForTest: formToken(sessionToken, aboutTest(id)),
-        tokenFor: (deliveryId: string) => formToken(sessionToken, aboutRedelivery(id, deliveryId)),
+        form,
+        tokenForTest: formToken(sessionToken, aboutTest(id, form)),
+        tokenFor: (deliveryId: string) => formToken(sessionToken, aboutRedelivery(id, deliveryId, form)),
       };
       return webhookPage(shown, forms, NOTICES.get(query.done ?? '') ?? null);
     },
@@ -79,13 +82,13 @@ const sendTest = (app: App, signedIn: Guard<SignedIn>) =>
       summary: 'Send a test to the receiver of a webhook',
       guard: ownForm(signedIn),
       params: ById,
-      body: form(Confirmed),
+      body: form(Sent),
       answers: { 303: redirect },
       errors: REFUSALS,
     },
     async ({ params: { id }, body, ...input }) => {
-      checkFormToken(body.token, input.sessionToken, aboutTest(id));
-      await app.testWebhook({ session: sessionOf(input), id });
+      checkFormToken(body.token, input.sessionToken, aboutTest(id, body.form));
+      await app.testWebhook({ session: sessionOf(input), webhookId: id, form: body.form });
       return seeOther(`${PATH}/${id}?done=tested`);
     },
   );
@@ -100,13 +103,13 @@ const sendAgain = (app: App, signedIn: Guard<SignedIn>) =>
       summary: 'Send a delivery of a webhook again',
       guard: ownForm(signedIn),
       params: ByDelivery,
-      body: form(Confirmed),
+      body: form(Sent),
       answers: { 303: redirect },
       errors: REFUSALS,
     },
     async ({ params: { id: webhookId, delivery_id: id }, body, ...input }) => {
-      checkFormToken(body.token, input.sessionToken, aboutRedelivery(webhookId, id));
-      await app.redeliver({ session: sessionOf(input), webhookId, id });
+      checkFormToken(body.token, input.sessionToken, aboutRedelivery(webhookId, id, body.form));
+      await app.redeliver({ session: sessionOf(input), webhookId, id, form: body.form });
       return seeOther(`${PATH}/${webhookId}?done=queued`);
     },
   );

@@ -79,11 +79,12 @@ export const createWebhooks = (dispatcher: () => InternalClient): Webhooks => ({
     const { data, next_cursor: next } = await callsFor(dispatcher(), assertion)('GET', path, { schema: Deliveries });
     return { rows: data.map(entryOf), next };
   },
-  async test(assertion, id) {
-    await callsFor(dispatcher(), assertion)('POST', `${pathOf(id)}/test`, { schema: WebhookTestQueued.pick({ id: true }) });
+  async test(assertion, { webhookId, form }) {
+    const call = { schema: WebhookTestQueued.pick({ id: true }), idempotencyKey: form };
+    await callsFor(dispatcher(), assertion)('POST', `${pathOf(webhookId)}/test`, call);
   },
-  async redeliver(assertion, { webhookId, id }) {
+  async redeliver(assertion, { webhookId, id, form }) {
     const path = `${pathOf(webhookId)}/deliveries/${encodeURIComponent(id)}/redeliver`;
-    await callsFor(dispatcher(), assertion)('POST', path, { schema: WebhookRedeliveryQueued.pick({ id: true }) });
+    await callsFor(dispatcher(), assertion)('POST', path, { schema: WebhookRedeliveryQueued.pick({ id: true }), idempotencyKey: form });
   },
 });

@@ -45,14 +45,16 @@ const deliveryState = ({ state, cancelledBecause, nextTryAt }: DeliveryLogEntry)
 
 /** What the forms of the page are sent with. */
 interface Forms {
+  /** Names this showing of the page: what its forms do is done once, however often they are sent. */
+  readonly form: string;
   readonly tokenForTest: string;
   readonly tokenFor: (deliveryId: string) => string;
 }
 
-const redeliverForm = (action: string, { id, state }: DeliveryLogEntry, { tokenFor }: Forms): Markup | null =>
+const redeliverForm = (action: string, { id, state }: DeliveryLogEntry, { form, tokenFor }: Forms): Markup | null =>
   state === 'pending'
     ? null
-    : markup`<form method="post" action="${action}/deliveries/${id}/redeliver">${hidden({ token: tokenFor(id) })}<button class="plain" aria-label="Send ${id} again">Send again</button></form>`;
+    : markup`<form method="post" action="${action}/deliveries/${id}/redeliver">${hidden({ form, token: tokenFor(id) })}<button class="plain" aria-label="Send ${id} again">Send again</button></form>`;
 
 const deliveriesOf = (path: string, entries: readonly DeliveryLogEntry[], forms: Forms): Markup =>
   entries.length === 0
@@ -80,7 +82,7 @@ export const webhookPage = ({ webhook, deliveries }: WebhookPageParts, forms: Fo
     main: markup`${noticeOf(notice)}
 <p><code>${webhook.url}</code></p>
 <p>${stateOf(webhook)}. Events: ${webhook.events.join(', ')}.</p>
-<form method="post" action="${path}/test">${hidden({ token: forms.tokenForTest })}<button>Send a test</button></form>
+<form method="post" action="${path}/test">${hidden({ form: forms.form, token: forms.tokenForTest })}<button>Send a test</button></form>
 <h2>Deliveries</h2>
 ${deliveriesOf(path, deliveries.rows, forms)}
 ${moreOf(path, deliveries.next, 'Earlier deliveries')}
