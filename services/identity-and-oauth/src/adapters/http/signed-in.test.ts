@@ -23,7 +23,8 @@ const asking = async (cookies: readonly string[], result: CheckResult = live) =>
 describe('a page for whoever is signed in', () => {
   it('is shown with a live session, which no request uses up', async () => {
     const { found, asked } = await asking(['a=b; __Host-session=svc_session_1']);
-    expect(found).toEqual({ account: anAccount(), sessionId: 'session-1', sessionToken: 'svc_session_1', headers: {} });
+    const session = { account: anAccount(), accountVersion: 1, sessionId: 'session-1', sessionToken: 'svc_session_1' };
+    expect(found).toEqual({ ...session, headers: {} });
     expect(asked).toEqual([{ hash: hashToken('svc_session_1'), jwt: null, accepts: ['session'], counted: false, countedElsewhere: null }]);
   });
 
