@@ -79,6 +79,15 @@ const contract = (make: MakeDatabase) => {
     expect(await mails.count({})).toBe(0);
   });
 
+  it('forgets what was sent on whole minutes, many at once', async () => {
+    const { mailer, mails, start, aMail, clock } = await scene(make);
+    start();
+    for (let n = 1; n <= 10; n += 1) await mailer.send(aMail(`mail-${n}`, { dropAt: new Date(clock.now().getTime() + LIFE_MS + n) }));
+    await mailer.loop.idle();
+    const minuteAfter = new Date(clock.now().getTime() + LIFE_MS + 60 * SECOND_MS);
+    expect(new Set((await mails.find({})).map(({ dueAt }) => dueAt.getTime()))).toEqual(new Set([minuteAfter.getTime()]));
+  });
+
   it('tries again later each time, and drops the mail when it is over', async () => {
     const { mailer, mails, start, aMail, transport, clock } = await scene(make);
     const times: number[] = [];

@@ -43,6 +43,7 @@ interface MailerOptions {
 const LEASE_MS = 30_000;
 const POLL_MS = 5000;
 const CONCURRENCY = 4;
+const MINUTE_MS = 60_000;
 const RETRY_MS = { first: 5000, max: 60_000 } as const;
 
 const QUEUED = { queuedAt: { $gt: new Date(0) } };
@@ -50,6 +51,9 @@ const queuedIn = async (mails: Collection<MailDoc>) => ({
   count: await mails.count(QUEUED),
   oldest: (await mails.findOne(QUEUED, { sort: { queuedAt: 1 } }))?.queuedAt ?? null,
 });
+
+/** Then many are forgotten with one wake-up. */
+const wholeMinute = (at: Date): Date => new Date(Math.ceil(at.getTime() / MINUTE_MS) * MINUTE_MS);
 
 const sealedName = (id: string) => `mail ${id}`;
 
@@ -79,7 +83,7 @@ const mailWork = (options: MailerOptions, queue: WorkQueue<MailDoc>) => {
 
   /** Erases what the mail said; its id stays until nobody can mean it any more. */
   const erase = ({ doc: { _id: id, dropAt }, lease: { token } }: Claimed) =>
-    queue.end({ id, token, claimableAt: dropAt, update: { $set: { sealed: null, queuedAt: null } } });
+    queue.end({ id, token, claimableAt: wholeMinute(dropAt), update: { $set: { sealed: null, queuedAt: null } } });
   const retry = ({ doc: { _id: id, tries, dropAt }, lease: { token } }: Claimed) => {
     const at = clock.now().getTime() + Math.min(RETRY_MS.first * 2 ** tries, RETRY_MS.max);
     return queue.end({ id, token, claimableAt: new Date(Math.min(at, dropAt.getTime())), update: { $inc: { tries: 1 } } });
