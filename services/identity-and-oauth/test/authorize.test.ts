@@ -281,6 +281,13 @@ describe('the question of a client', () => {
     expect(await from(clientId, '203.0.113.7')).toBe(303);
   });
 
+  it('[case 95] one address asks for 60 metadata documents a minute, whatever their hosts', async () => {
+    const from = async (n: number, address: string) =>
+      (await send(authorizeUrl({ client_id: `https://${n}.invalid/client` }), { 'x-forwarded-for': address })).status;
+    const statuses = await Promise.all(Array.from({ length: 60 }, (_, n) => from(n, '203.0.113.7')));
+    expect([...new Set(statuses), await from(61, '203.0.113.7'), await from(61, '203.0.113.8')]).toEqual([400, 429, 400]);
+  });
+
   it('is forgotten when nobody answered it for half an hour', async () => {
     await ask();
     await identity.clock.advance(30 * 60_000 - 1);

@@ -1,6 +1,9 @@
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { clientMetadata, type OAuthClient } from './oauth-client.ts';
 
+/** Whether such a client is described by a document there. No id of a registered client has a colon. */
+export const isDocumentUrl = (clientId: string): boolean => /^https?:\/\//.test(clientId);
+
 const refused = (message: string): DomainError => new DomainError('invalid', message, { type: 'invalid_client_metadata' });
 
 /** There is nobody to share a secret with (section 4.1 of draft-ietf-oauth-client-id-metadata-document). */

@@ -16,6 +16,7 @@ import {
   noSuchClient,
   type Parameters,
 } from '../domain/authorization.ts';
+import { isDocumentUrl } from '../domain/client-document.ts';
 import { formToken, isFormToken } from '../domain/form-token.ts';
 import { issueCode, newGrant, type OAuthLifetimes } from '../domain/grant.ts';
 import { type OAuthClient, redirectMatches } from '../domain/oauth-client.ts';
@@ -38,7 +39,7 @@ interface RequestKey {
 /** Where the browser goes: back to the app with an answer, or to the consent page with the key of the request. */
 type Started = { readonly outcome: 'refused'; readonly location: string } | ({ readonly outcome: 'asked' } & RequestKey);
 
-/** Of one client from one address. */
+/** Of one client from one address; of all clients with a metadata document together. */
 const AUTHORIZATIONS = { limit: 60, windowMs: 60 * 1000 };
 
 interface Asking {
@@ -50,11 +51,17 @@ interface Asking {
 export const startAuthorization =
   ({ authorizationRequests, clients, throttle, issuer, clock, ids }: RequestPorts & { throttle: Throttle; ids: Ids }) =>
   async ({ parameters, from }: Asking): Promise<Started> => {
-    const client = await clients.get(askingClient(parameters));
+    const id = askingClient(parameters);
+    const take = async (what: string): Promise<void> => {
+      const decision = await throttle.take(`authorize ${what} ${from}`, AUTHORIZATIONS);
+      if (!decision.allowed) throw new DomainError('rate_limited', 'The app asks too often. Wait a minute, then try again.', decision);
+    };
+    // Metadata documents count together and before they are fetched, so that one address cannot use up the fetches of everybody.
+    if (isDocumentUrl(id)) await take('metadata documents');
+    const client = await clients.get(id);
     if (client === null) throw noSuchClient();
     const destination = destinationOf(parameters, client);
-    const decision = await throttle.take(`authorize ${client.id} ${from}`, AUTHORIZATIONS);
-    if (!decision.allowed) throw new DomainError('rate_limited', 'The app asks too often. Wait a minute, then try again.', decision);
+    if (!isDocumentUrl(id)) await take(id);
     const refusal = authorizationRefusal({ parameters, client, issuer });
     if (refusal) return { outcome: 'refused', location: answerUrl(destination, refusal, issuer) };
     const [requestId, secret] = [ids.bytes(TOKEN_BYTES).toString('base64url'), ids.bytes(TOKEN_BYTES).toString('base64url')];

@@ -2,6 +2,7 @@ import { type Destinations, policyOf } from '@bubbles/address-guard/destination-
 import { createResolver } from '@bubbles/address-guard/resolver.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
+import { isDocumentUrl } from '../../domain/client-document.ts';
 import type { OAuthClients } from '../../ports.ts';
 import { createClientDocuments } from './client-documents.ts';
 import { createDocumentFetcher } from './fetch-document.ts';
@@ -18,9 +19,6 @@ interface ClosableClients extends OAuthClients {
   close(): Promise<void>;
 }
 
-/** No id of a registered client has a colon. */
-const isUrl = (id: string): boolean => /^https?:\/\//.test(id);
-
 /** Clients that registered themselves, and those whose id is the URL of their metadata document. */
 export const openClients = ({ registered, documents, clock, log }: ClientsOptions): ClosableClients => {
   if (documents === null) return { ...registered, proofOf: registered.get, close: () => Promise.resolve() };
@@ -28,9 +26,9 @@ export const openClients = ({ registered, documents, clock, log }: ClientsOption
   const { fetch, close } = createDocumentFetcher({ policy, resolver: createResolver(documents), extraCa: documents.extraCa });
   const described = createClientDocuments({ fetch, policy, clock, log });
   return {
-    get: (id) => (isUrl(id) ? described(id) : registered.get(id)),
-    proofOf: (id) => (isUrl(id) ? Promise.resolve({ id, secretHash: null }) : registered.get(id)),
-    noteAuthorized: (id, at) => (isUrl(id) ? Promise.resolve(true) : registered.noteAuthorized(id, at)),
+    get: (id) => (isDocumentUrl(id) ? described(id) : registered.get(id)),
+    proofOf: (id) => (isDocumentUrl(id) ? Promise.resolve({ id, secretHash: null }) : registered.get(id)),
+    noteAuthorized: (id, at) => (isDocumentUrl(id) ? Promise.resolve(true) : registered.noteAuthorized(id, at)),
     close,
   };
 };
