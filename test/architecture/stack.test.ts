@@ -18,20 +18,22 @@ const read = (service: string, environment: Environment) => {
 
 const home = mkdtempSync(join(tmpdir(), 'stack-'));
 afterAll(() => rmSync(home, { recursive: true }));
-const plans = planProcesses(
-  {
-    port: 8180,
-    amqpUrl: 'amqp://broker',
-    mongoUrl: 'mongodb://store',
-    databasePrefix: '',
-    replicas: usualReplicas(),
-    folder: '/stack',
-    drainNotice: '1s',
-    shedding: true,
-    settings: { WEBHOOK_ALLOW_HTTP: 'true' },
-  },
-  openKeys(home),
-);
+const planned = (replicas: Readonly<Record<string, number>>) =>
+  planProcesses(
+    {
+      port: 8180,
+      amqpUrl: 'amqp://broker',
+      mongoUrl: 'mongodb://store',
+      databasePrefix: '',
+      replicas,
+      folder: '/stack',
+      drainNotice: '1s',
+      shedding: true,
+      settings: { WEBHOOK_ALLOW_HTTP: 'true' },
+    },
+    openKeys(home),
+  );
+const plans = planned(usualReplicas());
 
 describe('the stack', () => {
   it('runs every service', () => {
@@ -49,6 +51,12 @@ describe('the stack', () => {
 
   it('runs two of each service', () => {
     for (const service of SERVICES) expect(plans.filter((plan) => plan.service === service)).toHaveLength(2);
+  });
+
+  it.each(SERVICES)('gives the others an environment that they take where %s does not run', (absent) => {
+    const others = planned({ ...usualReplicas(), [absent]: 0 });
+    expect(others.some(({ service }) => service === absent)).toBe(false);
+    for (const { service, environment } of others) expect(() => read(service, environment)).not.toThrow();
   });
 
   it('gives each process ports of its own', () => {

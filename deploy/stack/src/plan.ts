@@ -52,15 +52,17 @@ export const usualReplicas = (product: Product = PRODUCT): StackLayout['replicas
 /** Every process in the order of their start. */
 export const planProcesses = (layout: StackLayout, keys: StackKeys, product: Product = PRODUCT): readonly ProcessPlan[] => {
   const names = namesOf(product);
-  const addressesOf = (service: string) => {
-    const count = layout.replicas[service] ?? 0;
+  const countOf = (service: string): number => layout.replicas[service] ?? 0;
+  const addressesOf = (service: string, count = countOf(service)) => {
     if (count > MAX_REPLICAS) throw new RangeError(`at most ${MAX_REPLICAS} of a service`);
     // The gateway has the first port.
     const first = layout.port + names.toReversed().indexOf(service) * PORTS_PER_SERVICE;
     return Array.from({ length: count }, (_, index) => ({ port: first + index, url: `http://${LOOPBACK}:${first + index}` }));
   };
   const urlsOf = (service: string): readonly string[] => addressesOf(service).map(({ url }) => url);
-  const environmentOf = serviceEnvironment({ layout, keys, product, urlsOf });
+  // Whoever asks a service that does not run is told an address where nobody listens.
+  const askedAt = (service: string): readonly string[] => addressesOf(service, Math.max(1, countOf(service))).map(({ url }) => url);
+  const environmentOf = serviceEnvironment({ layout, keys, product, askedAt });
   const processesOf = (service: string, environment: Readonly<Record<string, string>>): readonly ProcessPlan[] =>
     addressesOf(service).map(({ port, url }, index) => ({
       name: `${service}-${index + 1}`,
@@ -92,10 +94,10 @@ interface EnvironmentParts {
   readonly layout: StackLayout;
   readonly keys: StackKeys;
   readonly product: Product;
-  readonly urlsOf: (service: string) => readonly string[];
+  readonly askedAt: (service: string) => readonly string[];
 }
 
-const serviceEnvironment = ({ layout, keys, product: { definitions, services }, urlsOf }: EnvironmentParts) => {
+const serviceEnvironment = ({ layout, keys, product: { definitions, services }, askedAt }: EnvironmentParts) => {
   const running = [GATEWAY, OPERATOR, ...definitions.map(({ name }) => name)];
   const machine = {
     publicBaseUrl: `http://${LOOPBACK}:${layout.port}`,
@@ -104,7 +106,7 @@ const serviceEnvironment = ({ layout, keys, product: { definitions, services }, 
     folder: (name: string) => join(layout.folder, name),
     callerKeys: (service: string) => keys.publicKeys((services[service]?.callers ?? []).filter((caller) => running.includes(caller))),
     serviceKey: (caller: string) => ({ SERVICE_KEY_FILE: keys.privateKeyFile(caller) }),
-    urls: (service: string) => urlsOf(service).join(','),
+    urls: (service: string) => askedAt(service).join(','),
   };
   return (definition: ServiceDefinition) => ({
     MONGODB_URL: layout.mongoUrl,
