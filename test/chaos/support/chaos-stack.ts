@@ -9,6 +9,8 @@ import type { FrailEngines } from './engines.ts';
 /** Every service as processes of the test's own, which may be ended at any moment. */
 export interface ChaosStack extends Stack {
   readonly operatorKeyFile: string;
+  /** Where its mails lie. */
+  readonly mailFolder: string;
   /** The process ends where it stands. */
   kill(plan: ProcessPlan): Promise<void>;
   /** Milliseconds until it was ready. */
@@ -40,6 +42,7 @@ export const chaosStack = async ({ amqpUrl, mongoUrl }: FrailEngines): Promise<C
   await stack.up();
   return {
     ...stack,
+    mailFolder: join(home, 'mail'),
     operatorKeyFile: stack.keys.privateKeyFile('operator'),
     async kill(plan) {
       await stack.processes.end(plan, 'SIGKILL');

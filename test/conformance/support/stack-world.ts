@@ -68,7 +68,7 @@ const CaughtMail = z.object({
 });
 
 /** Newest first. A file that has its name is whole. */
-const caughtMails = (folder: string): SandboxControl['mails'] => {
+export const caughtMails = (folder: string): SandboxControl['mails'] => {
   return async (to) => {
     // Made with the first mail.
     if (!existsSync(folder)) return [];
