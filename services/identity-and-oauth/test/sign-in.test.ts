@@ -1,5 +1,6 @@
 import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { formToken } from '../src/domain/form-token.ts';
 import { startIdentity, type TestIdentity } from './identity.ts';
 import { askForCode, codeFor, hiddenFieldsOf, openBrowser, type Shown, signIn, signUp, titleOf } from './sign-in-browser.ts';
 
@@ -128,8 +129,10 @@ describe('signing up', () => {
   it('needs the code first', async () => {
     const browser = openBrowser(identity);
     const page = await askForCode(browser, ADA);
-    const path = /action="([^"]*)"/.exec(page.text)?.[1];
+    const path = /action="([^"]*)"/.exec(page.text)?.[1] ?? '';
     expect((await browser.post(`${path}/account`, { ...hiddenFieldsOf(page), name: 'Ada' })).status).toBe(403);
+    const token = formToken(browser.cookies.get('__Host-sign-in') ?? '', ['sign in', 'name', path.split('/').at(-1) ?? '']);
+    expect(titleOf(await browser.post(`${path}/account`, { token, name: 'Ada' }))).toEqual([403, 'This code is over']);
     expect(await accountsAt(ADA)).toEqual([]);
   });
 
