@@ -70,6 +70,16 @@ describe('access tokens', () => {
     expect(await issue()).not.toBe(jwt);
   });
 
+  it('[OAUTH-10] live as long as the client was told at least, whatever part of a second it was', async () => {
+    await clock.advance(600);
+    const jwt = await issue();
+    const { iat = 0, exp = 0 } = decodeJwt(jwt);
+    expect(exp - iat).toBe(3601);
+    await clock.advance(LIFE_MS - 1);
+    const [token] = await verified(jwt);
+    expect(token && token.expiresAt > clock.now()).toBe(true);
+  });
+
   it('are known by what they say, each by its own hash, also when they have expired', async () => {
     const jwt = await issue();
     const token = {

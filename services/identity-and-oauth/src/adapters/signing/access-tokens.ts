@@ -28,8 +28,9 @@ export const createAccessTokenSigner = ({ ring, issuer, ids }: SignerOptions): A
       scope: scopes.join(' '),
       gid: grant.id,
       jti: ids.uuid(),
-      iat: secondsOf(at),
-      exp: secondsOf(expiresAt),
+      iat: Math.floor(at.getTime() / 1000),
+      // A part of a second more: the client was told how long it lives at least.
+      exp: Math.ceil(expiresAt.getTime() / 1000),
     };
     return compactJws({ header: { alg: ALGORITHM, typ: TYPE, kid }, claims, key });
   },
@@ -46,8 +47,6 @@ const compactJws = ({ header, claims, key }: JwsParts): string => {
   const input = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
   return `${input}.${sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
 };
-
-const secondsOf = (date: Date): number => Math.floor(date.getTime() / 1000);
 
 /** How long a signature is remembered that nobody uses. */
 const REMEMBERED_MS = 600_000;
