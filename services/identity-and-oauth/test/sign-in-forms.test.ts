@@ -90,6 +90,19 @@ describe('forms of sign-in', () => {
     expect((await bare.post('/app/sign-in', { ...fields, token, address: ADA })).status).toBe(403);
   });
 
+  it('for the code and the name are refused too without the token of their page, with the right code', async () => {
+    const browser = openBrowser(identity);
+    const page = await askForCode(browser, ADA);
+    const code = await codeFor(identity, ADA);
+    const path = /action="([^"]*)"/.exec(page.text)?.[1] ?? '';
+    for (const token of ['', 'x', hiddenFieldsOf(await browser.get('/app/sign-in'))['token'] ?? ''])
+      expect(titleOf(await browser.post(path, { token, code }))).toEqual([403, 'Not allowed']);
+    const proven = await browser.submit(page, { code });
+    for (const token of ['', hiddenFieldsOf(page)['token'] ?? ''])
+      expect(titleOf(await browser.post(`${proven.to}/account`, { token, name: 'Ada' }))).toEqual([403, 'Not allowed']);
+    expect((await identity.admin('GET', 'accounts')).body.accounts).toEqual([]);
+  });
+
   it('[case 41] are refused when another site sends them', async () => {
     const browser = openBrowser(identity);
     const fields = { ...hiddenFieldsOf(await browser.get('/app/sign-in')), address: ADA };
