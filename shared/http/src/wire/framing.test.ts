@@ -2,6 +2,7 @@ import { startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
 import { rawConnection, rawExchange } from '@bubbles/testing/raw-http.ts';
 import { sampleRoutes } from '@bubbles/testing/sample-routes.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { cookieValue } from './framing.ts';
 
 const GET = 'GET /v1/things HTTP/1.1\r\n';
 const POST = 'POST /v1/things HTTP/1.1\r\nHost: a.test\r\nContent-Type: application/json\r\n';
@@ -77,5 +78,27 @@ describe('requests on the bare wire', () => {
     const ids = [...answers.matchAll(/^x-request-id: (\S+)\r$/gim)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(3);
     connection.socket.destroy();
+  });
+});
+
+describe('cookies', () => {
+  const NO_BREAK_SPACE = '\u00a0';
+  const NAME = '__Host-session';
+
+  it.each([`a=b; ${NAME}=s`, `${NAME}=s; a=b`, `a=b;\t${NAME}=s`])('are read as browsers write them: %j', (header) => {
+    expect(cookieValue([header], NAME)).toBe('s');
+  });
+  it.each([
+    `${NO_BREAK_SPACE}${NAME}=s`,
+    `a=b; ${NO_BREAK_SPACE}${NAME}=s`,
+    `${NAME}${NO_BREAK_SPACE}=s`,
+    `\ufeff${NAME}=s`,
+    `${NAME} =s`,
+    `${NAME}=${NO_BREAK_SPACE}s`,
+  ])('have the name that the browser saw, since it holds the prefix to its rules by that: %j', (header) => {
+    expect(cookieValue([header], NAME)).toBeNull();
+  });
+  it('are not hidden by a name that only looks like theirs', () => {
+    expect(cookieValue([`${NO_BREAK_SPACE}${NAME}=theirs; ${NAME}=ours`], NAME)).toBe('ours');
   });
 });

@@ -60,10 +60,11 @@ const COOKIE_VALUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/;
 export const cookieValue = (headers: readonly string[], name: string): string | null => {
   let found: string | null = null;
   for (const pair of headers.join(';').split(';')) {
-    const at = pair.indexOf('=');
-    if (at === -1 || pair.slice(0, at).trim() !== name) continue;
+    // No other blanks: to a browser they are a part of the name, which it then does not hold to the rules of `__Host-`.
+    const cookie = pair.replace(/^[ \t]+/, '');
+    if (!cookie.startsWith(`${name}=`)) continue;
     if (found !== null) return null;
-    found = pair.slice(at + 1).trim();
+    found = cookie.slice(name.length + 1);
   }
   return found !== null && COOKIE_VALUE.test(found) ? found : null;
 };
