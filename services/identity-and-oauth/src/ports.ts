@@ -44,9 +44,9 @@ export interface AddressStore {
   keep(taken: Omit<TakenAddress, 'version'>): Promise<boolean>;
   /** Unless it was changed since it was read. */
   free(taken: TakenAddress): Promise<void>;
-  /** Whether the addresses of all accounts that an older release made were taken. */
-  isComplete(): Promise<boolean>;
-  markComplete(at: Date): Promise<void>;
+  /** Whether this process has seen to it that the addresses of all accounts that an older release made are taken. */
+  isComplete(): boolean;
+  markComplete(): void;
 }
 
 /** The event that tells an account's state and profile as they are now. */

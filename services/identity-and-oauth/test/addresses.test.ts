@@ -170,9 +170,14 @@ describe('a process that stands still between taking an address and writing the 
 });
 
 describe('accounts of an older release', () => {
-  const withEarlier = async (...accounts: Parameters<typeof anAccount>[0][]) => {
+  let database: Database;
+  const withEarlier = (...accounts: Parameters<typeof anAccount>[0][]) => {
+    database = memoryDatabase();
+    return restartWith(...accounts);
+  };
+  /** Identity stops, an older release writes the accounts, identity starts again. */
+  const restartWith = async (...accounts: Parameters<typeof anAccount>[0][]) => {
     await identity.stop();
-    const database = memoryDatabase();
     const options = { ids: systemIds(), source: 'identity-and-oauth', onCommit: () => undefined };
     const stores = openStores({ database, clock: identity.clock, ...options });
     for (const account of accounts) await stores.accounts.insert({ state: anAccount(account), events: [] });
@@ -190,6 +195,14 @@ describe('accounts of an older release', () => {
   it('are found by their addresses at once', async () => {
     await withEarlier({ id: 'early', email: 'ADA@acme.test' });
     expect(await idsAt(ADA)).toEqual(['early']);
+  });
+
+  it('are found at once again after the older release ran in between', async () => {
+    await withEarlier({ id: 'early', email: ADA });
+    expect(await idsAt(ADA)).toEqual(['early']);
+    await restartWith({ id: 'between', email: 'Between@acme.test' });
+    expect((await create('between@acme.test')).status).toBe(409);
+    expect(await idsAt('between@acme.test')).toEqual(['between']);
   });
 
   it.each([

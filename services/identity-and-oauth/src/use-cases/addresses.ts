@@ -21,7 +21,7 @@ const addressTaken = () => new DomainError('limit_reached', 'email: another acco
 const takeAddress = async (ports: AddressPorts, address: string, accountId: string): Promise<void> => {
   const { accounts, addresses, clock } = ports;
   const takenAt = clock.now();
-  if (!(await addresses.isComplete())) await ports.takeEarlierAddresses();
+  if (!addresses.isComplete()) await ports.takeEarlierAddresses();
   if (await addresses.insert({ address, accountId, takenAt, version: 1 })) return;
   if (await addresses.keep({ address, accountId, takenAt })) return;
   const taken = await addresses.get(address);
@@ -83,7 +83,7 @@ export const accountAt = async (ports: AddressPorts, address: string): Promise<A
     return account && addressOf(account) === address ? account : null;
   };
   const found = await read();
-  if (found !== null || (await ports.addresses.isComplete())) return found;
+  if (found !== null || ports.addresses.isComplete()) return found;
   await ports.takeEarlierAddresses();
   return read();
 };
@@ -92,14 +92,14 @@ const ACCOUNTS_PER_PAGE = 200;
 
 /** Takes the addresses of accounts that an older release made; running again changes nothing. */
 export const takeEarlierAddresses = (ports: EarlierPorts) => async (): Promise<void> => {
-  const { accounts, addresses, clock } = ports;
+  const { accounts, addresses } = ports;
   let after: string | null = null;
   do {
     const page: Account[] = await accounts.page({ after, limit: ACCOUNTS_PER_PAGE });
     await takeEarlierOnes(ports, page);
     after = page.at(-1)?.id ?? null;
   } while (after !== null);
-  await addresses.markComplete(clock.now());
+  addresses.markComplete();
 };
 
 const takeEarlierOnes = async (ports: EarlierPorts, page: readonly Account[]): Promise<void> => {

@@ -7,15 +7,10 @@ type AddressDoc = Omit<TakenAddress, 'address'> & { readonly _id: string };
 
 const takenOf = ({ _id, ...taken }: AddressDoc): TakenAddress => ({ ...taken, address: _id });
 
-interface FillingDoc {
-  readonly _id: string;
-  readonly doneAt: Date;
-}
-const EARLIER_ACCOUNTS = 'earlier accounts';
-
 export const openAddresses = (open: OpenCollection): AddressStore => {
   const addresses = open<AddressDoc>('addresses');
-  const fillings = open<FillingDoc>('address_fillings');
+  // Not stored: an older release may have written accounts since the process before this one.
+  let isComplete = false;
   return {
     get: async (address) => {
       const doc = await addresses.findOne({ _id: address });
@@ -33,9 +28,9 @@ export const openAddresses = (open: OpenCollection): AddressStore => {
     free: async ({ address, accountId, version }) => {
       await addresses.deleteOne({ _id: address, accountId, version });
     },
-    isComplete: async () => (await fillings.findOne({ _id: EARLIER_ACCOUNTS })) !== null,
-    markComplete: async (at) => {
-      await fillings.insert({ _id: EARLIER_ACCOUNTS, doneAt: at });
+    isComplete: () => isComplete,
+    markComplete: () => {
+      isComplete = true;
     },
   };
 };
