@@ -41,6 +41,17 @@ describe('the mailbox of the sandbox', () => {
     expect(await subjects('eve@example.test')).toEqual([]);
   });
 
+  it('shows the mails of an address however its domain is written', async () => {
+    const mailbox = await open();
+    await mailbox.deliver(aMail('1', 'ada@xn--bcher-kva.test'), uncut);
+    await mailbox.deliver(aMail('2', 'a@b_c..'), uncut);
+    const subjects = async (to: string) => (await mailbox.read(to)).map(({ subject }) => subject);
+    expect(await subjects('Ada@Bücher.test')).toEqual(['1']);
+    expect(await subjects('ada@xn--bcher-kva.test')).toEqual(['1']);
+    expect(await subjects('a@b_c..')).toEqual(['2']);
+    expect(await subjects('bücher')).toEqual([]);
+  });
+
   it('holds a mail once that was sent twice', async () => {
     const mailbox = await open();
     for (const id of ['1', '2', '1']) await mailbox.deliver(aMail(id), uncut);

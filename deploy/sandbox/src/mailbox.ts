@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { MailTransport, OutgoingMail } from '@bubbles/mail/transport.ts';
 import type { Collection, Database, IndexSpec } from '@bubbles/store/collection.ts';
@@ -5,7 +6,7 @@ import type { Collection, Database, IndexSpec } from '@bubbles/store/collection.
 /** A mail that was sent. `_id` is that of the mail, so that one that is sent twice lies there once. */
 interface MailboxDoc extends Omit<OutgoingMail, 'id'> {
   readonly _id: string;
-  /** The address without the difference of large and small letters. */
+  /** The address without the difference of large and small letters, with its domain in ASCII. */
   readonly folded: string;
   readonly sentAt: Date;
   /** In which order they came: the clock stands still while mails are sent. */
@@ -23,7 +24,12 @@ export interface Mailbox extends MailTransport {
   read(to: string | null): Promise<Omit<MailboxDoc, '_id' | 'folded' | 'position'>[]>;
 }
 
-const fold = (address: string): string => address.toLowerCase();
+const fold = (address: string): string => {
+  const lower = address.toLowerCase();
+  const host = lower.slice(lower.lastIndexOf('@') + 1);
+  // A host name that has no form in ASCII stays as it is.
+  return lower.slice(0, lower.length - host.length) + (domainToASCII(host) || host);
+};
 
 const lastPosition = async (mails: Collection<MailboxDoc>): Promise<number> =>
   (await mails.findOne({}, { sort: { position: -1 } }))?.position ?? 0;
