@@ -211,6 +211,11 @@ describe('who asks for tokens', () => {
   ])('[case 69] the malformed header %s: 400', async (authorization) => {
     expect(refusal(await ask({}, { authorization }))).toEqual([400, 'invalid_request']);
   });
+
+  it('[case 69] an id longer than the body may have, by which whoever asks too often would be remembered: 400', async () => {
+    expect(refusal(await ask({}, basic('a'.repeat(2049), 'x')))).toEqual([400, 'invalid_request']);
+    expect(refusal(await ask({}, basic('a'.repeat(2048), 'x')))).toEqual([401, 'invalid_client']);
+  });
 });
 
 describe('the form of a token request', () => {

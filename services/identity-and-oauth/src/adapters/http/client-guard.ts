@@ -6,9 +6,11 @@ import type { App } from '../../app.ts';
 import type { AuthenticatedClient } from '../../domain/oauth-client.ts';
 import type { RequestLimit } from '../../ports.ts';
 
+const MAX_ID = 2048;
+
 /** What every form of a client has, and what its guard reads. */
 export const ClientInBody = z.object({
-  client_id: z.string().max(2048).optional().meta({ description: 'Of the client, opaque; unless the Authorization header has it' }),
+  client_id: z.string().max(MAX_ID).optional().meta({ description: 'Of the client, opaque; unless the Authorization header has it' }),
   client_secret: z.string().max(512).optional().meta({ description: 'Of a confidential client, unless the Authorization header has it' }),
 });
 
@@ -66,7 +68,7 @@ const basicCredentials = (encoded: string): ClientCredentials & { readonly clien
   const at = text.indexOf(':');
   const clientId = formDecoded(text.slice(0, Math.max(0, at)));
   const secret = formDecoded(text.slice(at + 1));
-  if (clientId === '' || clientId === null || secret === null) throw invalid('Authorization: malformed Basic credentials');
+  if (!clientId || clientId.length > MAX_ID || secret === null) throw invalid('Authorization: malformed Basic credentials');
   return { clientId, secret, inHeader: true };
 };
 
