@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { createTwoGenerationCache } from '@bubbles/kernel/two-generation-cache.ts';
@@ -21,7 +22,8 @@ export const createRequestLimit = (
   const fullAtMs = createTwoGenerationCache<number>(msOfBurst, MAX_CALLERS);
   return {
     take: (...caller) => {
-      const key = JSON.stringify(caller);
+      // Callers choose how long the ids are that they say.
+      const key = hash('sha256', JSON.stringify(caller), 'base64url');
       const nowMs = clock.monotonic();
       const nextMs = Math.max(nowMs, fullAtMs.get(key, nowMs) ?? 0) + msPerRequest;
       const waitMs = nextMs - nowMs - msOfBurst;
