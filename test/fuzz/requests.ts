@@ -90,9 +90,14 @@ function fittingText(name: string, pool: Pool): fc.Arbitrary<string> {
   if (name === 'redirect_uri') return fc.constant(CALLBACK);
   if (name === 'code_challenge') return fc.constant('E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM');
   if (name === 'scope') return fc.constantFrom('bubbles:read', 'bubbles:read meetings:join', 'all');
-  if (name === 'redirect_uris') return fc.constantFrom(CALLBACK, 'http://127.0.0.1:7000/', 'cursor://a/b', 'http://a.test/');
+  if (name === 'redirect_uris')
+    return fc.constantFrom(CALLBACK, `${CALLBACK}?x=1`, 'http://127.0.0.1:7000/', 'cursor://a/b', 'http://a.test/');
   if (name === 'grant_type') return fc.constantFrom('refresh_token', 'authorization_code', 'password');
-  if (name === 'token_endpoint_auth_method') return fc.constantFrom('none', 'client_secret_basic', 'x');
+  if (name === 'grant_types') return fc.constantFrom('authorization_code', 'authorization_code', 'authorization_code', 'implicit');
+  if (name === 'response_types') return fc.constantFrom('code', 'code', 'code', 'token');
+  if (name === 'client_name') return fc.constantFrom('App', 'Grüße 🎈', 'x'.repeat(80), '\u202e');
+  if (name === 'client_uri') return fc.constantFrom('https://client.test/', 'http://client.test/', 'a');
+  if (name === 'token_endpoint_auth_method') return fc.constantFrom('none', 'client_secret_basic', 'client_secret_post', 'x');
   return fc.constantFrom('a', 'product', 'meeting notes', 'Grüße 🎈', 'x'.repeat(100));
 }
 
