@@ -42,7 +42,7 @@ export const SERVICES = {
     prefixes: ['/v1/meetings'],
     database: 'bubbles_meetings',
     urlsVariable: 'MEETINGS_URLS',
-    callers: [GATEWAY],
+    callers: [GATEWAY, OPERATOR],
   },
   signup: { prefixes: ['/v1/signup'], database: 'bubbles_signup', urlsVariable: 'SIGNUP_URLS', callers: [GATEWAY] },
 } as const satisfies Readonly<Record<string, ServiceEntry>>;

@@ -29,7 +29,7 @@ export const MeetingJoinCreated = z
   .meta({ id: 'MeetingJoinCreated', examples: examplesOf('MeetingJoinCreated') });
 export type MeetingJoinCreated = z.infer<typeof MeetingJoinCreated>;
 
-const MeetingJoinState = z
+export const MeetingJoinState = z
   .enum(['dispatched', 'joining', 'in_waiting_room', 'in_call', 'recording', 'done', 'fatal'])
   .meta({ id: 'MeetingJoinState' });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { BubbleType } from '../api/bubble.ts';
 import { EmbedCode, HttpsLink, RecordedTime } from '../api/fields.ts';
 import { defineEvent } from './define-event.ts';
+import { RecordedParticipant, RecordedSegment } from './recorded.ts';
 
 /**
  * What the recording pipeline tells about a bubble. Facts come in groups (details, media, transcript, notes, each comment, each thread), each with a
@@ -11,15 +12,6 @@ const told = (description: string) => ({ description, publisher: 'recording-pipe
 
 const BubbleId = z.uuid().toLowerCase().meta({ description: 'Sent in any case; lower case everywhere else' });
 const Revision = z.int().nonnegative().meta({ description: 'Rises with every change of this group of facts' });
-
-const RecordedParticipant = z.object({
-  user_id: z.string().nullable().meta({ description: 'Null for a person without an account' }),
-  name: z.string().nullable().meta({ description: "As known at the time of the event; readers see the account's current name" }),
-  email: z.string().nullable().meta({ description: "As known at the time of the event; readers see the account's current address" }),
-  is_external: z
-    .boolean()
-    .meta({ description: 'Was no member of the team, in any role, when the participants were named; or has no account' }),
-});
 
 const BubbleDetails = z.object({
   bubble_id: BubbleId,
@@ -71,15 +63,9 @@ export const MediaProcessedV1 = defineEvent(
   told('With every change of the media.'),
 );
 
-const Segment = z.object({
-  speaker: z.object({ id: z.string().nullable(), name: z.string().nullable() }).nullable(),
-  text: z.string(),
-  start_time_seconds: z.number().nonnegative(),
-  end_time_seconds: z.number().nonnegative(),
-});
 export const TranscriptCompletedV1 = defineEvent(
   'recording.transcript.completed.v1',
-  z.object({ bubble_id: BubbleId, revision: Revision, segments: z.array(Segment) }),
+  z.object({ bubble_id: BubbleId, revision: Revision, segments: z.array(RecordedSegment) }),
   told('When a transcript is complete, also one without words.'),
 );
 

@@ -4,7 +4,12 @@ import { ApiKeyCreated, ApiKeySummary, CreateApiKeyRequest } from '../api/api-ke
 import { CallerId, HttpsLink, isPrintable, isVisible, Timestamp } from '../api/fields.ts';
 
 /** `POST /internal/v1/access`, webhooks-dispatcher and meetings-bot-gateway → identity: the live state of accounts and teams, in batches. */
-export const AccessRequest = z.object({ user_ids: z.array(z.string()).max(500), team_ids: z.array(z.string()).max(500) });
+export const AccessRequest = z.object({
+  user_ids: z.array(z.string()).max(500),
+  team_ids: z.array(z.string()).max(500),
+  /** E-mail addresses in any spelling. */
+  emails: z.array(z.string()).max(500).default([]),
+});
 
 const Membership = z.object({
   team_id: z.string(),
@@ -30,7 +35,12 @@ export const TeamAccess = z.object({
   channel_ids: z.array(z.string()),
 });
 /** Answered in the order asked. An unknown team is `known: false`, free and archived. */
-export const AccessResponse = z.object({ users: z.array(UserAccess), teams: z.array(TeamAccess) });
+export const AccessResponse = z.object({
+  users: z.array(UserAccess),
+  teams: z.array(TeamAccess),
+  /** The account of each address, as it was asked, that has one. Absent from identity of an older release. */
+  by_email: z.array(z.object({ email: z.string(), user: UserAccess })).optional(),
+});
 export type UserAccess = z.infer<typeof UserAccess>;
 export type TeamAccess = z.infer<typeof TeamAccess>;
 

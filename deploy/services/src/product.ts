@@ -4,6 +4,7 @@ import { EVENTS } from '@bubbles/contracts/events/catalog.ts';
 import { SERVICES, type ServiceTable } from '@bubbles/contracts/services.ts';
 import type { ServiceDefinition } from '@bubbles/host/service.ts';
 import { identityAndOauth } from '@bubbles/identity-and-oauth/service.ts';
+import { meetingsBotGateway } from '@bubbles/meetings-bot-gateway/service.ts';
 import { webhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
 
 /** What sandbox, stack and tests run behind the gateway. */
@@ -14,4 +15,4 @@ export interface Product {
   readonly events: readonly EventDefinition[];
 }
 
-export const PRODUCT: Product = { definitions: [identityAndOauth, bubblesQuery, webhooksDispatcher], services: SERVICES, events: EVENTS };
+export const PRODUCT: Product = { definitions: [identityAndOauth, bubblesQuery, webhooksDispatcher, meetingsBotGateway], services: SERVICES, events: EVENTS };

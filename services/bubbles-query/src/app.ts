@@ -15,7 +15,7 @@ import { recordComment, recordThread } from './use-cases/comments.ts';
 import type { Feed } from './use-cases/feed.ts';
 import { fillPeople, rebuildPeople, recordPerson } from './use-cases/people.ts';
 import { getBubble, getTranscript, listBubbles, listComments, readability } from './use-cases/read.ts';
-import { recordDetails, recordMedia, recordNotes, recordTranscript, removeBubble } from './use-cases/record.ts';
+import { recordCaptured, recordDetails, recordMedia, recordNotes, recordTranscript, removeBubble } from './use-cases/record.ts';
 import { searchBubbles } from './use-cases/search.ts';
 import { withdrawExpired } from './use-cases/withdraw.ts';
 
@@ -46,6 +46,7 @@ export const createApp = (ports: AppPorts) => ({
   recordMedia: recordMedia(ports),
   recordTranscript: recordTranscript(ports),
   recordNotes: recordNotes(ports),
+  recordCaptured: recordCaptured(ports),
   removeBubble: removeBubble(ports),
   recordComment: recordComment(ports),
   recordThread: recordThread(ports),

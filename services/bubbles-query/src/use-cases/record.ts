@@ -76,6 +76,22 @@ export const recordTranscript = (ports: Ports) => {
   };
 };
 
+export interface CapturedRecording {
+  readonly details: Details;
+  readonly media: Media;
+  readonly transcript: Transcript | null;
+}
+
+/** A recorded meeting. Details last: once they are known the bubble is shown, with all that was captured. */
+export const recordCaptured = (ports: Ports) => {
+  const [details, media, transcript] = [recordDetails(ports), recordMedia(ports), recordTranscript(ports)];
+  return async (id: string, captured: CapturedRecording): Promise<void> => {
+    if (captured.transcript !== null) await transcript(captured.transcript);
+    await media(id, captured.media);
+    await details(id, captured.details);
+  };
+};
+
 /** The tombstone first: what comes late meets it. The purge is done again when the event comes again. */
 export const removeBubble = (ports: Ports) => {
   const [record, write] = [recorder(ports), writeCard(ports)];

@@ -1,6 +1,7 @@
 import type { Account, Membership } from '../domain/account.ts';
 import { hasPaidFeatures, type Team, type TeamsById, visibleChannels } from '../domain/team.ts';
-import type { AccountStore, TeamStore } from '../ports.ts';
+import { addressOf, foldAddress } from '../domain/address.ts';
+import type { AccountStore, AddressStore, TeamStore } from '../ports.ts';
 
 interface MembershipAccess extends Membership {
   readonly visibleChannelIds: readonly string[];
@@ -23,18 +24,47 @@ export interface TeamAccess {
 interface Access {
   readonly accounts: readonly AccountAccess[];
   readonly teams: readonly TeamAccess[];
+  readonly byEmail: readonly { readonly email: string; readonly access: AccountAccess }[];
+}
+
+interface AccessQuestion {
+  readonly accountIds: readonly string[];
+  readonly teamIds: readonly string[];
+  /** In any spelling. */
+  readonly emails: readonly string[];
+}
+
+/** The accounts that have these addresses; both the address and the account's profile must say so. */
+const accountsByEmail = async ({ accounts, addresses }: AccessPorts, emails: readonly string[]): Promise<ReadonlyMap<string, Account>> => {
+  const folded = new Map(emails.map((email) => [email, foldAddress(email)]));
+  const taken = await addresses.getEach([...folded.values()].filter((address) => address !== null));
+  const owners = await accounts.byIds([...taken.values()].map(({ accountId }) => accountId));
+  const found = new Map<string, Account>();
+  for (const [email, address] of folded) {
+    const owner = owners.get(taken.get(address ?? '')?.accountId ?? '');
+    if (owner && addressOf(owner) === address) found.set(email, owner);
+  }
+  return found;
+};
+
+interface AccessPorts {
+  readonly accounts: AccountStore;
+  readonly teams: TeamStore;
+  readonly addresses: AddressStore;
 }
 
 /** The live state of accounts and teams, in the order asked. */
 export const readAccess =
-  ({ accounts, teams }: { accounts: AccountStore; teams: TeamStore }) =>
-  async ({ accountIds, teamIds }: { accountIds: readonly string[]; teamIds: readonly string[] }): Promise<Access> => {
-    const accountsById = await accounts.byIds(accountIds);
-    const joined = accountsById.values().flatMap(({ memberships }) => memberships.map(({ teamId }) => teamId));
-    const teamsById = await teams.byIds([...new Set([...teamIds, ...joined])]);
+  (ports: AccessPorts) =>
+  async ({ accountIds, teamIds, emails }: AccessQuestion): Promise<Access> => {
+    const accountsById = await ports.accounts.byIds(accountIds);
+    const byEmail = emails.length === 0 ? new Map<string, Account>() : await accountsByEmail(ports, emails);
+    const joined = [...accountsById.values(), ...byEmail.values()].flatMap(({ memberships }) => memberships.map(({ teamId }) => teamId));
+    const teamsById = await ports.teams.byIds([...new Set([...teamIds, ...joined])]);
     return {
       accounts: accountIds.map((id) => accountAccess(id, accountsById.get(id) ?? null, teamsById)),
       teams: teamIds.map((id) => ({ id, team: teamsById.get(id) ?? null })),
+      byEmail: [...byEmail].map(([email, account]) => ({ email, access: accountAccess(account.id, account, teamsById) })),
     };
   };
 

@@ -1,4 +1,5 @@
 import { type EventHandler, eventHandler } from '@bubbles/bus/bus.ts';
+import { RecordingCapturedV1 } from '@bubbles/contracts/events/meeting-events.ts';
 import {
   BubbleChangedV1,
   BubbleCreatedV1,
@@ -18,6 +19,7 @@ import type { Details, Media, Notes } from '../../domain/bubble.ts';
 import type { Comment, Thread } from '../../domain/comment.ts';
 import type { Person } from '../../domain/person.ts';
 import type { Transcript } from '../../domain/transcript.ts';
+import type { CapturedRecording } from '../../use-cases/record.ts';
 
 const RemovedBubble = z.object({ bubble_id: z.uuid().toLowerCase() });
 const ChangedAccount = z.object({
@@ -86,6 +88,43 @@ const toTranscript = ({ bubble_id, revision, segments }: Data<typeof TranscriptC
   })),
 });
 
+/** Whatever the recording pipeline says of the same bubble is newer. */
+const CAPTURED = 0;
+
+const toCaptured = (data: Data<typeof RecordingCapturedV1>): CapturedRecording => ({
+  details: {
+    revision: CAPTURED,
+    type: 'meeting_recording',
+    title: data.title,
+    teamId: data.team_id,
+    channelId: null,
+    channelName: null,
+    createdAt: new Date(data.created_at),
+    author: toPerson(data.author),
+    creatorId: data.author.user_id,
+    participants: data.participants.map(toPerson),
+    isPublic: false,
+    archived: false,
+    draft: false,
+    template: false,
+    hasMedia: true,
+    expiresAt: null,
+    responseRequired: false,
+    embedCode: null,
+    meeting: { platform: data.platform, startTime: dateOrNull(data.started_at) },
+  },
+  media: {
+    revision: CAPTURED,
+    isProcessed: true,
+    hasAudio: data.has_audio,
+    videoUrl: data.video_url,
+    thumbnailUrl: null,
+    screenshotUrl: null,
+    durationSeconds: data.duration_seconds,
+  },
+  transcript: data.segments && toTranscript({ bubble_id: data.bubble_id, revision: CAPTURED, segments: data.segments }),
+});
+
 /** Ids in the form that every store keeps: halves of surrogate pairs replaced. */
 const toComment = (data: Data<typeof CommentPostedV1>): Comment => ({
   id: data.comment_id.toWellFormed(),
@@ -122,5 +161,6 @@ export const eventHandlers = (app: App): readonly EventHandler[] => [
   eventHandler(CommentPostedV1, (data) => app.recordComment(toComment(data))),
   eventHandler(CommentChangedV1, (data) => app.recordComment(toComment(data))),
   eventHandler(ThreadChangedV1, (data) => app.recordThread(toThread(data))),
+  eventHandler(RecordingCapturedV1, (data) => app.recordCaptured(data.bubble_id, toCaptured(data))),
   eventHandler({ ...AccountChangedV1, schema: ChangedAccount }, ({ user_id, ...facts }) => app.recordPerson({ id: user_id, ...facts })),
 ];

@@ -81,8 +81,12 @@ const readAccess = (app: App) =>
       answers: { 200: json(AccessResponse) },
     },
     async ({ body }) => {
-      const access = await app.readAccess({ accountIds: body.user_ids, teamIds: body.team_ids });
-      return { users: access.accounts.map(presentAccountAccess), teams: access.teams.map(presentTeamAccess) };
+      const access = await app.readAccess({ accountIds: body.user_ids, teamIds: body.team_ids, emails: body.emails });
+      return {
+        users: access.accounts.map(presentAccountAccess),
+        teams: access.teams.map(presentTeamAccess),
+        by_email: access.byEmail.map(({ email, access: found }) => ({ email, user: presentAccountAccess(found) })),
+      };
     },
   );
 

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { HttpsLink, RecordedTime } from '../api/fields.ts';
+import { MeetingJoinState } from '../api/meeting-join.ts';
+import { defineEvent } from './define-event.ts';
+import { RecordedParticipant, RecordedSegment } from './recorded.ts';
+
+const MEETINGS = 'meetings-bot-gateway';
+
+export const JoinAdvancedV1 = defineEvent(
+  'meetings.join.advanced.v1',
+  z.object({
+    join_id: z.string(),
+    team_id: z.string(),
+    platform: z.string(),
+    status: MeetingJoinState,
+    fatal_reason: z.string().nullable(),
+    at: RecordedTime,
+  }),
+  { description: 'With every new status of a join. Holds neither the link nor its passcode.', publisher: MEETINGS, consumers: [] },
+);
+
+export const RecordingCapturedV1 = defineEvent(
+  'meetings.recording.captured.v1',
+  z.object({
+    bubble_id: z.uuid().meta({ description: 'Derived from the join: the same for every capture of it' }),
+    join_id: z.string(),
+    team_id: z.string(),
+    title: z.string().nullable(),
+    created_at: RecordedTime,
+    author: RecordedParticipant.meta({ description: 'Who asked for the notetaker first' }),
+    participants: z.array(RecordedParticipant),
+    platform: z.string(),
+    started_at: RecordedTime.nullable(),
+    video_url: HttpsLink,
+    has_audio: z.boolean(),
+    duration_seconds: z.number().nonnegative().nullable(),
+    segments: z.array(RecordedSegment).nullable().meta({ description: 'Null without a transcript' }),
+  }),
+  {
+    description:
+      'Once for each recorded meeting. It says details, media and transcript at revision 0; a notes generator that consumes it sends `recording.notes.generated.v1` for this bubble.',
+    publisher: MEETINGS,
+    consumers: ['bubbles-query'],
+  },
+);

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { CallerId, Timestamp } from '../api/fields.ts';
+import { MeetingJoinState } from '../api/meeting-join.ts';
+import { RecordedSegment } from '../events/recorded.ts';
+
+/**
+ * `/internal/v1/admin/notetakers`, operator → meetings-bot-gateway: what the simulated provider was asked, and what it is to report. Only where the
+ * simulator serves a platform.
+ *
+ * - `GET notetakers` → NotetakerRuns, oldest first
+ * - `POST notetakers/{join_id}` NotetakerReport → ReportedJoin
+ */
+export const NotetakerRun = z.object({
+  join_id: z.string(),
+  meeting_url: z.string(),
+  team_id: z.string(),
+  requested_at: Timestamp,
+  left_at: Timestamp.nullable(),
+});
+export const NotetakerRuns = z.object({ runs: z.array(NotetakerRun) });
+
+const REPORTED = MeetingJoinState.exclude(['dispatched']);
+/** As the provider names them: whose account it is says their address alone. */
+const NamedPerson = z.object({ name: z.string().nullable(), email: z.string().nullable() });
+
+export const NotetakerReport = z.object({
+  status: REPORTED,
+  fatal_reason: z
+    .string()
+    .regex(/^[a-z0-9_]{1,64}$/, 'must be 1 to 64 lower-case letters, digits or underscores')
+    .nullable()
+    .default(null),
+  title: z.string().max(1000).nullable().default(null),
+  participants: z.array(NamedPerson).max(500).default([]),
+  /** Null for a recording without a transcript. */
+  segments: z.array(RecordedSegment).max(20_000).nullable().default(null),
+  duration_seconds: z.number().nonnegative().nullable().default(null),
+});
+export type NotetakerReport = z.output<typeof NotetakerReport>;
+
+export const ReportedJoin = z.object({
+  join_id: z.string(),
+  status: MeetingJoinState,
+  team_id: z.string(),
+  requester_ids: z.array(CallerId),
+  /** Of the bubble that its recording becomes; null before `done`. */
+  bubble_id: z.string().nullable(),
+});

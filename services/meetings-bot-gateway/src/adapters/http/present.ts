@@ -1,0 +1,64 @@
+import type { MeetingJoinCreated, MeetingJoinStatus } from '@bubbles/contracts/api/meeting-join.ts';
+import type { NotetakerReport, NotetakerRun, ReportedJoin } from '@bubbles/contracts/internal/meetings.ts';
+import type { z } from 'zod';
+import { bubbleIdOf, isInCall, type Join } from '../../domain/join.ts';
+import type { SimulatedReport, SimulatedRun } from '../../ports.ts';
+
+const TYPE = 'meeting_join';
+
+/** `meetingUrl`: the caller's own link, rebuilt. */
+export const presentCreated = ({ id, status, teamId, createdAt }: Join, meetingUrl: string): MeetingJoinCreated => ({
+  id,
+  type: TYPE,
+  status,
+  meeting_url: meetingUrl,
+  team_id: teamId,
+  created_at: createdAt.toISOString(),
+});
+
+export const presentStatus = ({ id, status, fatalReason, teamId, updatedAt }: Join): MeetingJoinStatus => ({
+  id,
+  type: TYPE,
+  status,
+  bot_in_call: isInCall(status),
+  fatal_reason: fatalReason,
+  team_id: teamId,
+  updated_at: updatedAt.toISOString(),
+});
+
+export const presentRun = ({
+  joinId,
+  meetingUrl,
+  teamId,
+  requestedAt,
+  leftAt,
+}: SimulatedRun & { readonly teamId: string }): z.infer<typeof NotetakerRun> => ({
+  join_id: joinId,
+  meeting_url: meetingUrl,
+  team_id: teamId,
+  requested_at: requestedAt.toISOString(),
+  left_at: leftAt?.toISOString() ?? null,
+});
+
+export const presentReported = ({ id, status, teamId, requesterIds }: Join): z.infer<typeof ReportedJoin> => ({
+  join_id: id,
+  status,
+  team_id: teamId,
+  requester_ids: [...requesterIds],
+  bubble_id: status === 'done' ? bubbleIdOf(id) : null,
+});
+
+export const reportOf = ({ status, fatal_reason, title, participants, segments, duration_seconds }: NotetakerReport): SimulatedReport => ({
+  status,
+  reason: fatal_reason,
+  title,
+  participants,
+  segments:
+    segments?.map(({ speaker, text, start_time_seconds, end_time_seconds }) => ({
+      speaker: speaker?.name ?? null,
+      text,
+      startSeconds: start_time_seconds,
+      endSeconds: end_time_seconds,
+    })) ?? null,
+  durationSeconds: duration_seconds,
+});

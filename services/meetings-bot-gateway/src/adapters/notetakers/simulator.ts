@@ -1,0 +1,97 @@
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import type { Seal } from '@bubbles/kernel/seal.ts';
+import type { Collection } from '@bubbles/store/collection.ts';
+import { isFinal, mayMove } from '../../domain/join.ts';
+import type { Notetaker, SimulatedReport, SimulatedRun, Simulator } from '../../ports.ts';
+
+/** A run lies in the store, so that every replica answers for it. `_id` is the id of the join. */
+export interface SimulatedRunDoc extends Omit<SimulatedRun, 'joinId' | 'meetingUrl'>, SimulatedReport {
+  readonly _id: string;
+  readonly linkSealed: string;
+  readonly recordedEver: boolean;
+  readonly startedAt: Date | null;
+}
+
+interface Options {
+  readonly runs: Collection<SimulatedRunDoc>;
+  readonly seal: Seal;
+  readonly clock: Clock;
+}
+
+const NAME = 'simulator';
+const sealedName = (joinId: string) => `simulated run ${joinId}`;
+const RECORDED: ReadonlySet<string> = new Set(['recording', 'done']);
+
+const newRun = (joinId: string, linkSealed: string, requestedAt: Date): SimulatedRunDoc => ({
+  _id: joinId,
+  linkSealed,
+  requestedAt,
+  leftAt: null,
+  status: 'dispatched',
+  reason: null,
+  recordedEver: false,
+  startedAt: null,
+  title: null,
+  participants: [],
+  segments: null,
+  durationSeconds: null,
+});
+
+/** A provider that sends nobody: an operator says what its notetakers meet. */
+export const createSimulator = ({ runs, seal, clock }: Options): Notetaker & Simulator => {
+  const finished = async (ref: string): Promise<SimulatedRunDoc | null> => {
+    const run = await runs.findOne({ _id: ref });
+    return run?.recordedEver ? run : null;
+  };
+
+  /** What it comes to when the notetaker is at `before`; forward only. */
+  const reported = (before: SimulatedRunDoc, report: SimulatedReport) => {
+    const isRecorded = RECORDED.has(report.status);
+    return {
+      ...report,
+      recordedEver: before.recordedEver || isRecorded,
+      startedAt: before.startedAt ?? (isRecorded ? clock.now() : null),
+      leftAt: before.leftAt ?? (isFinal(report.status) ? clock.now() : null),
+    };
+  };
+
+  return {
+    name: NAME,
+    async dispatch({ joinId, meetingUrl }) {
+      const linkSealed = seal.seal(Buffer.from(meetingUrl), sealedName(joinId));
+      return { ref: joinId, adopted: !(await runs.insert(newRun(joinId, linkSealed, clock.now()))) };
+    },
+    async snapshot(ref) {
+      const run = await runs.findOne({ _id: ref });
+      return run && { status: run.status, reason: run.reason, recordedEver: run.recordedEver };
+    },
+    async leave(ref) {
+      await runs.updateOne({ _id: ref, leftAt: null }, { $set: { leftAt: clock.now() } });
+    },
+    async recording(ref) {
+      const run = await finished(ref);
+      if (run === null) return 'none';
+      const { title, startedAt, durationSeconds, participants } = run;
+      return { title, startedAt, durationSeconds, participants };
+    },
+    transcript: async (ref) => (await finished(ref))?.segments ?? 'none',
+    async runs() {
+      const docs = await runs.find({}, { sort: { requestedAt: 1, _id: 1 } });
+      return docs.map(({ _id, linkSealed, requestedAt, leftAt }) => ({
+        joinId: _id,
+        meetingUrl: seal.unseal(linkSealed, sealedName(_id)).toString(),
+        requestedAt,
+        leftAt,
+      }));
+    },
+    async report(joinId, report) {
+      for (;;) {
+        const before = await runs.findOne({ _id: joinId });
+        if (before === null) return false;
+        if (!mayMove(before.status, report.status)) return true;
+        const outcome = await runs.updateOne({ _id: joinId, status: before.status }, { $set: reported(before, report) });
+        if (outcome === 'updated') return true;
+      }
+    },
+  };
+};

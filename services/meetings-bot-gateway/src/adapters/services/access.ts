@@ -1,0 +1,29 @@
+import { AccessResponse, type UserAccess as UserAccessBody } from '@bubbles/contracts/internal/identity.ts';
+import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Access, UserAccess } from '../../ports.ts';
+
+const namesAll = (answers: readonly { readonly id: string }[], ids: readonly string[]): boolean => {
+  const named = new Set(answers.map(({ id }) => id));
+  return ids.every((id) => named.has(id));
+};
+
+const toUser = ({ id, state, memberships }: UserAccessBody): UserAccess => ({
+  id,
+  active: state === 'active',
+  memberships: memberships.map(({ team_id, role, hidden }) => ({ teamId: team_id, role, hidden })),
+});
+
+export const createAccess = (identity: InternalClient): Access => ({
+  async ask({ userIds = [], teamIds = [], emails = [] }) {
+    const body = { user_ids: userIds, team_ids: teamIds, emails };
+    const { users, teams, by_email = [] } = await identity.post('/internal/v1/access', { body, schema: AccessResponse });
+    // Identity also lists ids that it does not know: an id that is missing from the answer proves nothing.
+    if (!namesAll(users, userIds) || !namesAll(teams, teamIds)) throw new DomainError('unavailable', 'Incomplete answer from identity.');
+    return {
+      users: new Map(users.map((user) => [user.id, toUser(user)])),
+      teams: new Map(teams.map(({ id, archived, plan }) => [id, { archived, plan }])),
+      byEmail: new Map(by_email.map(({ email, user }) => [email, toUser(user)])),
+    };
+  },
+});

@@ -1,0 +1,41 @@
+import { type AggregateStoreOptions, createAggregateStore, OUTBOX_INDEX, type Stored, stateOf } from '@bubbles/store/aggregates.ts';
+import type { IndexSpec } from '@bubbles/store/collection.ts';
+import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
+import { createWorkQueue } from '@bubbles/store/work/work-queue.ts';
+import type { Join } from '../../domain/join.ts';
+import type { JoinStore } from '../../ports.ts';
+
+export type JoinDoc = Stored<Join>;
+
+const INDEXES: readonly IndexSpec[] = [
+  OUTBOX_INDEX,
+  { name: 'running_key', keys: { runningKey: 1 }, unique: true, sparse: true },
+  { name: 'requester_created_at', keys: { requesterIds: 1, createdAt: -1, _id: -1 } },
+  { name: 'work_due_at', keys: { work: 1, dueAt: 1 } },
+];
+
+/** The store, the collection whose documents carry events, and the queues of what is to be done with joins. */
+export const openJoins = (open: OpenCollection, options: AggregateStoreOptions) => {
+  const documents = open<JoinDoc>('joins', INDEXES);
+  const { insert, get, update } = createAggregateStore<Join>(documents, options);
+  const found = (doc: JoinDoc | null) => doc && stateOf<Join>(doc);
+  const queueOf = (work: NonNullable<Join['work']>) =>
+    createWorkQueue({
+      collection: documents,
+      fields: { claimableAt: 'dueAt', leaseToken: 'leaseToken' },
+      pending: { work },
+      // Else a write that began before the claim would take the lease away.
+      onClaim: { $inc: { version: 1 } },
+    });
+  const joins: JoinStore = {
+    insert,
+    get,
+    update,
+    byIds: async (ids) => new Map((await documents.find({ _id: { $in: [...ids] } })).map((doc) => [doc._id, stateOf<Join>(doc)])),
+    ofRequester: async (userId, id) => found(await documents.findOne({ _id: id, requesterIds: userId })),
+    running: async (runningKey) => found(await documents.findOne({ runningKey })),
+    runningOf: async (userId) =>
+      (await documents.find({ requesterIds: userId, runningKey: { $exists: true } })).map((doc) => stateOf<Join>(doc)),
+  };
+  return { joins, documents, queues: { dispatch: queueOf('dispatch'), watch: queueOf('watch'), capture: queueOf('capture') } };
+};

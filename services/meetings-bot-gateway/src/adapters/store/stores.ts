@@ -1,0 +1,18 @@
+import type { StoreContext } from '@bubbles/host/service.ts';
+import { indexedCollections } from '@bubbles/store/indexed-collections.ts';
+import type { SimulatedRunDoc } from '../notetakers/simulator.ts';
+import { openJoins } from './joins.ts';
+
+/** Everything that the gateway of meetings keeps. */
+export const openStores = ({ database, ...options }: StoreContext) => {
+  const { open, ensureIndexes } = indexedCollections(database);
+  const { joins, documents, queues } = openJoins(open, options);
+  return {
+    joins,
+    queues,
+    simulatedRuns: open<SimulatedRunDoc>('simulated_runs', [{ name: 'requested_at', keys: { requestedAt: 1, _id: 1 } }]),
+    /** Those whose documents carry events. */
+    relayed: [documents],
+    ensureIndexes,
+  };
+};

@@ -1,0 +1,25 @@
+import { endJoinsOf, type JoinPorts, readJoin, requestJoin } from './use-cases/joins.ts';
+import { captureRecording } from './use-cases/capture.ts';
+import { listSimulatedRuns, reportSimulatedRun } from './use-cases/simulation.ts';
+import { dispatchJoin, watchJoin, type WorkPorts } from './use-cases/work.ts';
+import type { RecordingCaptured, Simulator } from './ports.ts';
+
+interface AppPorts extends JoinPorts, WorkPorts {
+  readonly recordingCaptured: RecordingCaptured;
+  readonly simulator: Simulator | null;
+}
+
+/** What the meetings bot gateway can do. */
+export const createApp = (ports: AppPorts) => ({
+  requestJoin: requestJoin(ports),
+  readJoin: readJoin(ports),
+  endJoinsOf: endJoinsOf(ports),
+
+  dispatchJoin: dispatchJoin(ports),
+  watchJoin: watchJoin(ports),
+  captureRecording: captureRecording(ports),
+
+  listSimulatedRuns: listSimulatedRuns(ports),
+  reportSimulatedRun: reportSimulatedRun(ports),
+});
+export type App = ReturnType<typeof createApp>;

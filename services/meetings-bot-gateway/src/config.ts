@@ -1,0 +1,33 @@
+import { localValues, parsedText, sealKeys } from '@bubbles/kernel/config-values.ts';
+import { z } from 'zod';
+import { MEETING_PLATFORMS, type MeetingPlatform } from './domain/meeting-link.ts';
+
+export const SIMULATOR = 'simulator';
+const PROVIDERS: ReadonlySet<string> = new Set([SIMULATOR]);
+const MAX_BOT_NAME = 100;
+
+const isPlatform = (name: string): name is MeetingPlatform => MEETING_PLATFORMS.some((platform) => platform === name);
+
+/** `google_meet=recall,zoom=attendee`: who serves each platform; the others are not supported. */
+const platformRoutes = () =>
+  parsedText(
+    `must be a list of <platform>=<provider>; platforms: ${MEETING_PLATFORMS.join(', ')}; providers: ${[...PROVIDERS].join(', ')}`,
+    (text) => {
+      const routes = new Map<MeetingPlatform, string>();
+      for (const entry of text.split(',')) {
+        const [platform = '', provider = '', ...rest] = entry.trim().split('=');
+        if (!isPlatform(platform) || routes.has(platform) || !PROVIDERS.has(provider) || rest.length > 0) return null;
+        routes.set(platform, provider);
+      }
+      return routes;
+    },
+  );
+
+export const VARIABLES = {
+  SEAL_KEYS: sealKeys(),
+  NOTETAKERS: platformRoutes().register(localValues, {
+    kind: 'text',
+    text: MEETING_PLATFORMS.map((platform) => `${platform}=${SIMULATOR}`).join(','),
+  }),
+  NOTETAKER_NAME: z.string().min(1, 'must not be empty').max(MAX_BOT_NAME).default('Notetaker'),
+};

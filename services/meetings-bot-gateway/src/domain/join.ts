@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { seededIds } from '@bubbles/kernel/ids.ts';
+import type { MeetingPlatform } from './meeting-link.ts';
+
+const RANK = { dispatched: 0, joining: 1, in_waiting_room: 2, in_call: 3, recording: 4, done: 5, fatal: 5 } as const;
+export type JoinStatus = keyof typeof RANK;
+
+interface StatusChange {
+  readonly status: JoinStatus;
+  readonly at: Date;
+  /** Why it ended; null for progress. */
+  readonly reason: string | null;
+}
+
+/** The one notetaker that a team has in a meeting. */
+export interface Join {
+  readonly id: string;
+  readonly teamId: string;
+  /** Who asked for it, the first one first. It belongs to each of them. */
+  readonly requesterIds: readonly string[];
+  readonly platform: MeetingPlatform;
+  /** Hash of team and meeting. Absent once it is final, so that the meeting is free for the next join. */
+  readonly runningKey?: string;
+  /** The link with its passcode; null when it was erased. */
+  readonly linkSealed: string | null;
+  /** Null when no provider serves the platform. */
+  readonly provider: string | null;
+  /** What the provider calls the run; null until the dispatch was answered. */
+  readonly providerRef: string | null;
+  readonly status: JoinStatus;
+  readonly fatalReason: string | null;
+  readonly history: readonly StatusChange[];
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** The bubble that the recording became; null before it was captured. */
+  readonly bubbleId: string | null;
+  /** What is to be done with it next, in one of the work queues; null for nothing. A final join that is watched has a notetaker that must leave. */
+  readonly work: 'dispatch' | 'watch' | 'capture' | null;
+  readonly dueAt: Date;
+  readonly leaseToken: string | null;
+  /** Failed tries of the work. */
+  readonly tries: number;
+}
+
+/** A run as its provider tells of it. */
+export interface Snapshot {
+  readonly status: JoinStatus;
+  /** Why it ended, as the provider's adapter names it. */
+  readonly reason: string | null;
+  readonly recordedEver: boolean;
+}
+
+const NEVER_RECORDED = 'notetaker_error';
+
+export const isFinal = (status: JoinStatus): boolean => RANK[status] === RANK.done;
+/** Whether the notetaker is in the call. */
+export const isInCall = (status: JoinStatus): boolean => status === 'in_call' || status === 'recording';
+/** Forward only; steps may be skipped; done and fatal are final. */
+export const mayMove = (from: JoinStatus, to: JoinStatus): boolean => RANK[to] > RANK[from];
+
+const ID_BYTES = 13;
+export const newJoinId = (ids: { bytes(count: number): Uint8Array }): string => `mj_${Buffer.from(ids.bytes(ID_BYTES)).toString('hex')}`;
+
+export const runningKeyOf = (teamId: string, linkKey: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify([teamId, linkKey]))
+    .digest('hex');
+
+/** The same for every capture of the join. */
+export const bubbleIdOf = (joinId: string): string => seededIds(createHash('sha256').update(`bubble of ${joinId}`).digest()).uuid();
+
+type NewJoin = Pick<Join, 'id' | 'teamId' | 'platform' | 'linkSealed' | 'provider' | 'createdAt'> & {
+  readonly userId: string;
+  readonly runningKey: string;
+};
+
+/** The intent: whoever finds it sends the notetaker. */
+export const newJoin = ({ userId, ...join }: NewJoin): Join => ({
+  ...join,
+  requesterIds: [userId],
+  providerRef: null,
+  status: 'dispatched',
+  fatalReason: null,
+  history: [{ status: 'dispatched', at: join.createdAt, reason: null }],
+  updatedAt: join.createdAt,
+  bubbleId: null,
+  work: 'dispatch',
+  dueAt: join.createdAt,
+  leaseToken: null,
+  tries: 0,
+});
+
+/** Null when the user is one already, or when the join is over. */
+export const withRequester = (join: Join, userId: string): Join | null =>
+  isFinal(join.status) || join.requesterIds.includes(userId) ? null : { ...join, requesterIds: [...join.requesterIds, userId] };
+
+const recorded = ({ status, history }: Pick<Join, 'status' | 'history'>): boolean =>
+  status === 'recording' || history.some((change) => change.status === 'recording');
+
+const moved = (join: Join, change: StatusChange): Join => {
+  const next = {
+    ...join,
+    status: change.status,
+    fatalReason: change.status === 'fatal' ? change.reason : null,
+    history: [...join.history, change],
+    updatedAt: change.at,
+  };
+  if (!isFinal(change.status)) return next;
+  const { runningKey: _, ...final } = next;
+  return final;
+};
+
+/** Work that somebody holds a lease on is left to them. */
+const withWork = (join: Join, work: Join['work'], dueAt: Date): Join => ({ ...join, work, dueAt, leaseToken: null, tries: 0 });
+
+/**
+ * The join after what its provider tells; null when that is no progress. A run that ended without a recording is fatal, whatever the provider calls it,
+ * and the first end wins. `now` is when it was heard.
+ */
+export const withSnapshot = (join: Join, { status, reason, recordedEver }: Snapshot, now: Date): Join | null => {
+  const isRecorded = recordedEver || recorded(join);
+  const ended = isFinal(status) ? (isRecorded ? 'done' : 'fatal') : status;
+  if (!mayMove(join.status, ended)) return null;
+  const change = { status: ended, at: now, reason: ended === 'fatal' ? (reason ?? NEVER_RECORDED) : null } as const;
+  const next = moved(join, change);
+  if (ended === 'done') return withWork(next, 'capture', now);
+  return ended === 'fatal' ? withWork(next, null, now) : next;
+};
+
+/**
+ * The join ended by us: by a requester, an operator, or a watchdog. Null when it is over already. The notetaker must leave where one was or may have been
+ * sent; what was recorded is captured after that.
+ */
+export const ended = (join: Join, reason: string, now: Date): Join | null => {
+  if (isFinal(join.status)) return null;
+  const status = recorded(join) ? 'done' : 'fatal';
+  const next = moved(join, { status, at: now, reason });
+  if (join.providerRef !== null) return withWork(next, 'watch', now);
+  // A dispatch that is under way, or whose answer was lost, is finished first: only then it is known who must leave.
+  return join.leaseToken === null && join.tries === 0 ? withWork(next, null, now) : next;
+};
+
+/** The answer to its dispatch. One that ended meanwhile has a notetaker that must leave. */
+export const dispatched = (join: Join, providerRef: string, dueAt: Date): Join => withWork({ ...join, providerRef }, 'watch', dueAt);
+
+/** Its notetaker has left. */
+export const left = (join: Join, now: Date): Join => withWork(join, join.status === 'done' ? 'capture' : null, now);
+
+/** The work is tried again at that time. */
+export const postponed = (join: Join, dueAt: Date): Join => ({ ...join, dueAt, leaseToken: null, tries: join.tries + 1 });
+
+/** Looked at, without an end of the work. */
+export const watchedAgain = (join: Join, dueAt: Date): Join => withWork(join, 'watch', dueAt);
+
+export const captured = (join: Join, now: Date): Join => ({ ...withWork(join, null, now), bubbleId: bubbleIdOf(join.id) });
+/** Nothing can be captured any more, or there never was anything. */
+export const uncaptured = (join: Join, now: Date): Join => withWork(join, null, now);

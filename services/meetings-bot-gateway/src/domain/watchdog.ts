@@ -1,0 +1,52 @@
+import type { Join, JoinStatus } from './join.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+interface Watchdog {
+  /** Without news for this long its provider is asked. */
+  readonly silentMs: number;
+  /** After this long in the status the join ends. */
+  readonly endsMs: number;
+  /** Of a join that never recorded. */
+  readonly reason: string;
+}
+
+const WATCHDOGS: Readonly<Record<JoinStatus, Watchdog | null>> = {
+  dispatched: { silentMs: 3 * MINUTE_MS, endsMs: 15 * MINUTE_MS, reason: 'notetaker_unavailable' },
+  joining: { silentMs: MINUTE_MS, endsMs: 20 * MINUTE_MS, reason: 'notetaker_error' },
+  in_waiting_room: { silentMs: MINUTE_MS, endsMs: 35 * MINUTE_MS, reason: 'waiting_room_timeout' },
+  in_call: { silentMs: 2 * MINUTE_MS, endsMs: 65 * MINUTE_MS, reason: 'notetaker_error' },
+  recording: { silentMs: 5 * MINUTE_MS, endsMs: 8 * HOUR_MS, reason: 'notetaker_error' },
+  done: null,
+  fatal: null,
+};
+/** Spreads the questions about joins that began together. */
+const JITTER = 0.2;
+
+type Watched = Pick<Join, 'status' | 'updatedAt'>;
+
+/** Why the join must end now; null while it may go on. */
+export const overdueReason = ({ status, updatedAt }: Watched, now: Date): string | null => {
+  const watchdog = WATCHDOGS[status];
+  return watchdog !== null && now.getTime() - updatedAt.getTime() >= watchdog.endsMs ? watchdog.reason : null;
+};
+
+/** When its provider is asked next; never later than its end. `jitter` is 0 to 1. */
+export const nextLook = ({ status, updatedAt }: Watched, now: Date, jitter: number): Date => {
+  const watchdog = WATCHDOGS[status];
+  if (watchdog === null) return now;
+  const look = now.getTime() + watchdog.silentMs * (1 + JITTER * jitter);
+  return new Date(Math.min(look, Math.max(now.getTime(), updatedAt.getTime() + watchdog.endsMs)));
+};
+
+const RETRY_MS = { first: 5000, max: 5 * MINUTE_MS } as const;
+
+/** How long to wait before the next try of work that failed `tries` times before; at least as long as the provider says. */
+export const retryMs = (tries: number, retryAfterSeconds: number | null): number =>
+  Math.max(Math.min(RETRY_MS.first * 2 ** Math.min(tries, 10), RETRY_MS.max), (retryAfterSeconds ?? 0) * 1000);
+
+/** A provider that could not be reached for this long is given up. */
+const DISPATCH_LIMIT_MS = 10 * MINUTE_MS;
+export const mayStillDispatch = ({ createdAt }: Pick<Join, 'createdAt'>, now: Date): boolean =>
+  now.getTime() - createdAt.getTime() < DISPATCH_LIMIT_MS;

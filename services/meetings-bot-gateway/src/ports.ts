@@ -1,0 +1,142 @@
+import type { OutgoingEvent } from '@bubbles/bus/outgoing.ts';
+import type { Changed } from '@bubbles/store/aggregates.ts';
+import type { Join, JoinStatus, Snapshot } from './domain/join.ts';
+import type { MeetingPlatform } from './domain/meeting-link.ts';
+
+export interface JoinStore {
+  /** False when the id is taken, or when a join of its running key runs. */
+  insert(join: Join, events: readonly OutgoingEvent[]): Promise<boolean>;
+  get(id: string): Promise<Join | null>;
+  byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Join>>;
+  /** Null also for the join of somebody else. */
+  ofRequester(userId: string, id: string): Promise<Join | null>;
+  running(runningKey: string): Promise<Join | null>;
+  runningOf(userId: string): Promise<readonly Join[]>;
+  /** Atomic, with its events in the same write. `change` runs again when another writer won; null from it changes nothing. Null: there is no such join. */
+  update(id: string, change: (join: Join) => Changed<Join> | null): Promise<Join | null>;
+}
+
+/** A status that the join has come to, also `dispatched`. */
+export type JoinAdvanced = (join: Join) => OutgoingEvent;
+export type RecordingCaptured = (join: Join, recording: CapturedRecording) => OutgoingEvent;
+
+export interface Participant {
+  /** Null for a person without an account. */
+  readonly userId: string | null;
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly isExternal: boolean;
+}
+
+export interface CapturedRecording extends Pick<Recording, 'title' | 'startedAt' | 'durationSeconds'> {
+  readonly author: Participant;
+  /** The author is one of them. */
+  readonly participants: readonly Participant[];
+  /** Null without a transcript. */
+  readonly segments: readonly Segment[] | null;
+}
+
+export interface Access {
+  /** Live; rejects with `unavailable` when identity does not answer for all that were asked. Addresses that no account has are absent. */
+  ask(question: AccessQuestion): Promise<{
+    readonly users: ReadonlyMap<string, UserAccess>;
+    readonly teams: ReadonlyMap<string, { readonly archived: boolean; readonly plan: string }>;
+    /** By the addresses as they were asked. */
+    readonly byEmail: ReadonlyMap<string, UserAccess>;
+  }>;
+}
+interface AccessQuestion {
+  readonly userIds?: readonly string[];
+  readonly teamIds?: readonly string[];
+  readonly emails?: readonly string[];
+}
+export interface UserAccess {
+  readonly id: string;
+  readonly active: boolean;
+  readonly memberships: readonly { readonly teamId: string; readonly role: string; readonly hidden: boolean }[];
+}
+
+/** A provider of notetakers. Its calls reject with `NotetakerError`; whatever else they reject with counts as transient. */
+export interface Notetaker {
+  readonly name: string;
+  /** Sends one notetaker a join: called again with the same join it adopts the one that is there. */
+  dispatch(request: DispatchRequest): Promise<{ readonly ref: string; readonly adopted: boolean }>;
+  /** Null when the provider knows no such run. */
+  snapshot(ref: string): Promise<Snapshot | null>;
+  /** Lets it leave the call; nothing happens when it has left, or never was there. */
+  leave(ref: string): Promise<void>;
+  /** `pending`: there will be one. `none`: there will never be. */
+  recording(ref: string): Promise<Recording | 'pending' | 'none'>;
+  transcript(ref: string): Promise<readonly Segment[] | 'pending' | 'none'>;
+}
+
+export interface DispatchRequest {
+  /** The provider's key against a second notetaker. */
+  readonly joinId: string;
+  readonly meetingUrl: string;
+  readonly platform: MeetingPlatform;
+  readonly botName: string;
+  /** How often it failed before: a provider that remembers refusals by key takes another one. */
+  readonly tries: number;
+}
+
+export interface Recording {
+  readonly title: string | null;
+  readonly startedAt: Date | null;
+  readonly durationSeconds: number | null;
+  /** As the provider names them. */
+  readonly participants: readonly { readonly name: string | null; readonly email: string | null }[];
+}
+
+export interface Segment {
+  /** Null when the provider could not tell who spoke. */
+  readonly speaker: string | null;
+  readonly text: string;
+  readonly startSeconds: number;
+  readonly endSeconds: number;
+}
+
+/** Why a provider did not do it. `transient`: the same call may pass later. `permanent`: it never will, and the join ends with `reason`. */
+export class NotetakerError extends Error {
+  readonly kind: 'transient' | 'permanent';
+  readonly reason: string;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(kind: NotetakerError['kind'], reason: string, options: { readonly retryAfterSeconds?: number; readonly cause?: unknown } = {}) {
+    super(`${kind} fault of the notetaker: ${reason}`, { cause: options.cause });
+    this.name = 'NotetakerError';
+    this.kind = kind;
+    this.reason = reason;
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+  }
+}
+
+export interface Notetakers {
+  /** The provider that serves the platform; null when none does. */
+  forPlatform(platform: MeetingPlatform): Notetaker | null;
+  /** Null when it is configured no more. */
+  named(name: string): Notetaker | null;
+}
+
+/** The simulated provider, as an operator moves it. */
+export interface Simulator {
+  runs(): Promise<readonly SimulatedRun[]>;
+  /** False when it has no run of that join. */
+  report(joinId: string, report: SimulatedReport): Promise<boolean>;
+}
+
+export interface SimulatedRun {
+  readonly joinId: string;
+  readonly meetingUrl: string;
+  readonly requestedAt: Date;
+  readonly leftAt: Date | null;
+}
+
+export interface SimulatedReport {
+  readonly status: JoinStatus;
+  readonly reason: string | null;
+  readonly title: string | null;
+  readonly participants: Recording['participants'];
+  readonly segments: readonly Segment[] | null;
+  readonly durationSeconds: number | null;
+}

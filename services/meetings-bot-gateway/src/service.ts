@@ -1,0 +1,87 @@
+import { createLoop, defineService, type ServiceContext } from '@bubbles/host/service.ts';
+import { createSeal } from '@bubbles/kernel/seal.ts';
+import { stateOf } from '@bubbles/store/aggregates.ts';
+import { createWorker } from '@bubbles/store/work/worker.ts';
+import type { WorkQueue } from '@bubbles/store/work/work-queue.ts';
+import { eventHandlers } from './adapters/bus/event-handlers.ts';
+import { joinAdvanced, recordingCaptured } from './adapters/bus/events.ts';
+import { adminNotetakerRoutes } from './adapters/http/admin-notetakers.ts';
+import { joinRoutes } from './adapters/http/joins.ts';
+import { routedNotetakers } from './adapters/notetakers/notetakers.ts';
+import { createSimulator } from './adapters/notetakers/simulator.ts';
+import { createAccess } from './adapters/services/access.ts';
+import type { JoinDoc } from './adapters/store/joins.ts';
+import { openStores } from './adapters/store/stores.ts';
+import { createApp } from './app.ts';
+import { SIMULATOR, VARIABLES } from './config.ts';
+import type { Join } from './domain/join.ts';
+
+const LEASE_MS = 60_000;
+const POLL_MS = 1000;
+/** Calls of providers in flight in this process, for each kind of work. */
+const CONCURRENCY = 16;
+
+interface JoinWork {
+  readonly name: string;
+  readonly queue: WorkQueue<JoinDoc>;
+  readonly work: (join: Join) => Promise<void>;
+}
+
+const workOn = ({ name, queue, work }: JoinWork, { clock, ids, log }: Pick<ServiceContext<typeof VARIABLES>, 'clock' | 'ids' | 'log'>) =>
+  createLoop(() =>
+    createWorker({
+      name,
+      queue,
+      work: (doc) => work(stateOf<Join>(doc)),
+      clock,
+      ids,
+      log,
+      leaseMs: LEASE_MS,
+      renews: true,
+      pollMs: POLL_MS,
+      wakesWhenDue: true,
+      concurrency: CONCURRENCY,
+    }),
+  );
+
+export const meetingsBotGateway = defineService({
+  name: 'meetings-bot-gateway',
+  variables: VARIABLES,
+  asks: ['identity-and-oauth'],
+  compose: (context: ServiceContext<typeof VARIABLES>) => {
+    const { config, clock, ids, log, client } = context;
+    const { joins, queues, simulatedRuns, relayed, ensureIndexes } = openStores(context);
+    const seal = createSeal(config.SEAL_KEYS, ids.bytes);
+    const simulator = [...config.NOTETAKERS.values()].includes(SIMULATOR) ? createSimulator({ runs: simulatedRuns, seal, clock }) : null;
+    const app = createApp({
+      joins,
+      joinAdvanced,
+      recordingCaptured,
+      clock,
+      log,
+      seal,
+      simulator,
+      access: createAccess(client('identity-and-oauth')),
+      notetakers: routedNotetakers(simulator === null ? [] : [simulator], config.NOTETAKERS),
+      botName: config.NOTETAKER_NAME,
+      jitter: Math.random,
+      wakeDispatch: () => dispatching.poke(),
+      wakeWatch: () => watching.poke(),
+      wakeCapture: () => capturing.poke(),
+    });
+    const dispatching = workOn({ name: 'dispatch', queue: queues.dispatch, work: app.dispatchJoin }, context);
+    const watching = workOn({ name: 'watch', queue: queues.watch, work: app.watchJoin }, context);
+    const capturing = workOn({ name: 'capture', queue: queues.capture, work: app.captureRecording }, context);
+    return {
+      seal,
+      routes: [...joinRoutes(app), ...adminNotetakerRoutes(app)],
+      eventHandlers: eventHandlers(app),
+      outboxes: relayed,
+      loops: [dispatching, watching, capturing],
+      ensureIndexes,
+      async releaseLeases() {
+        for (const queue of Object.values(queues)) await queue.releaseAll(clock.now());
+      },
+    };
+  },
+});

@@ -1,0 +1,112 @@
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { Seal } from '@bubbles/kernel/seal.ts';
+import { ended, type Join, newJoin, newJoinId, runningKeyOf, withRequester } from '../domain/join.ts';
+import { type MeetingLink, parseMeetingLink } from '../domain/meeting-link.ts';
+import type { Access, JoinAdvanced, JoinStore, Notetakers } from '../ports.ts';
+
+export interface JoinPorts {
+  readonly joins: JoinStore;
+  readonly access: Access;
+  readonly notetakers: Notetakers;
+  readonly joinAdvanced: JoinAdvanced;
+  readonly seal: Seal;
+  readonly clock: Clock;
+  /** Wakes who sends notetakers. */
+  readonly wakeDispatch: () => void;
+  /** Wakes who watches them, and lets them leave. */
+  readonly wakeWatch: () => void;
+}
+
+interface JoinRequest {
+  readonly userId: string;
+  readonly meetingUrl: string;
+  readonly teamId: string;
+  /** The ids of the request: when it is repeated it finds the join that it made. */
+  readonly ids: Ids;
+}
+
+/** Guests and hidden members take part in what the team recorded, but do not record for it. */
+const RECORDING_ROLES: ReadonlySet<string> = new Set(['admin', 'member']);
+
+const readLink = (text: string): MeetingLink => {
+  const link = parseMeetingLink(text);
+  if ('refused' in link) throw new DomainError('invalid', link.refused);
+  return link;
+};
+
+const requireRights = async (access: Access, { userId, teamId }: JoinRequest): Promise<void> => {
+  const { users, teams } = await access.ask({ userIds: [userId], teamIds: [teamId] });
+  const user = users.get(userId);
+  const membership = user?.active ? user.memberships.find((one) => one.teamId === teamId) : undefined;
+  const mayRecord = membership !== undefined && !membership.hidden && RECORDING_ROLES.has(membership.role);
+  if (!mayRecord || teams.get(teamId)?.archived !== false)
+    throw new DomainError('forbidden', 'team_id: not a team that you may record meetings for.');
+};
+
+/** The link first, then the rights: a bad link is one whatever the team. Answers the join with the link as the caller may see it. */
+export const requestJoin = (ports: JoinPorts) => {
+  const { joins, access, notetakers, seal, clock, joinAdvanced, wakeDispatch } = ports;
+
+  /** Null when the join that ran is over meanwhile. */
+  const joinRunning = async (runningKey: string, userId: string): Promise<Join | null> => {
+    const running = await joins.running(runningKey);
+    if (running === null) return null;
+    const joined = await joins.update(running.id, (join) => {
+      const state = withRequester(join, userId);
+      return state && { state, events: [] };
+    });
+    return joined?.runningKey === runningKey ? joined : null;
+  };
+
+  return async (request: JoinRequest): Promise<{ readonly join: Join; readonly link: MeetingLink }> => {
+    const link = readLink(request.meetingUrl);
+    await requireRights(access, request);
+    const { userId, teamId } = request;
+    const id = newJoinId(request.ids);
+    const runningKey = runningKeyOf(teamId, link.key);
+    for (;;) {
+      const made = await joins.ofRequester(userId, id);
+      const found = made ?? (await joinRunning(runningKey, userId));
+      if (found !== null) return { join: found, link };
+      const join = newJoin({
+        id,
+        userId,
+        teamId,
+        runningKey,
+        platform: link.platform,
+        linkSealed: seal.seal(Buffer.from(link.url), id),
+        provider: notetakers.forPlatform(link.platform)?.name ?? null,
+        createdAt: clock.now(),
+      });
+      if (!(await joins.insert(join, [joinAdvanced(join)]))) continue;
+      wakeDispatch();
+      return { join, link };
+    }
+  };
+};
+
+/** One of another user's and an unknown one are refused alike. */
+export const readJoin =
+  ({ joins }: Pick<JoinPorts, 'joins'>) =>
+  async (userId: string, id: string): Promise<Join> => {
+    const join = await joins.ofRequester(userId, id);
+    if (join === null) throw new DomainError('not_found', 'No such meeting join.');
+    return join;
+  };
+
+const CANCELLED = 'cancelled';
+
+/** Joins of an account that was closed end, unless somebody else asked for them too. */
+export const endJoinsOf =
+  ({ joins, clock, joinAdvanced, wakeWatch }: Pick<JoinPorts, 'joins' | 'clock' | 'joinAdvanced' | 'wakeWatch'>) =>
+  async (userId: string): Promise<void> => {
+    for (const { id } of await joins.runningOf(userId)) {
+      await joins.update(id, (join) => {
+        const state = join.requesterIds.length === 1 ? ended(join, CANCELLED, clock.now()) : null;
+        return state && { state, events: [joinAdvanced(state)] };
+      });
+    }
+    wakeWatch();
+  };
