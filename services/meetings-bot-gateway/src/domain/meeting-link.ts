@@ -1,0 +1,136 @@
+import { decoded, type LinkFault, type LinkLocation, type LinkText, parameter, type RebuiltLink, splitLocation } from './link-text.ts';
+import { gotoPathLink, gotoRoomLink, meetLink, webexLink, zoomLink } from './platform-links.ts';
+import { teamsLink } from './teams-link.ts';
+
+const PLATFORM_NAMES = {
+  google_meet: 'Google Meet',
+  microsoft_teams: 'Microsoft Teams',
+  zoom: 'Zoom',
+  webex: 'Webex',
+  goto_meeting: 'GoTo',
+} as const;
+export type MeetingPlatform = keyof typeof PLATFORM_NAMES;
+
+/** `url` may hold a passcode; `key` holds none. */
+export interface MeetingLink extends RebuiltLink {
+  readonly platform: MeetingPlatform;
+}
+
+/** What to tell the caller; it holds nothing of the text that the caller sent. */
+export interface RefusedLink {
+  readonly refused: string;
+}
+
+type Rebuild = (link: LinkText) => RebuiltLink | LinkFault;
+/** A page whose parameter of one of these names is the link. */
+interface Wrapper {
+  readonly path: RegExp;
+  readonly parameters: readonly string[];
+}
+type KnownHost = { readonly platform: MeetingPlatform; readonly rebuild: Rebuild } | Wrapper;
+
+const googleMeet: KnownHost = { platform: 'google_meet', rebuild: meetLink };
+const teams: KnownHost = { platform: 'microsoft_teams', rebuild: teamsLink };
+const zoom: KnownHost = { platform: 'zoom', rebuild: zoomLink };
+const webex: KnownHost = { platform: 'webex', rebuild: webexLink };
+const gotoRoom: KnownHost = { platform: 'goto_meeting', rebuild: gotoRoomLink };
+const gotoPath: KnownHost = { platform: 'goto_meeting', rebuild: gotoPathLink };
+/** `ap` is in links of mails that name the application. */
+const safeLinks: Wrapper = { path: /^(?:ap\/[a-z\d-]+)?$/, parameters: ['url'] };
+const googleRedirect: Wrapper = { path: /^url$/, parameters: ['q', 'url'] };
+
+const HOSTS = new Map<string, KnownHost>([
+  ['meet.google.com', googleMeet],
+  ['teams.microsoft.com', teams],
+  ['teams.live.com', teams],
+  ['teams.cloud.microsoft', teams],
+  ['gov.teams.microsoft.us', teams],
+  ['dod.teams.microsoft.us', teams],
+  ['teams.microsoftonline.cn', teams],
+  ['zoom.us', zoom],
+  ['zoom.com', zoom],
+  ['zoomgov.com', zoom],
+  ['zoom-x.de', zoom],
+  ['zoom.com.cn', zoom],
+  ['meet.goto.com', gotoRoom],
+  ['gotomeet.me', gotoRoom],
+  ['www.gotomeet.me', gotoRoom],
+  ['app.goto.com', gotoPath],
+  ['gotomeeting.com', gotoPath],
+  ['www.gotomeeting.com', gotoPath],
+  ['global.gotomeeting.com', gotoPath],
+  ['app.gotomeeting.com', gotoPath],
+  ['google.com', googleRedirect],
+  ['www.google.com', googleRedirect],
+]);
+/** Every host below these, with the dot that keeps others out. */
+const SUFFIXES: readonly (readonly [string, KnownHost])[] = [
+  ['.zoom.us', zoom],
+  ['.zoom.com', zoom],
+  ['.webex.com', webex],
+  ['.safelinks.protection.outlook.com', safeLinks],
+  ['.zoomgov.com', zoom],
+  ['.zoom-x.de', zoom],
+  ['.zoom.com.cn', zoom],
+  ['.safelinks.protection.office365.us', safeLinks],
+];
+
+const MAX_WRAPPERS = 2;
+const MAX_HOST_CHARACTERS = 253;
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,2048}$/;
+const HTTPS = /^https:\/\//i;
+/** A port only behind a scheme: without one a URL parser takes the host for the scheme. */
+const LINK = /^(?:https:\/\/([a-z\d.-]+)(?::443)?|([a-z\d.-]+))(\/.*)?$/i;
+const HOST_LABELS = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z]+$/;
+
+const named = (reason: string): RefusedLink => ({ refused: `meeting_url: ${reason}` });
+const UNREADABLE = named('must have 1 to 2048 characters, all of them visible ASCII characters without spaces.');
+const NOT_HTTPS = named('must be one link that starts with https://.');
+const OTHER_HOST = named('must be a link of Google Meet, Microsoft Teams, Zoom, Webex or GoTo.');
+const WRAPPED_TOO_OFTEN = named(`must not be wrapped more than ${MAX_WRAPPERS} times. Open the link and copy the address of the meeting.`);
+const NOT_A_MEETING = Object.fromEntries(
+  Object.entries(PLATFORM_NAMES).map(([platform, name]) => [
+    platform,
+    named(`must be the complete link of a meeting. This ${name} link is of another page, or incomplete.`),
+  ]),
+) as Readonly<Record<MeetingPlatform, RefusedLink>>; // The entries are those of PLATFORM_NAMES.
+const BROKEN_PASSCODE = named('must have an undamaged passcode. Copy the link from the invitation again.');
+
+const knownHost = (host: string): readonly [string, KnownHost] | null => {
+  const exact = HOSTS.get(host);
+  if (exact !== undefined) return [host, exact];
+  const below = SUFFIXES.find(([suffix]) => host.endsWith(suffix));
+  // A label in punycode stands for other characters, and not every parser reads it.
+  if (below === undefined || host.length > MAX_HOST_CHARACTERS || host.includes('xn--') || !HOST_LABELS.test(host)) return null;
+  return [below[0].slice(1), below[1]];
+};
+
+const parse = (text: string, wrappers: number): MeetingLink | RefusedLink => {
+  if (!VISIBLE_ASCII.test(text)) return UNREADABLE;
+  const parts = LINK.exec(text);
+  if (parts === null) return HTTPS.test(text) ? OTHER_HOST : NOT_HTTPS;
+  const host = (parts[1] ?? parts[2] ?? '').toLowerCase();
+  const known = knownHost(host);
+  if (known === null) return OTHER_HOST;
+  const [domain, page] = known;
+  const location = splitLocation(parts[3] ?? '/');
+  if (location === null) return OTHER_HOST;
+  if ('path' in page) return unwrapped(page, location, wrappers);
+  const rebuilt = page.rebuild({ host, domain, segments: location.segments, query: location.query, fragment: location.fragment });
+  if (rebuilt === 'page') return NOT_A_MEETING[page.platform];
+  if (rebuilt === 'passcode') return BROKEN_PASSCODE;
+  return { platform: page.platform, url: rebuilt.url, key: rebuilt.key };
+};
+
+const unwrapped = ({ path, parameters }: Wrapper, { segments, query }: LinkLocation, wrappers: number): MeetingLink | RefusedLink => {
+  const raw = parameters.map((name) => parameter(query, name)).find((value) => value !== null);
+  const target = raw === undefined || raw === null || !path.test(segments.join('/')) ? null : decoded(raw);
+  if (target === null) return OTHER_HOST;
+  return wrappers === MAX_WRAPPERS ? WRAPPED_TOO_OFTEN : parse(target, wrappers + 1);
+};
+
+/**
+ * Reads a link as text alone, and rebuilds it from what it captured: URL parsers map and drop characters, and disagree about hosts. It reads what it
+ * rebuilt as the same link.
+ */
+export const parseMeetingLink = (text: string): MeetingLink | RefusedLink => parse(text, 0);
