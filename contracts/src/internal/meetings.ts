@@ -42,6 +42,8 @@ export const ReportedJoin = z.object({
   join_id: z.string(),
   status: MeetingJoinState,
   team_id: z.string(),
+  platform: z.string(),
+  /** Who asked for the notetaker, the first one first. */
   requester_ids: z.array(CallerId),
   /** Of the bubble that its recording becomes; null before `done`. */
   bubble_id: z.string().nullable(),

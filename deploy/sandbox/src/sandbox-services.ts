@@ -14,6 +14,7 @@ import type { EmbeddedStore } from '@bubbles/store-embedded/open-embedded.ts';
 import type { CallerKeys } from './caller-keys.ts';
 import { type Actions, actions } from './control/actions.ts';
 import { identityAdmin } from './control/identity-http.ts';
+import { meetingsAdmin } from './control/meetings-http.ts';
 import type { ServiceState } from './control/routes.ts';
 import { type Pipeline, startPipeline } from './pipeline/pipeline.ts';
 import { LOOPBACK, type ServiceSlot, serviceSlot } from './service-slot.ts';
@@ -129,22 +130,20 @@ const PIPELINE = 'recording-pipeline';
 async function open(options: SandboxServicesOptions, ports: Ports): Promise<Open> {
   const { bus, infra, keys, outboxes, store } = options;
   const slots = await openSlots(options, ports);
-  const operator = createInternalClient({
-    callee: 'identity-and-oauth',
-    baseUrls: [slots.get('identity-and-oauth')?.url ?? ''],
-    tokens: serviceTokens({ caller: OPERATOR, key: keys.privateKey(OPERATOR), clock: infra.clock }),
-  });
-  const identity = identityAdmin(operator);
+  const tokens = serviceTokens({ caller: OPERATOR, key: keys.privateKey(OPERATOR), clock: infra.clock });
+  const operatorAt = (callee: string) => createInternalClient({ callee, baseUrls: [slots.get(callee)?.url ?? ''], tokens });
+  const [atIdentity, atMeetings] = [operatorAt('identity-and-oauth'), operatorAt('meetings-bot-gateway')];
+  const [identity, meetings] = [identityAdmin(atIdentity), meetingsAdmin(atMeetings)];
   const database = outboxes.watched(PIPELINE, store.database(PIPELINE));
   const pipeline = await startPipeline({ ...infra, bus: bus.connect(), database }, identity);
   return {
     slots,
     pipeline,
-    actions: actions({ ...pipeline, identity, ids: infra.ids }),
+    actions: actions({ ...pipeline, identity, meetings, ids: infra.ids }),
     async close() {
       await pipeline.stop();
       for (const slot of [...slots.values()].toReversed()) await slot.stop();
-      await operator.close();
+      await Promise.all([atIdentity.close(), atMeetings.close()]);
     },
   };
 }

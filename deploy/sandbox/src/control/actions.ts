@@ -4,10 +4,13 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Comments } from '../pipeline/comments.ts';
 import type { Recordings } from '../pipeline/recordings.ts';
 import type { NewOAuthTokens, NewTeam, SandboxBubble, SandboxOAuthTokens, SandboxTeam, SandboxUser } from './bodies.ts';
+import { notetakerActions } from './notetaker-actions.ts';
+import type { MeetingsAdmin } from './meetings-http.ts';
 import type { IdentityAdmin, NewProfile, TeamFields } from './identity-http.ts';
 
 interface Ports {
   readonly identity: IdentityAdmin;
+  readonly meetings: MeetingsAdmin;
   readonly recordings: Recordings;
   readonly comments: Comments;
   readonly ids: Ids;
@@ -16,7 +19,7 @@ interface Ports {
 const KEY_NAME = 'sandbox';
 
 /** What the control plane can do to the world; the seeded world is made of the same calls. */
-export function actions({ identity, recordings, comments, ids }: Ports) {
+export function actions({ identity, meetings, recordings, comments, ids }: Ports) {
   const team = async (id: string): Promise<SandboxTeam> => {
     const { name, plan, channels } = await identity.team(id);
     return { id, name, plan, channels: Object.fromEntries(channels.map((channel) => [channel.name ?? '', channel.id])) };
@@ -70,6 +73,7 @@ export function actions({ identity, recordings, comments, ids }: Ports) {
       return bubble(id);
     },
     removeBubble: recordings.remove,
+    ...notetakerActions({ identity, meetings, recordings }),
     async comment(bubbleId: string, body: Parameters<Comments['post']>[1]) {
       if (!(await recordings.exists(bubbleId))) throw new DomainError('not_found', 'No such bubble.');
       return comments.post(bubbleId, body);

@@ -56,14 +56,14 @@ const ADMIN = '/internal/v1/admin';
 /** Any port: of an app that runs on this machine. */
 const LOOPBACK_REDIRECT = 'http://127.0.0.1/callback';
 
-/** What identity refuses is the caller's own fault here: it is passed on as it was said. */
-async function passingOn<T>(call: Promise<T>): Promise<T> {
+/** What an operator is refused is the caller's own fault here: it is passed on as it was said. */
+export async function passingOn<T>(call: Promise<T>, missing = 'There is no such user, team or app.'): Promise<T> {
   try {
     return await call;
   } catch (error) {
     const refused = isDomainError(error) ? error.cause : null;
     if (!(refused instanceof CallRefused)) throw error;
-    if (refused.status === 404) throw new DomainError('not_found', 'There is no such user, team or app.', { cause: error });
+    if (refused.status === 404) throw new DomainError('not_found', missing, { cause: error });
     if (refused.status < 500 && refused.status !== 401) throw new DomainError('invalid', refused.message, { cause: error });
     throw error;
   }

@@ -10,6 +10,7 @@ import type { World as SeededWorld } from '../world.ts';
 import type { Act, Actions } from './actions.ts';
 import { Bubble, CALL, Team, User } from './bodies.ts';
 import { controlDocument } from './control-document.ts';
+import { notetakerRoutes } from './notetakers.ts';
 import { peopleRoutes } from './people.ts';
 import { recordingRoutes } from './recordings.ts';
 
@@ -198,9 +199,10 @@ const setService = (control: SandboxControl) =>
 
 /** Does it, and answers when every projection has it; receivers are not waited for. */
 const actOn =
-  (control: SandboxControl): Act =>
+  (control: SandboxControl, { settlesFirst } = { settlesFirst: false }): Act =>
   (work) =>
     control.lock.shared(SANDBOX, async () => {
+      if (settlesFirst) await control.settle('facts');
       const done = await work(control.actions());
       await control.settle('facts').catch(tellDone);
       return done;
@@ -226,6 +228,7 @@ export const controlRoutes = (control: SandboxControl): readonly Route[] => {
   const routes = [
     ...peopleRoutes(act),
     ...recordingRoutes(act),
+    ...notetakerRoutes(actOn(control, { settlesFirst: true })),
     ...[world, reset, mailbox, clock, advance, settle, setService].map((make) => make(control)),
   ];
   const described = lazily(() => controlDocument([document, ...routes]));

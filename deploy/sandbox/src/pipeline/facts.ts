@@ -63,7 +63,7 @@ function details(recording: Recording): Facts['details'] {
   };
 }
 
-function madeSegments({ author, participants }: Recording): Transcript['segments'] {
+export function madeSegments({ author, participants }: Pick<Recording, 'author' | 'participants'>): Transcript['segments'] {
   const people = participants.length > 0 ? participants : [author];
   const lines = ['Good morning, shall we begin?', 'Yes, I have the numbers of last week here.', 'Then let us go through them one by one.'];
   return lines.map((text, n) => {

@@ -1,5 +1,6 @@
 import { BubbleType } from '@bubbles/contracts/api/bubble.ts';
 import { RecordedTime } from '@bubbles/contracts/api/fields.ts';
+import { MeetingJoinState } from '@bubbles/contracts/api/meeting-join.ts';
 import { z } from 'zod';
 
 const Uuid = z.uuid().toLowerCase();
@@ -70,6 +71,22 @@ export const StageMove = z
   .exactPartial()
   .extend({ stage: StageName })
   .meta({ examples: [{ stage: 'transcribed' }] });
+
+/** What the simulated notetaker tells. What a recording needs of it is made up when absent. */
+export const NotetakerMove = z
+  .strictObject({
+    status: MeetingJoinState.exclude(['dispatched']),
+    fatal_reason: z.string().exactOptional(),
+    participant_ids: DETAILS.participant_ids.default([]).meta({ description: 'Named by their addresses, beside who asked for the notetaker' }),
+    external_participants: DETAILS.external_participants.default([]),
+    title: DETAILS.title.exactOptional(),
+    segments: TRANSCRIPT.segments.exactOptional(),
+    summary: NOTES.summary.exactOptional(),
+    action_items: NOTES.action_items.exactOptional(),
+    duration_seconds: MEDIA.duration_seconds.exactOptional(),
+  })
+  .meta({ examples: [{ status: 'recording' }] });
+export type NotetakerMove = z.infer<typeof NotetakerMove>;
 
 export const NewComment = z
   .strictObject({

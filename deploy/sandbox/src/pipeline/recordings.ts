@@ -30,6 +30,8 @@ export interface Recordings {
   move(id: string, body: z.infer<typeof StageMove>): Promise<void>;
   patch(id: string, body: z.infer<typeof BubblePatch>): Promise<void>;
   remove(id: string): Promise<void>;
+  /** A recording whose details, media and transcript somebody else has told: it gets its notes. Nothing happens when it is known. */
+  adopt(id: string, fields: BubbleFields): Promise<void>;
   exists(id: string): Promise<boolean>;
 }
 
@@ -124,6 +126,14 @@ export function recordings({ store, people, clock, ids }: Ports): Recordings {
         return { state: { ...bubble, removed: true }, events: [event] };
       });
       if (removed === null) throw new DomainError('not_found', 'No such bubble.');
+    },
+    async adopt(id, fields) {
+      const who = await named(fields, fields, null);
+      const madeAt = clock.now().toISOString();
+      const bubble: PipelineBubble = { id, fields, ...who, madeAt, stage: 'ready', revisions: NOTHING_SENT, removed: false };
+      const facts = factsAt(bubble, 'ready');
+      const stated = restate({ ...facts, notes: null }, facts, bubble);
+      await store.insert(stated.bubble, stated.events);
     },
     exists,
   };

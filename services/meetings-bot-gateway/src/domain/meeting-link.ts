@@ -10,6 +10,8 @@ const PLATFORM_NAMES = {
   goto_meeting: 'GoTo',
 } as const;
 export type MeetingPlatform = keyof typeof PLATFORM_NAMES;
+// The keys of a literal, which `Object.keys` tells as text.
+export const MEETING_PLATFORMS = Object.keys(PLATFORM_NAMES) as readonly MeetingPlatform[];
 
 /** `url` may hold a passcode; `key` holds none. */
 export interface MeetingLink extends RebuiltLink {

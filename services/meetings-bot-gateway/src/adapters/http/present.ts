@@ -40,10 +40,11 @@ export const presentRun = ({
   left_at: leftAt?.toISOString() ?? null,
 });
 
-export const presentReported = ({ id, status, teamId, requesterIds }: Join): z.infer<typeof ReportedJoin> => ({
+export const presentReported = ({ id, status, teamId, platform, requesterIds }: Join): z.infer<typeof ReportedJoin> => ({
   join_id: id,
   status,
   team_id: teamId,
+  platform,
   requester_ids: [...requesterIds],
   bubble_id: status === 'done' ? bubbleIdOf(id) : null,
 });
