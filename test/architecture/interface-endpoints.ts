@@ -22,6 +22,7 @@ type ByService = Readonly<Record<string, readonly Endpoint[]>>;
 
 const READ = { auth: 'pat', scope: 'bubbles:read' } as const;
 const LIST_QUERY = ['limit', 'cursor', 'team_id', 'space_id', 'type', 'created_after', 'created_before'];
+const JOIN = { auth: 'pat', scope: 'meetings:join' } as const;
 const HOOKS = { auth: 'pat', scope: 'webhooks:manage' } as const;
 
 export const ENDPOINTS: ByService = {
@@ -152,6 +153,18 @@ export const ENDPOINTS: ByService = {
     },
     { method: 'DELETE', path: '/v1/webhooks/{id}', ...HOOKS, status: 204, refusals: [403, 404] },
     { method: 'POST', path: '/v1/webhooks/{id}/test', ...HOOKS, status: 202, answer: 'WebhookTestQueued', refusals: [403, 404] },
+  ],
+  'meetings-bot-gateway': [
+    {
+      method: 'POST',
+      path: '/v1/meetings/join',
+      ...JOIN,
+      body: 'JoinMeetingRequest',
+      status: 201,
+      answer: 'MeetingJoinCreated',
+      refusals: [400, 403, 429],
+    },
+    { method: 'GET', path: '/v1/meetings/join/{id}', ...JOIN, status: 200, answer: 'MeetingJoinStatus', refusals: [403, 404] },
   ],
 };
 

@@ -11,6 +11,7 @@ import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { type Actions, actions } from '../../deploy/sandbox/src/control/actions.ts';
 import { type IdentityAdmin, identityAdmin } from '../../deploy/sandbox/src/control/identity-http.ts';
+import { meetingsAdmin } from '../../deploy/sandbox/src/control/meetings-http.ts';
 import type { PipelineComment, PipelineThread } from '../../deploy/sandbox/src/pipeline/comments.ts';
 import type { Directory } from '../../deploy/sandbox/src/pipeline/people.ts';
 import { startPipeline } from '../../deploy/sandbox/src/pipeline/pipeline.ts';
@@ -19,6 +20,8 @@ import type { PipelineBubble } from '../../deploy/sandbox/src/pipeline/recording
 export interface OutsideOptions {
   readonly amqpUrl: string;
   readonly identityUrls: readonly string[];
+  /** Nobody is there when absent. */
+  readonly meetingsUrls?: readonly string[];
   readonly operatorKeyFile: string;
   /** Who knows the people that recordings name; identity when absent. */
   readonly directory?: Directory;
@@ -41,18 +44,22 @@ export interface Stated {
   readonly comments: Collection<Stored<PipelineComment>>;
 }
 
-export const openOutside = async ({ amqpUrl, identityUrls, operatorKeyFile, directory }: OutsideOptions): Promise<Outside> => {
+const NOBODY = 'http://127.0.0.1:9';
+
+export const openOutside = async (options: OutsideOptions): Promise<Outside> => {
+  const { amqpUrl, identityUrls, meetingsUrls = [NOBODY], operatorKeyFile, directory } = options;
   const [clock, ids, log] = [systemClock(), systemIds(), SILENT_LOG];
   const tokens = serviceTokens({ caller: 'operator', key: createPrivateKey(readFileSync(operatorKeyFile)), clock });
-  const operator = createInternalClient({ callee: 'identity-and-oauth', baseUrls: identityUrls, tokens });
-  const identity = identityAdmin(operator);
+  const atIdentity = createInternalClient({ callee: 'identity-and-oauth', baseUrls: identityUrls, tokens });
+  const atMeetings = createInternalClient({ callee: 'meetings-bot-gateway', baseUrls: meetingsUrls, tokens });
+  const [identity, meetings] = [identityAdmin(atIdentity), meetingsAdmin(atMeetings)];
   const bus = createAmqpBus({ url: amqpUrl, service: 'recording-pipeline', clock, log });
   const store = openEmbedded({ path: ':memory:', log });
   const database = store.database('recording-pipeline');
   const pipeline = await startPipeline({ clock, ids, log, bus, database }, directory ?? identity);
   return {
     identity,
-    actions: actions({ ...pipeline, identity, ids }),
+    actions: actions({ ...pipeline, identity, meetings, ids }),
     stated: {
       bubbles: database.collection('recordings'),
       threads: database.collection('threads'),
@@ -61,7 +68,7 @@ export const openOutside = async ({ amqpUrl, identityUrls, operatorKeyFile, dire
     settle: () => pipeline.settle(),
     async close() {
       await pipeline.stop();
-      await Promise.all([bus.close(), operator.close()]);
+      await Promise.all([bus.close(), atIdentity.close(), atMeetings.close()]);
       await store.close();
     },
   };

@@ -34,7 +34,9 @@ type StatedBubble = Awaited<ReturnType<Stated['bubbles']['find']>>[number];
 /** The group of facts that is not there in its newest revision; null when all are. */
 const lateGroup = ({ revisions, removed }: StatedBubble, bubble: Bubble | null): string | null => {
   if (removed) return bubble?.removed === true ? null : 'removal';
-  return GROUPS.find((group) => (bubble?.[group]?.revision ?? 0) < revisions[group]) ?? null;
+  // Of a meeting that was captured they come from elsewhere.
+  if (!bubble?.details) return 'details';
+  return GROUPS.find((group) => (bubble[group]?.revision ?? 0) < revisions[group]) ?? null;
 };
 
 /** Search finds the bubble by what is stored of it. Who reads an expired one is a matter of when it was looked at. */

@@ -17,6 +17,7 @@ export const openWorld = (): Promise<World> =>
     : stackWorld({
         baseUrl: STACK_URL,
         identityUrls: needed('IDENTITY_URL').split(','),
+        meetingsUrls: needed('MEETINGS_URL').split(','),
         operatorKeyFile: needed('OPERATOR_KEY_FILE'),
         amqpUrl: needed('AMQP_URL'),
         mongoUrl: needed('MONGODB_URL'),

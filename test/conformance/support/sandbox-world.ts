@@ -89,6 +89,8 @@ export function worldAt(baseUrl: string, close: () => Promise<void>): World {
     moveBubble: (id, fields) => call('POST', `/bubbles/${id}/stage`, fields),
     removeBubble: (id) => call('DELETE', `/bubbles/${id}`),
     comment: (bubbleId, fields) => call('POST', `/bubbles/${bubbleId}/comments`, fields),
+    notetakers: () => call('GET', '/notetakers'),
+    notetaker: (joinId, fields) => call('POST', `/notetakers/${joinId}`, fields),
     mails: (to) => call('GET', `/mailbox?${new URLSearchParams({ to })}`),
     close,
   };

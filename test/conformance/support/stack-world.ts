@@ -103,8 +103,16 @@ const arriving = ({ actions, identity, stated }: Outside, model: ReadModel): Act
       const account = await identity.account(id);
       return account === null ? [] : model.missingPeople([account]);
     });
+  const sent = (joinId: string) =>
+    arrival(async () => ((await actions.listNotetakers()).some(({ join_id }) => join_id === joinId) ? [] : [`notetaker of ${joinId}`]));
   return {
     ...actions,
+    async moveNotetaker(joinId, move) {
+      await sent(joinId);
+      return afterwards(actions.moveNotetaker(joinId, move), async ({ bubble_id }) => {
+        if (bubble_id !== null) await bubble(bubble_id);
+      });
+    },
     createUser: (given) => afterwards(actions.createUser(given), ({ id }) => person(id)),
     changeUser: (id, profile) => afterwards(actions.changeUser(id, profile), () => person(id)),
     setState: (id, state) => afterwards(actions.setState(id, state), () => person(id)),

@@ -37,6 +37,21 @@ export interface SentMail {
   readonly sent_at: string;
 }
 
+export interface SentNotetaker {
+  readonly join_id: string;
+  readonly meeting_url: string;
+  readonly team_id: string;
+  readonly requested_at: string;
+  readonly left_at: string | null;
+}
+
+export interface MovedNotetaker {
+  readonly join_id: string;
+  readonly status: string;
+  /** Null before `done`. */
+  readonly bubble_id: string | null;
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** How a test sets its scene, whatever runs below: every call answers when its effect shows on the public API. */
@@ -56,6 +71,10 @@ export interface World {
   moveBubble(id: string, fields: Fields): Promise<void>;
   removeBubble(id: string): Promise<void>;
   comment(bubbleId: string, fields: Fields): Promise<{ readonly id: string; readonly thread_id: string }>;
+  /** What the simulated notetakers were asked to do, oldest first. */
+  notetakers(): Promise<readonly SentNotetaker[]>;
+  /** One of them reports a status. */
+  notetaker(joinId: string, fields: Fields): Promise<MovedNotetaker>;
   /** What was mailed to the address, newest first. On the stack a mail may come a little later than what it was sent for. */
   mails(to: string): Promise<readonly SentMail[]>;
   close(): Promise<void>;

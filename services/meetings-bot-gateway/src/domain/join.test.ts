@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { aJoin, joinAt, later, NOON } from '../../test/builders.ts';
+import { bubbleIdOf, captured, dispatched, ended, isFinal, isInCall, type JoinStatus, left, mayMove, withRequester, withSnapshot } from './join.ts';
+
+const STATUSES: readonly JoinStatus[] = ['dispatched', 'joining', 'in_waiting_room', 'in_call', 'recording', 'done', 'fatal'];
+const OPEN = STATUSES.filter((status) => !isFinal(status));
+
+describe('a join', () => {
+  it.each(OPEN)('[MEET-07] goes from %s to any later status and to no other', (from) => {
+    const reached = STATUSES.filter((to) => mayMove(from, to));
+    expect(reached).toEqual(STATUSES.slice(STATUSES.indexOf(from) + 1));
+  });
+
+  it.each(['done', 'fatal'] as const)('[MEET-07] is over when it is %s', (status) => {
+    expect(STATUSES.filter((to) => mayMove(status, to))).toEqual([]);
+  });
+
+  it('[MEET-08] has its notetaker in the call while it is in_call or recording', () => {
+    expect(STATUSES.filter(isInCall)).toEqual(['in_call', 'recording']);
+  });
+
+  it('is fatal when it ended without a recording, whatever the provider calls it', () => {
+    const over = withSnapshot(joinAt('in_call'), { status: 'done', reason: null, recordedEver: false }, NOON);
+    expect(over).toMatchObject({ status: 'fatal', fatalReason: 'notetaker_error', work: null });
+  });
+
+  it('is done when the provider failed after it had recorded', () => {
+    const over = withSnapshot(joinAt('recording'), { status: 'fatal', reason: 'process_died', recordedEver: false }, NOON);
+    expect(over).toMatchObject({ status: 'done', fatalReason: null, work: 'capture', dueAt: NOON });
+  });
+
+  it('[MEET-07] only goes forward, ends once, and frees its meeting then, whatever is told in whatever order', () => {
+    const told = fc.record({ status: fc.constantFrom(...STATUSES), recordedEver: fc.boolean(), reason: fc.constantFrom(null, 'entry_denied') });
+    fc.assert(
+      fc.property(fc.array(told, { maxLength: 12 }), (snapshots) => {
+        let join = aJoin({ providerRef: 'run', work: 'watch' });
+        for (const [n, snapshot] of snapshots.entries()) {
+          const before = join;
+          join = withSnapshot(join, snapshot, later(n)) ?? join;
+          if (isFinal(before.status)) expect(join).toBe(before);
+        }
+        const ranks = join.history.map(({ status }) => STATUSES.indexOf(status));
+        expect(ranks).toEqual([...ranks].sort((a, b) => a - b));
+        expect(join.history.filter(({ status }) => isFinal(status)).length).toBe(isFinal(join.status) ? 1 : 0);
+        expect('runningKey' in join).toBe(!isFinal(join.status));
+        expect(join.fatalReason === null).toBe(join.status !== 'fatal');
+      }),
+    );
+  });
+});
+
+describe('a join that is ended', () => {
+  it('is fatal with the reason, and its notetaker must leave', () => {
+    expect(ended(joinAt('in_waiting_room'), 'cancelled', NOON)).toMatchObject({ status: 'fatal', fatalReason: 'cancelled', work: 'watch' });
+  });
+
+  it('is done when it recorded, and captured once the notetaker has left', () => {
+    const over = ended(joinAt('recording'), 'cancelled', NOON);
+    expect(over).toMatchObject({ status: 'done', fatalReason: null, work: 'watch' });
+    expect(over && left(over, NOON)).toMatchObject({ status: 'done', work: 'capture' });
+  });
+
+  it('sends nobody when nobody was sent', () => {
+    expect(ended(aJoin(), 'cancelled', NOON)).toMatchObject({ status: 'fatal', work: null });
+  });
+
+  it('[MEET-14] lets a notetaker leave whose dispatch was under way', () => {
+    const over = ended(aJoin({ leaseToken: 'lease' }), 'cancelled', NOON);
+    expect(over).toMatchObject({ status: 'fatal', work: 'dispatch', leaseToken: 'lease' });
+    expect(over && dispatched(over, 'run', NOON)).toMatchObject({ status: 'fatal', work: 'watch', providerRef: 'run' });
+  });
+
+  it('stays as it ended first', () => {
+    expect(ended(joinAt('done'), 'cancelled', NOON)).toBeNull();
+  });
+});
+
+describe('requesters', () => {
+  it('[MEET-06] are added once, while the join runs', () => {
+    expect(withRequester(joinAt('in_call'), 'ben')?.requesterIds).toEqual(['ada', 'ben']);
+    expect(withRequester(joinAt('in_call'), 'ada')).toBeNull();
+    expect(withRequester(joinAt('done'), 'ben')).toBeNull();
+  });
+});
+
+describe('the bubble of a join', () => {
+  it('has one id, a uuid', () => {
+    expect(bubbleIdOf('mj_1')).toBe(bubbleIdOf('mj_1'));
+    expect(bubbleIdOf('mj_1')).not.toBe(bubbleIdOf('mj_2'));
+    expect(bubbleIdOf('mj_1')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(captured(joinAt('done'), NOON)).toMatchObject({ bubbleId: bubbleIdOf('mj_1'), work: null });
+  });
+});

@@ -1,0 +1,28 @@
+import type { Join, JoinStatus } from '../src/domain/join.ts';
+import { newJoin, withSnapshot } from '../src/domain/join.ts';
+
+export const NOON = new Date('2026-03-02T12:00:00.000Z');
+export const later = (seconds: number): Date => new Date(NOON.getTime() + seconds * 1000);
+
+export const TEAM = '5d0f4a0e-6f0e-4b1c-9a53-0c1f6a1f2b3c';
+export const MEET = 'https://meet.google.com/abc-defg-hij';
+
+export const aJoin = (fields: Partial<Join> = {}): Join => ({
+  ...newJoin({
+    id: 'mj_1',
+    userId: 'ada',
+    teamId: TEAM,
+    runningKey: 'key',
+    platform: 'google_meet',
+    linkSealed: 'sealed',
+    provider: 'simulator',
+    createdAt: NOON,
+  }),
+  ...fields,
+});
+
+/** One whose notetaker was sent and came as far as this. */
+export const joinAt = (status: JoinStatus): Join => {
+  const sent = aJoin({ providerRef: 'run', work: 'watch' });
+  return withSnapshot(sent, { status, reason: null, recordedEver: status === 'done' }, NOON) ?? sent;
+};

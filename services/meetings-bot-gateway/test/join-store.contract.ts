@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import type { openStores } from '../src/adapters/store/stores.ts';
+import { ended, withRequester } from '../src/domain/join.ts';
+import { aJoin, later, NOON } from './builders.ts';
+
+type Stores = Pick<ReturnType<typeof openStores>, 'joins' | 'queues'>;
+const unchanged = <T>(state: T) => ({ state, events: [] });
+const lease = (token: string, seconds = 60) => ({ token, until: later(seconds) });
+
+export const describeJoinStore = (engine: string, make: () => Promise<Stores>): void =>
+  describe(`JoinStore on ${engine}`, () => {
+    it('holds one running join of a team and meeting', async () => {
+      const { joins } = await make();
+      const inserted = await Promise.all(['mj_1', 'mj_2'].map((id) => joins.insert(aJoin({ id }), [])));
+      expect(inserted.toSorted()).toEqual([false, true]);
+      const first = await joins.running('key');
+      expect(first).toMatchObject({ runningKey: 'key', requesterIds: ['ada'] });
+      await joins.update(first?.id ?? '', (join) => unchanged(ended(join, 'cancelled', NOON) ?? join));
+      expect(await joins.running('key')).toBeNull();
+      expect(await joins.insert(aJoin({ id: 'mj_3' }), [])).toBe(true);
+    });
+
+    it('gives a join to each of its requesters, and to nobody else', async () => {
+      const { joins } = await make();
+      await joins.insert(aJoin(), []);
+      expect(await joins.ofRequester('ben', 'mj_1')).toBeNull();
+      await joins.update('mj_1', (join) => unchanged(withRequester(join, 'ben') ?? join));
+      for (const user of ['ada', 'ben']) expect(await joins.ofRequester(user, 'mj_1')).toMatchObject({ id: 'mj_1' });
+      expect([await joins.ofRequester('eve', 'mj_1'), await joins.get('mj_9')]).toEqual([null, null]);
+    });
+
+    it('lists the running joins of a requester', async () => {
+      const { joins } = await make();
+      await joins.insert(aJoin(), []);
+      await joins.insert(aJoin({ id: 'mj_2', runningKey: 'other' }), []);
+      await joins.update('mj_2', (join) => unchanged(ended(join, 'cancelled', NOON) ?? join));
+      expect((await joins.runningOf('ada')).map(({ id }) => id)).toEqual(['mj_1']);
+      expect([...(await joins.byIds(['mj_1', 'mj_2', 'mj_9'])).keys()].toSorted()).toEqual(['mj_1', 'mj_2']);
+    });
+
+    it('gives the work of each kind to one worker, and again when its lease has ended', async () => {
+      const { joins, queues } = await make();
+      await joins.insert(aJoin(), []);
+      expect(await queues.watch.claimNext(NOON, lease('w'))).toBeNull();
+      const claims = await Promise.all(['a', 'b'].map((token) => queues.dispatch.claimNext(NOON, lease(token))));
+      expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
+      expect(await queues.dispatch.claimNext(later(60), lease('c', 120))).toMatchObject({ _id: 'mj_1', leaseToken: 'c' });
+    });
+
+    it('keeps a claim that comes while a change is written', async () => {
+      const { joins, queues } = await make();
+      await joins.insert(aJoin(), []);
+      let claim: Promise<unknown> | null = null;
+      const changed = await joins.update('mj_1', (join) => {
+        claim ??= queues.dispatch.claimNext(NOON, lease('a'));
+        return unchanged(withRequester(join, 'ben') ?? join);
+      });
+      await claim;
+      const stored = await joins.get('mj_1');
+      expect([stored?.leaseToken, stored?.requesterIds]).toEqual(['a', ['ada', 'ben']]);
+      expect(changed?.requesterIds).toEqual(['ada', 'ben']);
+    });
+  });
