@@ -53,3 +53,20 @@ export const comment = {
   draft: false,
   archived: false,
 };
+
+/** What meetings tells of it. */
+export const captured = {
+  bubble_id: BUBBLE_ID,
+  join_id: 'mj_1',
+  team_id: TEAM_ID,
+  title: 'Weekly review',
+  created_at: AT,
+  author: ada,
+  participants: [ada],
+  platform: 'google_meet',
+  started_at: AT,
+  video_url: 'https://media.example.com/video.mp4',
+  has_audio: true,
+  duration_seconds: 45,
+  segments: transcript.segments,
+};

@@ -5,6 +5,8 @@ export const PAIRS: readonly (readonly [string, string])[] = [
   ['identity-and-oauth', 'webhooks-dispatcher'],
   ['bubbles-query', 'identity-and-oauth'],
   ['bubbles-query', 'recording-pipeline'],
+  ['bubbles-query', 'meetings-bot-gateway'],
+  ['meetings-bot-gateway', 'identity-and-oauth'],
   ['webhooks-dispatcher', 'identity-and-oauth'],
   ['webhooks-dispatcher', 'bubbles-query'],
   ['webhooks-dispatcher', 'recording-pipeline'],

@@ -1,5 +1,6 @@
-import { endJoinsOf, type JoinPorts, readJoin, requestJoin } from './use-cases/joins.ts';
+import { endJoinsOf, eraseLinks, type JoinPorts, readJoin, requestJoin } from './use-cases/joins.ts';
 import { captureRecording } from './use-cases/capture.ts';
+import { refundJoin, sweepQuotas } from './use-cases/quotas.ts';
 import { listSimulatedRuns, reportSimulatedRun } from './use-cases/simulation.ts';
 import { dispatchJoin, watchJoin, type WorkPorts } from './use-cases/work.ts';
 import type { RecordingCaptured, Simulator } from './ports.ts';
@@ -14,10 +15,13 @@ export const createApp = (ports: AppPorts) => ({
   requestJoin: requestJoin(ports),
   readJoin: readJoin(ports),
   endJoinsOf: endJoinsOf(ports),
+  eraseLinks: eraseLinks(ports),
 
   dispatchJoin: dispatchJoin(ports),
   watchJoin: watchJoin(ports),
   captureRecording: captureRecording(ports),
+  refundJoin: refundJoin(ports),
+  sweepQuotas: sweepQuotas(ports),
 
   listSimulatedRuns: listSimulatedRuns(ports),
   reportSimulatedRun: reportSimulatedRun(ports),

@@ -1,10 +1,12 @@
-import { localValues, parsedText, sealKeys } from '@bubbles/kernel/config-values.ts';
+import { localValues, parsedText, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
 import { MEETING_PLATFORMS, type MeetingPlatform } from './domain/meeting-link.ts';
 
 export const SIMULATOR = 'simulator';
 const PROVIDERS: ReadonlySet<string> = new Set([SIMULATOR]);
 const MAX_BOT_NAME = 100;
+/** Each place is kept in one document. */
+const MAX_QUOTA = 1000;
 
 const isPlatform = (name: string): name is MeetingPlatform => MEETING_PLATFORMS.some((platform) => platform === name);
 
@@ -29,5 +31,7 @@ export const VARIABLES = {
     kind: 'text',
     text: MEETING_PLATFORMS.map((platform) => `${platform}=${SIMULATOR}`).join(','),
   }),
+  MEETINGS_PER_USER_AND_HOUR: wholeNumber(1, MAX_QUOTA).default(20),
+  MEETINGS_PER_FREE_TEAM_AND_WEEK: wholeNumber(1, MAX_QUOTA).default(5),
   NOTETAKER_NAME: z.string().min(1, 'must not be empty').max(MAX_BOT_NAME).default('Notetaker'),
 };

@@ -2,6 +2,7 @@ import type { OutgoingEvent } from '@bubbles/bus/outgoing.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
 import type { Join, JoinStatus, Snapshot } from './domain/join.ts';
 import type { MeetingPlatform } from './domain/meeting-link.ts';
+import type { Quota } from './domain/quota.ts';
 
 export interface JoinStore {
   /** False when the id is taken, or when a join of its running key runs. */
@@ -12,8 +13,21 @@ export interface JoinStore {
   ofRequester(userId: string, id: string): Promise<Join | null>;
   running(runningKey: string): Promise<Join | null>;
   runningOf(userId: string): Promise<readonly Join[]>;
+  /** Of those whose time has come. */
+  eraseLinks(now: Date): Promise<void>;
   /** Atomic, with its events in the same write. `change` runs again when another writer won; null from it changes nothing. Null: there is no such join. */
   update(id: string, change: (join: Join) => Changed<Join> | null): Promise<Join | null>;
+}
+
+export interface QuotaStore {
+  /** One conditional write, once a join; when there is no room, when the oldest place was taken. */
+  reserve(quota: Quota, joinId: string, now: Date): Promise<'reserved' | { readonly oldest: Date }>;
+  /** Gives the join's place back. */
+  release(key: string, joinId: string): Promise<void>;
+  /** Gives places back that were taken until `before` for joins that never came to be: those that `known` does not answer. */
+  releaseOrphans(before: Date, known: (joinIds: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void>;
+  /** Drops the quotas that have ended. */
+  sweep(now: Date): Promise<void>;
 }
 
 /** A status that the join has come to, also `dispatched`. */

@@ -50,11 +50,16 @@ export const meetingsBotGateway = defineService({
   asks: ['identity-and-oauth'],
   compose: (context: ServiceContext<typeof VARIABLES>) => {
     const { config, clock, ids, log, client } = context;
-    const { joins, queues, simulatedRuns, relayed, ensureIndexes } = openStores(context);
+    const { joins, queues, quotas, simulatedRuns, relayed, ensureIndexes } = openStores(context);
     const seal = createSeal(config.SEAL_KEYS, ids.bytes);
     const simulator = [...config.NOTETAKERS.values()].includes(SIMULATOR) ? createSimulator({ runs: simulatedRuns, seal, clock }) : null;
     const app = createApp({
       joins,
+      quotas,
+      quotaLimits: {
+        perUserAndHour: config.MEETINGS_PER_USER_AND_HOUR,
+        perFreeTeamAndWeek: config.MEETINGS_PER_FREE_TEAM_AND_WEEK,
+      },
       joinAdvanced,
       recordingCaptured,
       clock,
@@ -72,12 +77,17 @@ export const meetingsBotGateway = defineService({
     const dispatching = workOn({ name: 'dispatch', queue: queues.dispatch, work: app.dispatchJoin }, context);
     const watching = workOn({ name: 'watch', queue: queues.watch, work: app.watchJoin }, context);
     const capturing = workOn({ name: 'capture', queue: queues.capture, work: app.captureRecording }, context);
+    const refunding = workOn({ name: 'refund', queue: queues.refund, work: app.refundJoin }, context);
     return {
       seal,
       routes: [...joinRoutes(app), ...adminNotetakerRoutes(app)],
       eventHandlers: eventHandlers(app),
       outboxes: relayed,
-      loops: [dispatching, watching, capturing],
+      jobs: [
+        { name: 'sweep-quotas', cron: '*/10 * * * *', run: app.sweepQuotas },
+        { name: 'erase-meeting-links', cron: '41 * * * *', run: app.eraseLinks },
+      ],
+      loops: [dispatching, watching, capturing, refunding],
       ensureIndexes,
       async releaseLeases() {
         for (const queue of Object.values(queues)) await queue.releaseAll(clock.now());

@@ -13,6 +13,8 @@ export const aJoin = (fields: Partial<Join> = {}): Join => ({
     userId: 'ada',
     teamId: TEAM,
     runningKey: 'key',
+    userQuota: 'user ada',
+    teamQuota: null,
     platform: 'google_meet',
     linkSealed: 'sealed',
     provider: 'simulator',

@@ -9,15 +9,17 @@ import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterAll } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { NOON } from './builders.ts';
-import { describeJoinStore } from './join-store.contract.ts';
+import { describeJoinStore, describeQuotaStore } from './join-store.contract.ts';
 
 const describeStores = (engine: string, open: () => Database): void => {
-  describeJoinStore(engine, async () => {
+  const make = async () => {
     const context = { database: open(), clock: fakeClock(NOON), ids: fakeIds(), source: 'meetings-bot-gateway', onCommit: () => undefined };
     const made = openStores(context);
     await made.ensureIndexes();
     return made;
-  });
+  };
+  describeJoinStore(engine, make);
+  describeQuotaStore(engine, async () => (await make()).quotas);
 };
 
 describeStores('the embedded store', memoryDatabase);

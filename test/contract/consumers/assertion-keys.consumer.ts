@@ -10,7 +10,7 @@ import { calledBy, pactBetween, tokensOf } from '../pacts.ts';
 const key = { kty: 'OKP' as const, crv: 'Ed25519' as const, x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', kid: 'key-1' };
 
 describe('a service learns the keys that prove assertions', () => {
-  it.each(['bubbles-query', 'webhooks-dispatcher'])('[AUTH-01] %s', async (consumer) => {
+  it.each(['bubbles-query', 'webhooks-dispatcher', 'meetings-bot-gateway'])('[AUTH-01] %s', async (consumer) => {
     const { body, rules } = expecting(AssertionKeySet, { keys: [key] });
     await pactBetween(consumer, 'identity-and-oauth')
       .addInteraction()

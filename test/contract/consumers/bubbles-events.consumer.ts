@@ -1,5 +1,6 @@
 import { bubblesQuery } from '@bubbles/bubbles-query/service.ts';
 import type { EventDefinition, EventHandler } from '@bubbles/bus/bus.ts';
+import { RecordingCapturedV1 } from '@bubbles/contracts/events/meeting-events.ts';
 import {
   BubbleChangedV1,
   BubbleCreatedV1,
@@ -17,7 +18,7 @@ import { aCaller } from '@bubbles/testing/http.ts';
 import { startTestService, type TestService } from '@bubbles/testing/service-under-test.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AT, BUBBLE_ID, TEAM_ID, USER_ID } from '../examples.ts';
-import { bubble, comment, details, media, notes, thread, transcript } from '../facts.ts';
+import { bubble, captured, comment, details, media, notes, thread, transcript } from '../facts.ts';
 import { expectMessage, publish } from '../messages.ts';
 import { pactBetween } from '../pacts.ts';
 
@@ -93,6 +94,14 @@ describe('bubbles-query hears', () => {
 
   it.each(FROM_THE_PIPELINE.map((told) => ({ ...told, type: told.event[0].type })))('[BUB-01] $type and shows it', async (told) => {
     await heard(pactBetween('bubbles-query', 'recording-pipeline'), told);
+  });
+
+  it.each([
+    [one, { title: 'Weekly review', team_id: TEAM_ID, media: { duration_seconds: 45, is_processed: true } }],
+    [`${one}/transcript`, { segments: [{ text: 'Shall we begin?' }] }],
+  ])('[MEET-09] meetings.recording.captured.v1 and shows it at %s', async (path, shows) => {
+    const event: Fact = [RecordingCapturedV1, captured];
+    await heard(pactBetween('bubbles-query', 'meetings-bot-gateway'), { event, after: [], path, shows });
   });
 
   it('[LIST-10] identity.account.changed.v1 and shows the name of now', async () => {

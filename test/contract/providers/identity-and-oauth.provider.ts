@@ -46,7 +46,7 @@ describe('identity-and-oauth', () => {
     });
     const { account, session, key } = CreatedAccount.parse(created);
     if (key === null) throw new Error('the account has no key');
-    return { id: account.user_id, session: session.session_token, keyId: key.id, hash: hashOf(key.token) };
+    return { id: account.user_id, email: account.email, session: session.session_token, keyId: key.id, hash: hashOf(key.token) };
   };
 
   const anAccessToken = async () => {
@@ -93,11 +93,11 @@ describe('identity-and-oauth', () => {
     },
     'an account': async () => ({ user_id: (await anAccount()).id }),
     'a member of a team with a channel': async () => {
-      const { id } = await anAccount();
+      const { id, email } = await anAccount();
       const team = z.object({ id: z.string() }).parse(await admin('teams', { name: 'Acme', plan: 'pro' }));
       await admin(`teams/${team.id}/members/${id}`, { role: 'member' }, 'PUT');
       await admin(`teams/${team.id}/channels`, { name: 'Reviews', member_ids: null });
-      return { user_id: id, team_id: team.id };
+      return { user_id: id, team_id: team.id, email };
     },
   };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { aJoin, joinAt, later, NOON } from '../../test/builders.ts';
-import { bubbleIdOf, captured, dispatched, ended, isFinal, isInCall, type JoinStatus, left, mayMove, withRequester, withSnapshot } from './join.ts';
+import { bubbleIdOf, CANCELLED, captured, dispatched, ended, isFinal, isInCall, type JoinStatus, left, mayMove, refunds, withRequester, withSnapshot } from './join.ts';
 
 const STATUSES: readonly JoinStatus[] = ['dispatched', 'joining', 'in_waiting_room', 'in_call', 'recording', 'done', 'fatal'];
 const OPEN = STATUSES.filter((status) => !isFinal(status));
@@ -22,7 +22,7 @@ describe('a join', () => {
 
   it('is fatal when it ended without a recording, whatever the provider calls it', () => {
     const over = withSnapshot(joinAt('in_call'), { status: 'done', reason: null, recordedEver: false }, NOON);
-    expect(over).toMatchObject({ status: 'fatal', fatalReason: 'notetaker_error', work: null });
+    expect(over).toMatchObject({ status: 'fatal', fatalReason: 'notetaker_error', work: 'refund' });
   });
 
   it('is done when the provider failed after it had recorded', () => {
@@ -62,7 +62,7 @@ describe('a join that is ended', () => {
   });
 
   it('sends nobody when nobody was sent', () => {
-    expect(ended(aJoin(), 'cancelled', NOON)).toMatchObject({ status: 'fatal', work: null });
+    expect(ended(aJoin(), 'cancelled', NOON)).toMatchObject({ status: 'fatal', work: 'refund' });
   });
 
   it('[MEET-14] lets a notetaker leave whose dispatch was under way', () => {
@@ -73,6 +73,17 @@ describe('a join that is ended', () => {
 
   it('stays as it ended first', () => {
     expect(ended(joinAt('done'), 'cancelled', NOON)).toBeNull();
+  });
+});
+
+describe('a fatal join', () => {
+  it.each([
+    ['the weekly place, when its notetaker was sent', joinAt('in_call'), 'entry_denied', ['team']],
+    ['both places, when nobody could be sent', aJoin(), 'notetaker_unavailable', ['user', 'team']],
+    ['the weekly place alone, when a requester ended it before', aJoin(), CANCELLED, ['team']],
+  ])('[MEET-04] gives back %s', (_, join, reason, keys) => {
+    const over = ended({ ...join, userQuota: 'user', teamQuota: 'team' }, reason, NOON);
+    expect(over && refunds(over)).toEqual(keys);
   });
 });
 

@@ -19,10 +19,15 @@ export interface Join {
   /** Who asked for it, the first one first. It belongs to each of them. */
   readonly requesterIds: readonly string[];
   readonly platform: MeetingPlatform;
+  /** The quotas that it took a place of: of its first requester, and of a team on plan free. */
+  readonly userQuota: string;
+  readonly teamQuota: string | null;
   /** Hash of team and meeting. Absent once it is final, so that the meeting is free for the next join. */
   readonly runningKey?: string;
   /** The link with its passcode; null when it was erased. */
   readonly linkSealed: string | null;
+  /** When the link is erased. Absent while the join runs, and once it was erased. */
+  readonly linkUntil?: Date;
   /** Null when no provider serves the platform. */
   readonly provider: string | null;
   /** What the provider calls the run; null until the dispatch was answered. */
@@ -35,7 +40,7 @@ export interface Join {
   /** The bubble that the recording became; null before it was captured. */
   readonly bubbleId: string | null;
   /** What is to be done with it next, in one of the work queues; null for nothing. A final join that is watched has a notetaker that must leave. */
-  readonly work: 'dispatch' | 'watch' | 'capture' | null;
+  readonly work: 'dispatch' | 'watch' | 'capture' | 'refund' | null;
   readonly dueAt: Date;
   readonly leaseToken: string | null;
   /** Failed tries of the work. */
@@ -50,7 +55,11 @@ export interface Snapshot {
   readonly recordedEver: boolean;
 }
 
+/** For so long the answer to a request, which holds its link, is given again. */
+const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000;
 const NEVER_RECORDED = 'notetaker_error';
+/** Ended by a requester. */
+export const CANCELLED = 'cancelled';
 
 export const isFinal = (status: JoinStatus): boolean => RANK[status] === RANK.done;
 /** Whether the notetaker is in the call. */
@@ -69,7 +78,7 @@ export const runningKeyOf = (teamId: string, linkKey: string): string =>
 /** The same for every capture of the join. */
 export const bubbleIdOf = (joinId: string): string => seededIds(createHash('sha256').update(`bubble of ${joinId}`).digest()).uuid();
 
-type NewJoin = Pick<Join, 'id' | 'teamId' | 'platform' | 'linkSealed' | 'provider' | 'createdAt'> & {
+type NewJoin = Pick<Join, 'id' | 'teamId' | 'userQuota' | 'teamQuota' | 'platform' | 'linkSealed' | 'provider' | 'createdAt'> & {
   readonly userId: string;
   readonly runningKey: string;
 };
@@ -107,7 +116,8 @@ const moved = (join: Join, change: StatusChange): Join => {
   };
   if (!isFinal(change.status)) return next;
   const { runningKey: _, ...final } = next;
-  return final;
+  const replayedUntil = join.createdAt.getTime() + IDEMPOTENCY_WINDOW_MS;
+  return { ...final, linkUntil: new Date(Math.max(replayedUntil, change.at.getTime())) };
 };
 
 /** Work that somebody holds a lease on is left to them. */
@@ -124,7 +134,7 @@ export const withSnapshot = (join: Join, { status, reason, recordedEver }: Snaps
   const change = { status: ended, at: now, reason: ended === 'fatal' ? (reason ?? NEVER_RECORDED) : null } as const;
   const next = moved(join, change);
   if (ended === 'done') return withWork(next, 'capture', now);
-  return ended === 'fatal' ? withWork(next, null, now) : next;
+  return ended === 'fatal' ? withWork(next, 'refund', now) : next;
 };
 
 /**
@@ -137,14 +147,14 @@ export const ended = (join: Join, reason: string, now: Date): Join | null => {
   const next = moved(join, { status, at: now, reason });
   if (join.providerRef !== null) return withWork(next, 'watch', now);
   // A dispatch that is under way, or whose answer was lost, is finished first: only then it is known who must leave.
-  return join.leaseToken === null && join.tries === 0 ? withWork(next, null, now) : next;
+  return join.leaseToken === null && join.tries === 0 ? withWork(next, 'refund', now) : next;
 };
 
 /** The answer to its dispatch. One that ended meanwhile has a notetaker that must leave. */
 export const dispatched = (join: Join, providerRef: string, dueAt: Date): Join => withWork({ ...join, providerRef }, 'watch', dueAt);
 
 /** Its notetaker has left. */
-export const left = (join: Join, now: Date): Join => withWork(join, join.status === 'done' ? 'capture' : null, now);
+export const left = (join: Join, now: Date): Join => withWork(join, join.status === 'done' ? 'capture' : 'refund', now);
 
 /** The work is tried again at that time. */
 export const postponed = (join: Join, dueAt: Date): Join => ({ ...join, dueAt, leaseToken: null, tries: join.tries + 1 });
@@ -153,5 +163,9 @@ export const postponed = (join: Join, dueAt: Date): Join => ({ ...join, dueAt, l
 export const watchedAgain = (join: Join, dueAt: Date): Join => withWork(join, 'watch', dueAt);
 
 export const captured = (join: Join, now: Date): Join => ({ ...withWork(join, null, now), bubbleId: bubbleIdOf(join.id) });
-/** Nothing can be captured any more, or there never was anything. */
-export const uncaptured = (join: Join, now: Date): Join => withWork(join, null, now);
+/** The quotas whose places a fatal join gives back: it never recorded, and one that was never sent counts in no hour. */
+export const refunds = ({ userQuota, teamQuota, providerRef, fatalReason }: Join): readonly string[] =>
+  [providerRef === null && fatalReason !== CANCELLED ? userQuota : null, teamQuota].filter((key) => key !== null);
+
+/** Nothing is to be done with it any more. */
+export const workedOff = (join: Join, now: Date): Join => withWork(join, null, now);

@@ -1,5 +1,5 @@
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import { captured, type Join, postponed, uncaptured } from '../domain/join.ts';
+import { captured, type Join, postponed, workedOff } from '../domain/join.ts';
 import { retryMs } from '../domain/watchdog.ts';
 import type { Access, CapturedRecording, Notetaker, Participant, Recording, RecordingCaptured, Segment, UserAccess } from '../ports.ts';
 import { asked, isNotetakerError, type WorkPorts } from './work.ts';
@@ -42,7 +42,7 @@ export const captureRecording = ({ joins, notetakers, access, clock, log, record
 
   const giveUp = (join: Join, why: string) => {
     log.warn('recording not captured', { joinId: join.id, provider: join.provider, why });
-    return end(join, (before) => ({ state: uncaptured(before, clock.now()) }));
+    return end(join, (before) => ({ state: workedOff(before, clock.now()) }));
   };
   const later = (join: Join, retryAfterSeconds: number | null) => {
     const now = clock.now();

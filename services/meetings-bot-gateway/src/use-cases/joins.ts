@@ -1,18 +1,17 @@
-import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
-import { ended, type Join, newJoin, newJoinId, runningKeyOf, withRequester } from '../domain/join.ts';
+import { CANCELLED, ended, type Join, newJoin, newJoinId, runningKeyOf, withRequester } from '../domain/join.ts';
 import { type MeetingLink, parseMeetingLink } from '../domain/meeting-link.ts';
 import type { Access, JoinAdvanced, JoinStore, Notetakers } from '../ports.ts';
+import { type QuotaPorts, reserveQuotas } from './quotas.ts';
 
-export interface JoinPorts {
+export interface JoinPorts extends QuotaPorts {
   readonly joins: JoinStore;
   readonly access: Access;
   readonly notetakers: Notetakers;
   readonly joinAdvanced: JoinAdvanced;
   readonly seal: Seal;
-  readonly clock: Clock;
   /** Wakes who sends notetakers. */
   readonly wakeDispatch: () => void;
   /** Wakes who watches them, and lets them leave. */
@@ -36,18 +35,23 @@ const readLink = (text: string): MeetingLink => {
   return link;
 };
 
-const requireRights = async (access: Access, { userId, teamId }: JoinRequest): Promise<void> => {
+const FREE = 'free';
+
+/** Answers whether the team's recordings are capped. */
+const requireRights = async (access: Access, { userId, teamId }: JoinRequest): Promise<boolean> => {
   const { users, teams } = await access.ask({ userIds: [userId], teamIds: [teamId] });
   const user = users.get(userId);
   const membership = user?.active ? user.memberships.find((one) => one.teamId === teamId) : undefined;
   const mayRecord = membership !== undefined && !membership.hidden && RECORDING_ROLES.has(membership.role);
-  if (!mayRecord || teams.get(teamId)?.archived !== false)
-    throw new DomainError('forbidden', 'team_id: not a team that you may record meetings for.');
+  const team = teams.get(teamId);
+  if (!mayRecord || team?.archived !== false) throw new DomainError('forbidden', 'team_id: not a team that you may record meetings for.');
+  return team.plan === FREE;
 };
 
-/** The link first, then the rights: a bad link is one whatever the team. Answers the join with the link as the caller may see it. */
+/** The link first, then the rights, then the quotas: a bad link is one whatever the team, and who joins a running join is charged nothing. Answers the join with the link as the caller may see it. */
 export const requestJoin = (ports: JoinPorts) => {
-  const { joins, access, notetakers, seal, clock, joinAdvanced, wakeDispatch } = ports;
+  const { joins, access, notetakers, seal, clock, joinAdvanced, quotas, wakeDispatch } = ports;
+  const reserve = reserveQuotas(ports);
 
   /** Null when the join that ran is over meanwhile. */
   const joinRunning = async (runningKey: string, userId: string): Promise<Join | null> => {
@@ -62,7 +66,7 @@ export const requestJoin = (ports: JoinPorts) => {
 
   return async (request: JoinRequest): Promise<{ readonly join: Join; readonly link: MeetingLink }> => {
     const link = readLink(request.meetingUrl);
-    await requireRights(access, request);
+    const isCapped = await requireRights(access, request);
     const { userId, teamId } = request;
     const id = newJoinId(request.ids);
     const runningKey = runningKeyOf(teamId, link.key);
@@ -70,7 +74,9 @@ export const requestJoin = (ports: JoinPorts) => {
       const made = await joins.ofRequester(userId, id);
       const found = made ?? (await joinRunning(runningKey, userId));
       if (found !== null) return { join: found, link };
+      const reserved = await reserve({ joinId: id, userId, teamId: isCapped ? teamId : null });
       const join = newJoin({
+        ...reserved,
         id,
         userId,
         teamId,
@@ -80,9 +86,13 @@ export const requestJoin = (ports: JoinPorts) => {
         provider: notetakers.forPlatform(link.platform)?.name ?? null,
         createdAt: clock.now(),
       });
-      if (!(await joins.insert(join, [joinAdvanced(join)]))) continue;
-      wakeDispatch();
-      return { join, link };
+      if (await joins.insert(join, [joinAdvanced(join)])) {
+        wakeDispatch();
+        return { join, link };
+      }
+      // The same request made it meanwhile and keeps the places, or another one runs now and these are given back.
+      if ((await joins.get(id)) !== null) continue;
+      for (const key of [reserved.userQuota, reserved.teamQuota]) if (key !== null) await quotas.release(key, id);
     }
   };
 };
@@ -96,8 +106,6 @@ export const readJoin =
     return join;
   };
 
-const CANCELLED = 'cancelled';
-
 /** Joins of an account that was closed end, unless somebody else asked for them too. */
 export const endJoinsOf =
   ({ joins, clock, joinAdvanced, wakeWatch }: Pick<JoinPorts, 'joins' | 'clock' | 'joinAdvanced' | 'wakeWatch'>) =>
@@ -110,3 +118,8 @@ export const endJoinsOf =
     }
     wakeWatch();
   };
+
+export const eraseLinks =
+  ({ joins, clock }: Pick<JoinPorts, 'joins' | 'clock'>) =>
+  (): Promise<void> =>
+    joins.eraseLinks(clock.now());

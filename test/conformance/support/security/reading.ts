@@ -53,6 +53,17 @@ export const READING_CHECKS: Checks = {
     const [ofAbsent, ofUnreadable] = [median(times.absent), median(times.unreadable)];
     expect(Math.abs(ofAbsent - ofUnreadable)).toBeLessThan(Math.min(ofAbsent, ofUnreadable) / 4);
   },
+  'IDORAND404-06': async (lab) => {
+    const [owner, colleague] = [await lab.world.user(), await lab.world.user()];
+    const members = [owner, colleague].map(({ id }) => ({ user_id: id, role: 'member' }));
+    const { id: team_id } = await lab.world.team({ name: 'T', plan: 'pro', members });
+    const body = { meeting_url: 'https://meet.google.com/abc-defg-hij', team_id };
+    const { id } = (await lab.call('/v1/meetings/join', { method: 'POST', as: owner.pat, body })).json;
+    const statusOf = (joinId: string) => lab.call(`/v1/meetings/join/${joinId}`, { as: colleague.pat });
+    const [theirs, none] = [await statusOf(id), await statusOf(`mj_${'0'.repeat(26)}`)];
+    expectRefusal(theirs, NOT_FOUND);
+    expect(bytesOf(theirs)).toBe(bytesOf(none));
+  },
   'IDORAND404-08': async (lab) => {
     const { pat: as } = await lab.proUser();
     const made = (await lab.call('/v1/webhooks', { method: 'POST', as, body: { url: 'https://a.example.com/', events: ['bubble.ready'] } }))

@@ -11,6 +11,7 @@ const INDEXES: readonly IndexSpec[] = [
   OUTBOX_INDEX,
   { name: 'running_key', keys: { runningKey: 1 }, unique: true, sparse: true },
   { name: 'requester_created_at', keys: { requesterIds: 1, createdAt: -1, _id: -1 } },
+  { name: 'link_until', keys: { linkUntil: 1 }, sparse: true },
   { name: 'work_due_at', keys: { work: 1, dueAt: 1 } },
 ];
 
@@ -34,8 +35,11 @@ export const openJoins = (open: OpenCollection, options: AggregateStoreOptions) 
     byIds: async (ids) => new Map((await documents.find({ _id: { $in: [...ids] } })).map((doc) => [doc._id, stateOf<Join>(doc)])),
     ofRequester: async (userId, id) => found(await documents.findOne({ _id: id, requesterIds: userId })),
     running: async (runningKey) => found(await documents.findOne({ runningKey })),
+    async eraseLinks(now) {
+      await documents.updateMany({ linkUntil: { $lte: now } }, { $set: { linkSealed: null }, $unset: { linkUntil: '' }, $inc: { version: 1 } });
+    },
     runningOf: async (userId) =>
       (await documents.find({ requesterIds: userId, runningKey: { $exists: true } })).map((doc) => stateOf<Join>(doc)),
   };
-  return { joins, documents, queues: { dispatch: queueOf('dispatch'), watch: queueOf('watch'), capture: queueOf('capture') } };
+  return { joins, documents, queues: { dispatch: queueOf('dispatch'), watch: queueOf('watch'), capture: queueOf('capture'), refund: queueOf('refund') } };
 };

@@ -2,6 +2,7 @@ import type { StoreContext } from '@bubbles/host/service.ts';
 import { indexedCollections } from '@bubbles/store/indexed-collections.ts';
 import type { SimulatedRunDoc } from '../notetakers/simulator.ts';
 import { openJoins } from './joins.ts';
+import { openQuotas } from './quotas.ts';
 
 /** Everything that the gateway of meetings keeps. */
 export const openStores = ({ database, ...options }: StoreContext) => {
@@ -10,6 +11,7 @@ export const openStores = ({ database, ...options }: StoreContext) => {
   return {
     joins,
     queues,
+    quotas: openQuotas(open),
     simulatedRuns: open<SimulatedRunDoc>('simulated_runs', [{ name: 'requested_at', keys: { requestedAt: 1, _id: 1 } }]),
     /** Those whose documents carry events. */
     relayed: [documents],
