@@ -104,6 +104,8 @@ export interface TestGateway {
   closeAccount(userId: string): Promise<void>;
   pass(seconds: number): Promise<void>;
   settle(): Promise<void>;
+  /** As the job does. */
+  sweepQuotas(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -179,6 +181,7 @@ export const startGateway = async (options: GatewayOptions = {}): Promise<TestGa
       await settle();
     },
     settle,
+    sweepQuotas: () => started.runJob('sweep-quotas'),
     async stop() {
       await started.stop();
       await end.close();

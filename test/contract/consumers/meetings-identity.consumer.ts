@@ -52,7 +52,7 @@ describe('meetings asks identity', () => {
 });
 
 describe('meetings hears', () => {
-  it('[MEET-14] identity.account.changed.v1 and ends the joins of a closed account', async () => {
+  it('identity.account.changed.v1 and ends the joins of a closed account', async () => {
     const closed: string[] = [];
     // The consumer calls nothing else of the app.
     const app = { endJoinsOf: (userId: string) => Promise.resolve(void closed.push(userId)) } as App;

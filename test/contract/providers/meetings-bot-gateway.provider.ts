@@ -1,3 +1,4 @@
+import { MeetingJoinCreated } from '@bubbles/contracts/api/meeting-join.ts';
 import { meetingsBotGateway } from '@bubbles/meetings-bot-gateway/service.ts';
 import { aCaller, asService } from '@bubbles/testing/http.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';
@@ -22,7 +23,7 @@ describe('meetings-bot-gateway', () => {
     return (await meetings.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })).json();
   };
   const aCapturedRecording = async () => {
-    const { id } = await post('/v1/meetings/join', MEETING);
+    const { id } = MeetingJoinCreated.parse(await post('/v1/meetings/join', MEETING));
     await meetings.service.settle();
     await post(`/internal/v1/admin/notetakers/${id}`, {
       status: 'done',

@@ -65,7 +65,7 @@ describe('a join that is ended', () => {
     expect(ended(aJoin(), 'cancelled', NOON)).toMatchObject({ status: 'fatal', work: 'refund' });
   });
 
-  it('[MEET-14] lets a notetaker leave whose dispatch was under way', () => {
+  it('lets a notetaker leave whose dispatch was under way', () => {
     const over = ended(aJoin({ leaseToken: 'lease' }), 'cancelled', NOON);
     expect(over).toMatchObject({ status: 'fatal', work: 'dispatch', leaseToken: 'lease' });
     expect(over && dispatched(over, 'run', NOON)).toMatchObject({ status: 'fatal', work: 'watch', providerRef: 'run' });

@@ -1,6 +1,6 @@
 import type { Database } from '@bubbles/store/collection.ts';
-import { crashPoints } from '@bubbles/testing/crash-points.ts';
-import { watchedWorld } from '@bubbles/testing/watched-world.ts';
+import { crashPoints } from './crash-points.ts';
+import { watchedWorld } from './watched-world.ts';
 
 /** The same data as `database`, seen by a process that is told when to die. */
 export interface MortalDatabase extends Database {
