@@ -43,7 +43,12 @@ describe('a notetaker', () => {
       expect(listed).toEqual([expect.objectContaining({ id: bubble_id, type: 'meeting_recording', title: 'Planning', team_id: team.id })]);
     }
     const bubble = (await send(world.baseUrl, `/v1/bubbles/${bubble_id}`, { as: ada.pat })).json;
-    expect(bubble).toMatchObject({ author: { id: ada.id }, has_external_participants: true, has_transcript: true, summary: 'All is planned.' });
+    expect(bubble).toMatchObject({
+      author: { id: ada.id },
+      has_external_participants: true,
+      has_transcript: true,
+      summary: 'All is planned.',
+    });
   });
 
   it('[MEET-05] that cannot record says why', async () => {

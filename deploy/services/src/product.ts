@@ -15,4 +15,8 @@ export interface Product {
   readonly events: readonly EventDefinition[];
 }
 
-export const PRODUCT: Product = { definitions: [identityAndOauth, bubblesQuery, webhooksDispatcher, meetingsBotGateway], services: SERVICES, events: EVENTS };
+export const PRODUCT: Product = {
+  definitions: [identityAndOauth, bubblesQuery, webhooksDispatcher, meetingsBotGateway],
+  services: SERVICES,
+  events: EVENTS,
+};

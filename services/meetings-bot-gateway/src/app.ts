@@ -1,9 +1,9 @@
-import { endJoinsOf, eraseLinks, type JoinPorts, readJoin, requestJoin } from './use-cases/joins.ts';
+import type { RecordingCaptured, Simulator } from './ports.ts';
 import { captureRecording } from './use-cases/capture.ts';
+import { endJoinsOf, eraseLinks, type JoinPorts, readJoin, requestJoin } from './use-cases/joins.ts';
 import { refundJoin, sweepQuotas } from './use-cases/quotas.ts';
 import { listSimulatedRuns, reportSimulatedRun } from './use-cases/simulation.ts';
-import { dispatchJoin, watchJoin, type WorkPorts } from './use-cases/work.ts';
-import type { RecordingCaptured, Simulator } from './ports.ts';
+import { dispatchJoin, type WorkPorts, watchJoin } from './use-cases/work.ts';
 
 interface AppPorts extends JoinPorts, WorkPorts {
   readonly recordingCaptured: RecordingCaptured;

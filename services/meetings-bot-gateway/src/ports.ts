@@ -22,8 +22,8 @@ export interface JoinStore {
 export interface QuotaStore {
   /** One conditional write, once a join; when there is no room, when the oldest place was taken. */
   reserve(quota: Quota, joinId: string, now: Date): Promise<'reserved' | { readonly oldest: Date }>;
-  /** Gives the join's place back. */
-  release(key: string, joinId: string): Promise<void>;
+  /** Gives the join's places back. */
+  release(keys: readonly (string | null)[], joinId: string): Promise<void>;
   /** Gives places back that were taken until `before` for joins that never came to be: those that `known` does not answer. */
   releaseOrphans(before: Date, known: (joinIds: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void>;
   /** Drops the quotas that have ended. */
@@ -116,7 +116,11 @@ export class NotetakerError extends Error {
   readonly reason: string;
   readonly retryAfterSeconds: number | null;
 
-  constructor(kind: NotetakerError['kind'], reason: string, options: { readonly retryAfterSeconds?: number; readonly cause?: unknown } = {}) {
+  constructor(
+    kind: NotetakerError['kind'],
+    reason: string,
+    options: { readonly retryAfterSeconds?: number; readonly cause?: unknown } = {},
+  ) {
     super(`${kind} fault of the notetaker: ${reason}`, { cause: options.cause });
     this.name = 'NotetakerError';
     this.kind = kind;

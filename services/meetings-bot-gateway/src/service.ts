@@ -1,8 +1,8 @@
 import { createLoop, defineService, type ServiceContext } from '@bubbles/host/service.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
 import { stateOf } from '@bubbles/store/aggregates.ts';
-import { createWorker } from '@bubbles/store/work/worker.ts';
 import type { WorkQueue } from '@bubbles/store/work/work-queue.ts';
+import { createWorker } from '@bubbles/store/work/worker.ts';
 import { eventHandlers } from './adapters/bus/event-handlers.ts';
 import { joinAdvanced, recordingCaptured } from './adapters/bus/events.ts';
 import { adminNotetakerRoutes } from './adapters/http/admin-notetakers.ts';

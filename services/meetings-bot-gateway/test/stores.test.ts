@@ -9,7 +9,8 @@ import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterAll } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { NOON } from './builders.ts';
-import { describeJoinStore, describeQuotaStore } from './join-store.contract.ts';
+import { describeJoinStore } from './join-store.contract.ts';
+import { describeQuotaStore } from './quota-store.contract.ts';
 
 const describeStores = (engine: string, open: () => Database): void => {
   const make = async () => {

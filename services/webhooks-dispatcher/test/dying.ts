@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
-import { startDispatcher, type TestDispatcher, type TestDispatcherOptions } from './dispatcher.ts';
 import { type MortalDatabase, mortalDatabase } from '@bubbles/testing/mortal-database.ts';
+import { startDispatcher, type TestDispatcher, type TestDispatcherOptions } from './dispatcher.ts';
 import { type Behaviour, startReceiver, type TestReceiver } from './receivers.ts';
 
 /** More than any of the flows has: a flow that ends before is through. */

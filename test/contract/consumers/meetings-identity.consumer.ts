@@ -57,7 +57,11 @@ describe('meetings hears', () => {
     // The consumer calls nothing else of the app.
     const app = { endJoinsOf: (userId: string) => Promise.resolve(void closed.push(userId)) } as App;
     const account = { user_id: USER_ID, state: 'disabled' as const, name: null, email: null, picture_url: null, revision: 2 };
-    await expectMessage(pactBetween(CONSUMER, PROVIDER), { definition: AccountChangedV1, data: account, eventHandlers: eventHandlers(app) });
+    await expectMessage(pactBetween(CONSUMER, PROVIDER), {
+      definition: AccountChangedV1,
+      data: account,
+      eventHandlers: eventHandlers(app),
+    });
     expect(closed).toEqual([USER_ID]);
   });
 });

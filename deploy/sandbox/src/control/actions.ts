@@ -4,9 +4,9 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Comments } from '../pipeline/comments.ts';
 import type { Recordings } from '../pipeline/recordings.ts';
 import type { NewOAuthTokens, NewTeam, SandboxBubble, SandboxOAuthTokens, SandboxTeam, SandboxUser } from './bodies.ts';
-import { notetakerActions } from './notetaker-actions.ts';
-import type { MeetingsAdmin } from './meetings-http.ts';
 import type { IdentityAdmin, NewProfile, TeamFields } from './identity-http.ts';
+import type { MeetingsAdmin } from './meetings-http.ts';
+import { notetakerActions } from './notetaker-actions.ts';
 
 interface Ports {
   readonly identity: IdentityAdmin;

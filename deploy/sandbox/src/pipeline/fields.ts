@@ -77,7 +77,9 @@ export const NotetakerMove = z
   .strictObject({
     status: MeetingJoinState.exclude(['dispatched']),
     fatal_reason: z.string().exactOptional(),
-    participant_ids: DETAILS.participant_ids.default([]).meta({ description: 'Named by their addresses, beside who asked for the notetaker' }),
+    participant_ids: DETAILS.participant_ids
+      .default([])
+      .meta({ description: 'Named by their addresses, beside who asked for the notetaker' }),
     external_participants: DETAILS.external_participants.default([]),
     title: DETAILS.title.exactOptional(),
     segments: TRANSCRIPT.segments.exactOptional(),

@@ -69,18 +69,20 @@ function restate(
 
 const merged = (bubble: PipelineBubble, fields: Partial<BubbleFields>): BubbleFields => ({ ...bubble.fields, ...fields });
 
+/** The people and the channel that the fields name. A call that does not name them again keeps them as they were looked up before. */
+const namedBy = (people: People) => async (fields: BubbleFields, given: Partial<BubbleFields>, before: PipelineBubble | null) => {
+  const names = given.participant_ids !== undefined || given.external_participants !== undefined || before === null;
+  const participants = names ? await people.participants(fields) : before.participants;
+  const author = names || given.author_id !== undefined ? await people.author(fields) : before.author;
+  const channelName =
+    before === null || given.channel_id !== undefined || given.team_id !== undefined
+      ? await people.channelName(fields)
+      : before.channelName;
+  return { participants, author, channelName };
+};
+
 export function recordings({ store, people, clock, ids }: Ports): Recordings {
-  /** The people and the channel that the fields name. A call that does not name them again keeps them as they were looked up before. */
-  const named = async (fields: BubbleFields, given: Partial<BubbleFields>, before: PipelineBubble | null) => {
-    const names = given.participant_ids !== undefined || given.external_participants !== undefined || before === null;
-    const participants = names ? await people.participants(fields) : before.participants;
-    const author = names || given.author_id !== undefined ? await people.author(fields) : before.author;
-    const channelName =
-      before === null || given.channel_id !== undefined || given.team_id !== undefined
-        ? await people.channelName(fields)
-        : before.channelName;
-    return { participants, author, channelName };
-  };
+  const named = namedBy(people);
 
   const change = async (id: string, given: Partial<BubbleFields>, to: Stage) => {
     const current = await store.get(id);

@@ -1,6 +1,6 @@
 import type { Account, Membership } from '../domain/account.ts';
-import { hasPaidFeatures, type Team, type TeamsById, visibleChannels } from '../domain/team.ts';
 import { addressOf, foldAddress } from '../domain/address.ts';
+import { hasPaidFeatures, type Team, type TeamsById, visibleChannels } from '../domain/team.ts';
 import type { AccountStore, AddressStore, TeamStore } from '../ports.ts';
 
 interface MembershipAccess extends Membership {

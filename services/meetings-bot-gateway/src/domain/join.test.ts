@@ -1,7 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { aJoin, joinAt, later, NOON } from '../../test/builders.ts';
-import { bubbleIdOf, CANCELLED, captured, dispatched, ended, isFinal, isInCall, type JoinStatus, left, mayMove, refunds, withRequester, withSnapshot } from './join.ts';
+import {
+  bubbleIdOf,
+  CANCELLED,
+  captured,
+  dispatched,
+  ended,
+  isFinal,
+  isInCall,
+  type JoinStatus,
+  left,
+  mayMove,
+  refunds,
+  withRequester,
+  withSnapshot,
+} from './join.ts';
 
 const STATUSES: readonly JoinStatus[] = ['dispatched', 'joining', 'in_waiting_room', 'in_call', 'recording', 'done', 'fatal'];
 const OPEN = STATUSES.filter((status) => !isFinal(status));
@@ -31,7 +45,11 @@ describe('a join', () => {
   });
 
   it('[MEET-07] only goes forward, ends once, and frees its meeting then, whatever is told in whatever order', () => {
-    const told = fc.record({ status: fc.constantFrom(...STATUSES), recordedEver: fc.boolean(), reason: fc.constantFrom(null, 'entry_denied') });
+    const told = fc.record({
+      status: fc.constantFrom(...STATUSES),
+      recordedEver: fc.boolean(),
+      reason: fc.constantFrom(null, 'entry_denied'),
+    });
     fc.assert(
       fc.property(fc.array(told, { maxLength: 12 }), (snapshots) => {
         let join = aJoin({ providerRef: 'run', work: 'watch' });

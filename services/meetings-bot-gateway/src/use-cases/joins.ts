@@ -48,13 +48,15 @@ const requireRights = async (access: Access, { userId, teamId }: JoinRequest): P
   return team.plan === FREE;
 };
 
-/** The link first, then the rights, then the quotas: a bad link is one whatever the team, and who joins a running join is charged nothing. Answers the join with the link as the caller may see it. */
-export const requestJoin = (ports: JoinPorts) => {
-  const { joins, access, notetakers, seal, clock, joinAdvanced, quotas, wakeDispatch } = ports;
-  const reserve = reserveQuotas(ports);
+interface RunningJoin {
+  readonly runningKey: string;
+  readonly userId: string;
+}
 
-  /** Null when the join that ran is over meanwhile. */
-  const joinRunning = async (runningKey: string, userId: string): Promise<Join | null> => {
+/** Makes the user a requester of the join that runs; null when none does, or when it is over meanwhile. */
+const joinRunning =
+  ({ joins }: Pick<JoinPorts, 'joins'>) =>
+  async ({ runningKey, userId }: RunningJoin): Promise<Join | null> => {
     const running = await joins.running(runningKey);
     if (running === null) return null;
     const joined = await joins.update(running.id, (join) => {
@@ -64,35 +66,46 @@ export const requestJoin = (ports: JoinPorts) => {
     return joined?.runningKey === runningKey ? joined : null;
   };
 
+interface Charged extends RunningJoin {
+  readonly id: string;
+  readonly teamId: string;
+  readonly isCapped: boolean;
+}
+
+/** Charges and stores a join; null when another one was stored meanwhile, to which nothing is charged. */
+const startJoin = (ports: JoinPorts) => {
+  const { joins, quotas, notetakers, joinAdvanced, seal, clock } = ports;
+  const reserve = reserveQuotas(ports);
+  return async ({ platform, url }: MeetingLink, { isCapped, ...request }: Charged): Promise<Join | null> => {
+    const { id, userId, teamId } = request;
+    const reserved = await reserve({ joinId: id, userId, teamId: isCapped ? teamId : null });
+    const provider = notetakers.forPlatform(platform)?.name ?? null;
+    const linkSealed = seal.seal(Buffer.from(url), id);
+    const join = newJoin({ ...request, ...reserved, platform, linkSealed, provider, createdAt: clock.now() });
+    if (await joins.insert(join, [joinAdvanced(join)])) return join;
+    // The same request made it meanwhile and keeps the places, or another one runs now and these are given back.
+    if ((await joins.get(id)) === null) await quotas.release([reserved.userQuota, reserved.teamQuota], id);
+    return null;
+  };
+};
+
+/**
+ * The link first, then the rights, then the quotas: a bad link is one whatever the team, and who joins a running join is charged nothing. Answers the join
+ * with the link as the caller may see it.
+ */
+export const requestJoin = (ports: JoinPorts) => {
+  const { joins, access, wakeDispatch } = ports;
+  const [running, start] = [joinRunning(ports), startJoin(ports)];
   return async (request: JoinRequest): Promise<{ readonly join: Join; readonly link: MeetingLink }> => {
     const link = readLink(request.meetingUrl);
     const isCapped = await requireRights(access, request);
     const { userId, teamId } = request;
-    const id = newJoinId(request.ids);
-    const runningKey = runningKeyOf(teamId, link.key);
+    const charged = { id: newJoinId(request.ids), userId, teamId, runningKey: runningKeyOf(teamId, link.key), isCapped };
     for (;;) {
-      const made = await joins.ofRequester(userId, id);
-      const found = made ?? (await joinRunning(runningKey, userId));
-      if (found !== null) return { join: found, link };
-      const reserved = await reserve({ joinId: id, userId, teamId: isCapped ? teamId : null });
-      const join = newJoin({
-        ...reserved,
-        id,
-        userId,
-        teamId,
-        runningKey,
-        platform: link.platform,
-        linkSealed: seal.seal(Buffer.from(link.url), id),
-        provider: notetakers.forPlatform(link.platform)?.name ?? null,
-        createdAt: clock.now(),
-      });
-      if (await joins.insert(join, [joinAdvanced(join)])) {
-        wakeDispatch();
-        return { join, link };
-      }
-      // The same request made it meanwhile and keeps the places, or another one runs now and these are given back.
-      if ((await joins.get(id)) !== null) continue;
-      for (const key of [reserved.userQuota, reserved.teamQuota]) if (key !== null) await quotas.release(key, id);
+      const found = (await joins.ofRequester(userId, charged.id)) ?? (await running(charged)) ?? (await start(link, charged));
+      if (found === null) continue;
+      wakeDispatch();
+      return { join: found, link };
     }
   };
 };

@@ -19,7 +19,7 @@ interface Reservation {
 }
 
 const refuse = (freeAt: readonly Date[], now: Date): never => {
-  const waitMs = Math.max(...freeAt.map((at) => at.getTime())) - now.getTime();
+  const waitMs = freeAt.reduce((longest, at) => Math.max(longest, at.getTime() - now.getTime()), 0);
   throw new DomainError('rate_limited', 'Too many notetakers were sent. Retry-After says when there is room again.', {
     retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
   });
@@ -40,7 +40,10 @@ export const reserveQuotas =
       else freeAt.push(freeAgain(quota, result.oldest));
     }
     if (freeAt.length > 0) {
-      for (const { key } of taken) await quotas.release(key, joinId);
+      await quotas.release(
+        taken.map(({ key }) => key),
+        joinId,
+      );
       refuse(freeAt, now);
     }
     return { userQuota: hourly.key, teamQuota: weekly?.key ?? null };
@@ -50,7 +53,7 @@ export const reserveQuotas =
 export const refundJoin = (ports: Pick<WorkPorts, 'joins' | 'joinAdvanced' | 'clock'> & Pick<QuotaPorts, 'quotas'>) => {
   const end = endWork(ports);
   return async (join: Join): Promise<void> => {
-    for (const key of refunds(join)) await ports.quotas.release(key, join.id);
+    await ports.quotas.release(refunds(join), join.id);
     await end(join, (before) => workedOff(before, ports.clock.now()));
   };
 };

@@ -1,17 +1,7 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
-import {
-  dispatched,
-  ended,
-  isFinal,
-  type Join,
-  left,
-  postponed,
-  type Snapshot,
-  watchedAgain,
-  withSnapshot,
-} from '../domain/join.ts';
+import { dispatched, ended, isFinal, type Join, left, postponed, type Snapshot, watchedAgain, withSnapshot } from '../domain/join.ts';
 import { mayStillDispatch, nextLook, overdueReason, retryMs } from '../domain/watchdog.ts';
 import { type JoinAdvanced, type JoinStore, type Notetaker, NotetakerError, type Notetakers } from '../ports.ts';
 
@@ -58,13 +48,15 @@ export const endWork =
 const laterBy = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
 
 /** The join after a call of its provider that failed: tried again, or ended. */
-const afterFault = (error: unknown, now: Date, mayRetry: (join: Join) => boolean) => (join: Join): Join | null => {
-  const known = isNotetakerError(error) ? error : null;
-  const retry = postponed(join, laterBy(now, retryMs(join.tries, known?.retryAfterSeconds ?? null)));
-  if (isFinal(join.status)) return known?.kind === 'permanent' ? left(join, now) : retry;
-  if (known?.kind === 'permanent') return ended({ ...join, leaseToken: null, tries: 0 }, known.reason, now);
-  return mayRetry(join) ? retry : ended({ ...join, leaseToken: null, tries: 0 }, UNAVAILABLE, now);
-};
+const afterFault =
+  (error: unknown, now: Date, mayRetry: (join: Join) => boolean) =>
+  (join: Join): Join | null => {
+    const known = isNotetakerError(error) ? error : null;
+    const retry = postponed(join, laterBy(now, retryMs(join.tries, known?.retryAfterSeconds ?? null)));
+    if (isFinal(join.status)) return known?.kind === 'permanent' ? left(join, now) : retry;
+    if (known?.kind === 'permanent') return ended({ ...join, leaseToken: null, tries: 0 }, known.reason, now);
+    return mayRetry(join) ? retry : ended({ ...join, leaseToken: null, tries: 0 }, UNAVAILABLE, now);
+  };
 
 /**
  * Sends the notetaker of a join. The join was stored before, so that a process that dies here leaves it to the next, which adopts what the provider has.
@@ -95,7 +87,10 @@ export const dispatchJoin = (ports: WorkPorts) => {
       if (!isNotetakerError(error)) throw error;
       log.warn('notetaker not dispatched', { joinId: join.id, provider: notetaker.name, kind: error.kind, reason: error.reason });
       const now = clock.now();
-      await end(join, afterFault(error, now, (before) => mayStillDispatch(before, now)));
+      await end(
+        join,
+        afterFault(error, now, (before) => mayStillDispatch(before, now)),
+      );
     }
   };
 };
@@ -105,12 +100,14 @@ export const watchJoin = (ports: WorkPorts) => {
   const { notetakers, clock, log, jitter, wakeCapture } = ports;
   const end = endWork(ports);
 
-  const lookAt = (snapshot: Snapshot | null, now: Date) => (join: Join): Join => {
-    const heard = snapshot === null ? join : (withSnapshot(join, snapshot, now) ?? join);
-    if (isFinal(heard.status)) return heard;
-    const overdue = overdueReason(heard, now);
-    return (overdue === null ? null : ended(heard, overdue, now)) ?? watchedAgain(heard, nextLook(heard, now, jitter()));
-  };
+  const lookAt =
+    (snapshot: Snapshot | null, now: Date) =>
+    (join: Join): Join => {
+      const heard = snapshot === null ? join : (withSnapshot(join, snapshot, now) ?? join);
+      if (isFinal(heard.status)) return heard;
+      const overdue = overdueReason(heard, now);
+      return (overdue === null ? null : ended(heard, overdue, now)) ?? watchedAgain(heard, nextLook(heard, now, jitter()));
+    };
 
   const letLeave = async (join: Join, notetaker: Notetaker, ref: string): Promise<void> => {
     await asked(notetaker.leave(ref));
@@ -131,7 +128,10 @@ export const watchJoin = (ports: WorkPorts) => {
       if (!isNotetakerError(error)) throw error;
       log.warn('notetaker not reached', { joinId: join.id, provider: notetaker.name, kind: error.kind, reason: error.reason });
       const now = clock.now();
-      await end(join, afterFault(error, now, (before) => overdueReason(before, now) === null));
+      await end(
+        join,
+        afterFault(error, now, (before) => overdueReason(before, now) === null),
+      );
     }
     wakeCapture();
   };
@@ -154,4 +154,3 @@ export const hearOf = (ports: Pick<WorkPorts, 'joins' | 'joinAdvanced' | 'clock'
     return heard;
   };
 };
-

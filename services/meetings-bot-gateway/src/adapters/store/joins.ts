@@ -36,10 +36,17 @@ export const openJoins = (open: OpenCollection, options: AggregateStoreOptions) 
     ofRequester: async (userId, id) => found(await documents.findOne({ _id: id, requesterIds: userId })),
     running: async (runningKey) => found(await documents.findOne({ runningKey })),
     async eraseLinks(now) {
-      await documents.updateMany({ linkUntil: { $lte: now } }, { $set: { linkSealed: null }, $unset: { linkUntil: '' }, $inc: { version: 1 } });
+      await documents.updateMany(
+        { linkUntil: { $lte: now } },
+        { $set: { linkSealed: null }, $unset: { linkUntil: '' }, $inc: { version: 1 } },
+      );
     },
     runningOf: async (userId) =>
       (await documents.find({ requesterIds: userId, runningKey: { $exists: true } })).map((doc) => stateOf<Join>(doc)),
   };
-  return { joins, documents, queues: { dispatch: queueOf('dispatch'), watch: queueOf('watch'), capture: queueOf('capture'), refund: queueOf('refund') } };
+  return {
+    joins,
+    documents,
+    queues: { dispatch: queueOf('dispatch'), watch: queueOf('watch'), capture: queueOf('capture'), refund: queueOf('refund') },
+  };
 };

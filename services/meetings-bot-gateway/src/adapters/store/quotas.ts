@@ -15,7 +15,11 @@ interface QuotaDoc extends Doc {
   readonly uncheckedSince?: Date;
 }
 
-const QUOTAS_PER_CHECK = 100;
+/** As many as a run looks at; the next one goes on. */
+const QUOTAS_PER_CHECK = 500;
+
+/** Replicas with clocks of their own push in any order. */
+const oldestOf = (places: readonly Place[], now: Date): Date => places.reduce((oldest, { at }) => (at < oldest ? at : oldest), now);
 
 export const openQuotas = (open: OpenCollection): QuotaStore => {
   const quotas = open<QuotaDoc>('quotas', [
@@ -34,41 +38,41 @@ export const openQuotas = (open: OpenCollection): QuotaStore => {
       },
       { upsert: true },
     );
+  const freePassed = async ({ key, freeUntil }: Quota) => {
+    if (freeUntil !== null) await quotas.updateOne({ _id: key }, { $pull: { places: { at: { $lte: freeUntil } } } });
+  };
   const release = async (key: string, joinId: string) => {
     await quotas.updateOne({ _id: key }, { $pull: { places: { joinId } } });
+  };
+
+  const check = async ({ _id, places }: QuotaDoc, before: Date, joins: ReadonlySet<string>): Promise<void> => {
+    const orphans = places.filter(({ joinId, at }) => at <= before && !joins.has(joinId));
+    for (const { joinId } of orphans) await release(_id, joinId);
+    const next = places.find(({ at }) => at > before);
+    const mark = next === undefined ? { $unset: { uncheckedSince: '' as const } } : { $set: { uncheckedSince: next.at } };
+    // One whose places changed meanwhile keeps the older mark, and is looked at again.
+    await quotas.updateOne({ _id, places: { $size: places.length - orphans.length } }, mark);
   };
 
   return {
     async reserve(quota, joinId, now) {
       for (;;) {
-        if (quota.freeUntil !== null) await quotas.updateOne({ _id: quota.key }, { $pull: { places: { at: { $lte: quota.freeUntil } } } });
+        await freePassed(quota);
         const result = await takeOnce(quota, joinId, now);
         if (result === 'updated' || result === 'inserted') return 'reserved';
         // A duplicate: it is full, the join has its place, or another one inserted the document first.
         const places = (await quotas.findOne({ _id: quota.key }))?.places ?? [];
         if (places.some((place) => place.joinId === joinId)) return 'reserved';
-        const [oldest] = places.map(({ at }) => at).toSorted((a, b) => a.getTime() - b.getTime());
-        if (oldest !== undefined && places.length >= quota.limit) return { oldest };
+        if (places.length >= quota.limit) return { oldest: oldestOf(places, now) };
       }
     },
-    release,
+    async release(keys, joinId) {
+      for (const key of keys) if (key !== null) await release(key, joinId);
+    },
     async releaseOrphans(before, known) {
-      for (;;) {
-        const found = await quotas.find(
-          { uncheckedSince: { $lte: before } },
-          { sort: { uncheckedSince: 1 }, limit: QUOTAS_PER_CHECK },
-        );
-        const joins = await known([...new Set(found.flatMap(({ places }) => places.map(({ joinId }) => joinId)))]);
-        for (const { _id, places, uncheckedSince } of found) {
-          const orphans = places.filter(({ joinId, at }) => at <= before && !joins.has(joinId));
-          for (const { joinId } of orphans) await release(_id, joinId);
-          const [unchecked] = places.map(({ at }) => at).filter((at) => at > before);
-          const mark = unchecked === undefined ? { $unset: { uncheckedSince: '' as const } } : { $set: { uncheckedSince: unchecked } };
-          // One that was taken meanwhile leaves the mark as it is, since it is older.
-          if (uncheckedSince !== undefined) await quotas.updateOne({ _id, 'places': { $size: places.length - orphans.length } }, mark);
-        }
-        if (found.length < QUOTAS_PER_CHECK) return;
-      }
+      const found = await quotas.find({ uncheckedSince: { $lte: before } }, { sort: { uncheckedSince: 1 }, limit: QUOTAS_PER_CHECK });
+      const joins = await known(found.flatMap(({ places }) => places.map(({ joinId }) => joinId)));
+      for (const quota of found) await check(quota, before, joins);
     },
     sweep: (now) => sweepExpired(quotas, now),
   };
