@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { examplesOf } from './examples.ts';
 import { CallerId, Timestamp } from './fields.ts';
 import { TeamId } from './ids.ts';
+import { PageQuery } from './query.ts';
 
 const LINK_MAX_LENGTH = 2048;
 
@@ -48,3 +49,27 @@ export const MeetingJoinStatus = z
   })
   .meta({ id: 'MeetingJoinStatus', examples: examplesOf('MeetingJoinStatus') });
 export type MeetingJoinStatus = z.infer<typeof MeetingJoinStatus>;
+
+export const MeetingJoinList = z
+  .object({ data: z.array(MeetingJoinStatus), has_more: z.boolean(), next_cursor: z.string().nullable() })
+  .meta({ id: 'MeetingJoinList' });
+
+export const ListMeetingJoinsQuery = PageQuery.extend({
+  status: MeetingJoinState.optional().meta({ description: 'Only joins of this status' }),
+});
+
+const MeetingJoinEvent = z
+  .object({
+    status: MeetingJoinState,
+    created_at: Timestamp,
+    reason: z.string().nullable().meta({ description: 'Why it ended; null for progress' }),
+  })
+  .meta({ id: 'MeetingJoinEvent' });
+
+export const MeetingJoinEvents = z
+  .object({
+    data: z.array(MeetingJoinEvent).meta({ description: 'Oldest first' }),
+    bubble_id: z.string().nullable().meta({ description: 'The bubble that the recording became; null before it was captured' }),
+  })
+  .meta({ id: 'MeetingJoinEvents' });
+export type MeetingJoinEvents = z.infer<typeof MeetingJoinEvents>;

@@ -1,6 +1,6 @@
 import type { RecordingCaptured, Simulator } from './ports.ts';
 import { captureRecording } from './use-cases/capture.ts';
-import { endJoinsOf, eraseLinks, type JoinPorts, readJoin, requestJoin } from './use-cases/joins.ts';
+import { endJoin, endJoinsOf, eraseLinks, type JoinPorts, listJoins, readJoin, requestJoin } from './use-cases/joins.ts';
 import { refundJoin, sweepQuotas } from './use-cases/quotas.ts';
 import { listSimulatedRuns, reportSimulatedRun } from './use-cases/simulation.ts';
 import { dispatchJoin, type WorkPorts, watchJoin } from './use-cases/work.ts';
@@ -14,6 +14,8 @@ interface AppPorts extends JoinPorts, WorkPorts {
 export const createApp = (ports: AppPorts) => ({
   requestJoin: requestJoin(ports),
   readJoin: readJoin(ports),
+  listJoins: listJoins(ports),
+  endJoin: endJoin(ports),
   endJoinsOf: endJoinsOf(ports),
   eraseLinks: eraseLinks(ports),
 

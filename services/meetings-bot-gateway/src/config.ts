@@ -1,9 +1,10 @@
-import { localValues, parsedText, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
+import { base64Key, localValues, parsedText, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
 import { MEETING_PLATFORMS, type MeetingPlatform } from './domain/meeting-link.ts';
 
 export const SIMULATOR = 'simulator';
 const PROVIDERS: ReadonlySet<string> = new Set([SIMULATOR]);
+const KEY_BYTES = 32;
 const MAX_BOT_NAME = 100;
 /** Each place is kept in one document. */
 const MAX_QUOTA = 1000;
@@ -27,6 +28,8 @@ const platformRoutes = () =>
 
 export const VARIABLES = {
   SEAL_KEYS: sealKeys(),
+  CURSOR_KEY: base64Key(KEY_BYTES),
+  CURSOR_KEY_PREVIOUS: base64Key(KEY_BYTES).nullable().default(null),
   NOTETAKERS: platformRoutes().register(localValues, {
     kind: 'text',
     text: MEETING_PLATFORMS.map((platform) => `${platform}=${SIMULATOR}`).join(','),

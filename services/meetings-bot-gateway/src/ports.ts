@@ -1,4 +1,5 @@
 import type { OutgoingEvent } from '@bubbles/bus/outgoing.ts';
+import type { CreatedPosition } from '@bubbles/kernel/cursors.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
 import type { Join, JoinStatus, Snapshot } from './domain/join.ts';
 import type { MeetingPlatform } from './domain/meeting-link.ts';
@@ -11,12 +12,20 @@ export interface JoinStore {
   byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Join>>;
   /** Null also for the join of somebody else. */
   ofRequester(userId: string, id: string): Promise<Join | null>;
+  listOf(userId: string, page: JoinPage): Promise<readonly Join[]>;
   running(runningKey: string): Promise<Join | null>;
   runningOf(userId: string): Promise<readonly Join[]>;
   /** Of those whose time has come. */
   eraseLinks(now: Date): Promise<void>;
   /** Atomic, with its events in the same write. `change` runs again when another writer won; null from it changes nothing. Null: there is no such join. */
   update(id: string, change: (join: Join) => Changed<Join> | null): Promise<Join | null>;
+}
+
+/** Newest first, after `position`; of every status when it is null. */
+export interface JoinPage {
+  readonly status: JoinStatus | null;
+  readonly position: CreatedPosition | null;
+  readonly limit: number;
 }
 
 export interface QuotaStore {

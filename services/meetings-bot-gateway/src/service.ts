@@ -1,4 +1,5 @@
 import { createLoop, defineService, type ServiceContext } from '@bubbles/host/service.ts';
+import { cursorsWith } from '@bubbles/kernel/cursors.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
 import { stateOf } from '@bubbles/store/aggregates.ts';
 import type { WorkQueue } from '@bubbles/store/work/work-queue.ts';
@@ -6,6 +7,7 @@ import { createWorker } from '@bubbles/store/work/worker.ts';
 import { eventHandlers } from './adapters/bus/event-handlers.ts';
 import { joinAdvanced, recordingCaptured } from './adapters/bus/events.ts';
 import { adminNotetakerRoutes } from './adapters/http/admin-notetakers.ts';
+import { cursors } from './adapters/http/cursors.ts';
 import { joinRoutes } from './adapters/http/joins.ts';
 import { routedNotetakers } from './adapters/notetakers/notetakers.ts';
 import { createSimulator } from './adapters/notetakers/simulator.ts';
@@ -80,7 +82,10 @@ export const meetingsBotGateway = defineService({
     const refunding = workOn({ name: 'refund', queue: queues.refund, work: app.refundJoin }, context);
     return {
       seal,
-      routes: [...joinRoutes(app), ...adminNotetakerRoutes(app)],
+      routes: [
+        ...joinRoutes(app, cursors(cursorsWith({ current: config.CURSOR_KEY, previous: config.CURSOR_KEY_PREVIOUS }))),
+        ...adminNotetakerRoutes(app),
+      ],
       eventHandlers: eventHandlers(app),
       outboxes: relayed,
       jobs: [

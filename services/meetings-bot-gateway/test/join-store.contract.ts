@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { openStores } from '../src/adapters/store/stores.ts';
 import { ended, withRequester } from '../src/domain/join.ts';
+import type { JoinPage } from '../src/ports.ts';
 import { aJoin, later, NOON } from './builders.ts';
 
 type Stores = Pick<ReturnType<typeof openStores>, 'joins' | 'queues'>;
@@ -27,6 +28,19 @@ export const describeJoinStore = (engine: string, make: () => Promise<Stores>): 
       await joins.update('mj_1', (join) => unchanged(withRequester(join, 'ben') ?? join));
       for (const user of ['ada', 'ben']) expect(await joins.ofRequester(user, 'mj_1')).toMatchObject({ id: 'mj_1' });
       expect([await joins.ofRequester('eve', 'mj_1'), await joins.get('mj_9')]).toEqual([null, null]);
+    });
+
+    it('lists the joins of a requester, newest first, of a status or of all', async () => {
+      const { joins } = await make();
+      for (const n of [1, 2, 3])
+        await joins.insert({ ...aJoin({ id: `mj_${n}`, runningKey: `key-${n}` }), createdAt: later(n > 1 ? 1 : 0) }, []);
+      await joins.update('mj_2', (join) => unchanged(ended(join, 'cancelled', NOON) ?? join));
+      const list = async (page: Partial<JoinPage>) =>
+        (await joins.listOf('ada', { status: null, position: null, limit: 10, ...page })).map(({ id }) => id);
+      expect(await list({})).toEqual(['mj_3', 'mj_2', 'mj_1']);
+      expect(await list({ limit: 2 })).toEqual(['mj_3', 'mj_2']);
+      expect(await list({ position: { createdAt: later(1), id: 'mj_2' } })).toEqual(['mj_1']);
+      expect([await list({ status: 'fatal' }), await list({ status: 'dispatched' })]).toEqual([['mj_2'], ['mj_3', 'mj_1']]);
     });
 
     it('lists the running joins of a requester', async () => {

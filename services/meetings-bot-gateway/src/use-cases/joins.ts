@@ -3,7 +3,7 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
 import { CANCELLED, ended, type Join, newJoin, newJoinId, runningKeyOf, withRequester } from '../domain/join.ts';
 import { type MeetingLink, parseMeetingLink } from '../domain/meeting-link.ts';
-import type { Access, JoinAdvanced, JoinStore, Notetakers } from '../ports.ts';
+import type { Access, JoinAdvanced, JoinPage, JoinStore, Notetakers } from '../ports.ts';
 import { type QuotaPorts, reserveQuotas } from './quotas.ts';
 
 export interface JoinPorts extends QuotaPorts {
@@ -119,9 +119,30 @@ export const readJoin =
     return join;
   };
 
+export const listJoins =
+  ({ joins }: Pick<JoinPorts, 'joins'>) =>
+  (userId: string, page: JoinPage): Promise<readonly Join[]> =>
+    joins.listOf(userId, page);
+
+type EndPorts = Pick<JoinPorts, 'joins' | 'clock' | 'joinAdvanced' | 'wakeWatch'>;
+
+/** A requester ends it for all of them. The join is over when this has answered; its notetaker leaves after that. */
+export const endJoin = (ports: EndPorts) => {
+  const { joins, clock, joinAdvanced, wakeWatch } = ports;
+  const read = readJoin(ports);
+  return async (userId: string, id: string): Promise<void> => {
+    await read(userId, id);
+    await joins.update(id, (join) => {
+      const state = ended(join, CANCELLED, clock.now());
+      return state && { state, events: [joinAdvanced(state)] };
+    });
+    wakeWatch();
+  };
+};
+
 /** Joins of an account that was closed end, unless somebody else asked for them too. */
 export const endJoinsOf =
-  ({ joins, clock, joinAdvanced, wakeWatch }: Pick<JoinPorts, 'joins' | 'clock' | 'joinAdvanced' | 'wakeWatch'>) =>
+  ({ joins, clock, joinAdvanced, wakeWatch }: EndPorts) =>
   async (userId: string): Promise<void> => {
     for (const { id } of await joins.runningOf(userId)) {
       await joins.update(id, (join) => {

@@ -1,4 +1,4 @@
-import type { MeetingJoinCreated, MeetingJoinStatus } from '@bubbles/contracts/api/meeting-join.ts';
+import type { MeetingJoinCreated, MeetingJoinEvents, MeetingJoinStatus } from '@bubbles/contracts/api/meeting-join.ts';
 import type { NotetakerReport, NotetakerRun, ReportedJoin } from '@bubbles/contracts/internal/meetings.ts';
 import type { z } from 'zod';
 import { bubbleIdOf, isInCall, type Join } from '../../domain/join.ts';
@@ -24,6 +24,11 @@ export const presentStatus = ({ id, status, fatalReason, teamId, updatedAt }: Jo
   fatal_reason: fatalReason,
   team_id: teamId,
   updated_at: updatedAt.toISOString(),
+});
+
+export const presentHistory = ({ history, bubbleId }: Join): MeetingJoinEvents => ({
+  data: history.map(({ status, at, reason }) => ({ status, created_at: at.toISOString(), reason })),
+  bubble_id: bubbleId,
 });
 
 export const presentRun = ({

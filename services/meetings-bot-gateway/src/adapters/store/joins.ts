@@ -11,6 +11,7 @@ const INDEXES: readonly IndexSpec[] = [
   OUTBOX_INDEX,
   { name: 'running_key', keys: { runningKey: 1 }, unique: true, sparse: true },
   { name: 'requester_created_at', keys: { requesterIds: 1, createdAt: -1, _id: -1 } },
+  { name: 'requester_status_created_at', keys: { requesterIds: 1, status: 1, createdAt: -1, _id: -1 } },
   { name: 'link_until', keys: { linkUntil: 1 }, sparse: true },
   { name: 'work_due_at', keys: { work: 1, dueAt: 1 } },
 ];
@@ -34,6 +35,14 @@ export const openJoins = (open: OpenCollection, options: AggregateStoreOptions) 
     update,
     byIds: async (ids) => new Map((await documents.find({ _id: { $in: [...ids] } })).map((doc) => [doc._id, stateOf<Join>(doc)])),
     ofRequester: async (userId, id) => found(await documents.findOne({ _id: id, requesterIds: userId })),
+    async listOf(userId, { status, position, limit }) {
+      const after =
+        position === null
+          ? {}
+          : { $or: [{ createdAt: { $lt: position.createdAt } }, { createdAt: position.createdAt, _id: { $lt: position.id } }] };
+      const filter = { requesterIds: userId, ...(status === null ? {} : { status }), ...after };
+      return (await documents.find(filter, { sort: { createdAt: -1, _id: -1 }, limit })).map((doc) => stateOf<Join>(doc));
+    },
     running: async (runningKey) => found(await documents.findOne({ runningKey })),
     async eraseLinks(now) {
       await documents.updateMany(

@@ -19,7 +19,8 @@ interface QuotaDoc extends Doc {
 const QUOTAS_PER_CHECK = 500;
 
 /** Replicas with clocks of their own push in any order. */
-const oldestOf = (places: readonly Place[], now: Date): Date => places.reduce((oldest, { at }) => (at < oldest ? at : oldest), now);
+const oldestOf = (places: readonly Place[], now: Date): Date =>
+  new Date(places.reduce((oldest, { at }) => Math.min(oldest, at.getTime()), now.getTime()));
 
 export const openQuotas = (open: OpenCollection): QuotaStore => {
   const quotas = open<QuotaDoc>('quotas', [
