@@ -1,6 +1,7 @@
-/** A path with its query and fragment, still percent-encoded. Empty segments are left out. */
+/** A path with its query and fragment, still percent-encoded. */
 export interface LinkLocation {
-  readonly segments: readonly string[];
+  /** Without slashes at its ends; doubled ones are single. */
+  readonly path: string;
   readonly query: string;
   readonly fragment: string;
 }
@@ -22,16 +23,20 @@ export interface RebuiltLink {
 /** `page`: a page of the platform that is not a meeting. `passcode`: a passcode or token that the platform cannot have made. */
 export type LinkFault = 'page' | 'passcode';
 
-const LOCATION = /^(\/[^?#]*)(?:\?([^#]*))?(?:#(.*))?$/;
 /** Escapes of ASCII only, so that decoding cannot fail. */
 const ASCII_ESCAPES = /^(?:[^%]|%[0-7][\da-f])*$/i;
 const PASSCODE = /^[\w.~=-]+$/;
 
-export const splitLocation = (text: string): LinkLocation | null => {
-  const parts = LOCATION.exec(text);
-  if (parts === null) return null;
-  const [, path = '', query = '', fragment = ''] = parts;
-  return { segments: path.split('/').filter((segment) => segment !== ''), query, fragment };
+const withSingleSlashes = (path: string): string => (path.includes('//') ? path.replace(/\/{2,}/g, '/') : path);
+
+/** `text` is empty or starts with the slash of its path. */
+export const splitLocation = (text: string): LinkLocation => {
+  const hash = text.indexOf('#');
+  const fragment = hash === -1 ? '' : text.slice(hash + 1);
+  const address = hash === -1 ? text : text.slice(0, hash);
+  const mark = address.indexOf('?');
+  const path = withSingleSlashes(mark === -1 ? address : address.slice(0, mark));
+  return { path: path.slice(1, path.endsWith('/') ? -1 : undefined), query: mark === -1 ? '' : address.slice(mark + 1), fragment };
 };
 
 /** Percent-decoded once; null when an escape is broken or not ASCII. */
@@ -42,11 +47,11 @@ export const decoded = (text: string): string | null => {
 
 /** The first value of the parameter, still encoded. Links copied out of HTML separate parameters by `&amp;`. */
 export const parameter = (query: string, name: string): string | null => {
-  if (!query.includes(name)) return null;
   const start = `${name}=`;
-  for (const part of query.split('&')) {
-    const pair = part.startsWith('amp;') ? part.slice('amp;'.length) : part;
-    if (pair.startsWith(start)) return pair.slice(start.length);
+  for (let at = query.indexOf(start); at !== -1; at = query.indexOf(start, at + 1)) {
+    if (at > 0 && query[at - 1] !== '&' && !query.endsWith('&amp;', at)) continue;
+    const end = query.indexOf('&', at);
+    return query.slice(at + start.length, end === -1 ? undefined : end);
   }
   return null;
 };
@@ -54,6 +59,7 @@ export const parameter = (query: string, name: string): string | null => {
 /** The query of a rebuilt link: those of the named secrets that the link has, or null when one has a character that none can have. */
 export const secretsQuery = (query: string, names: readonly string[]): string | null => {
   let rebuilt = '';
+  if (query === '') return rebuilt;
   for (const name of names) {
     const raw = parameter(query, name);
     if (raw === null || raw === '') continue;

@@ -75,6 +75,7 @@ const SUFFIXES: readonly (readonly [string, KnownHost])[] = [
   ['.zoom-x.de', zoom],
   ['.zoom.com.cn', zoom],
   ['.safelinks.protection.office365.us', safeLinks],
+  ['.safelinks.protection.partner.outlook.cn', safeLinks],
 ];
 
 const MAX_WRAPPERS = 2;
@@ -82,7 +83,7 @@ const MAX_HOST_CHARACTERS = 253;
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,2048}$/;
 const HTTPS = /^https:\/\//i;
 /** A port only behind a scheme: without one a URL parser takes the host for the scheme. */
-const LINK = /^(?:https:\/\/([a-z\d.-]+)(?::443)?|([a-z\d.-]+))(\/.*)?$/i;
+const AUTHORITY = /^(?:https:\/\/([a-z\d.-]+)(?::443)?|([a-z\d.-]+))(?=\/|$)/i;
 const HOST_LABELS = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z]+$/;
 
 const named = (reason: string): RefusedLink => ({ refused: `meeting_url: ${reason}` });
@@ -109,24 +110,27 @@ const knownHost = (host: string): readonly [string, KnownHost] | null => {
 
 const parse = (text: string, wrappers: number): MeetingLink | RefusedLink => {
   if (!VISIBLE_ASCII.test(text)) return UNREADABLE;
-  const parts = LINK.exec(text);
+  const parts = AUTHORITY.exec(text);
   if (parts === null) return HTTPS.test(text) ? OTHER_HOST : NOT_HTTPS;
   const host = (parts[1] ?? parts[2] ?? '').toLowerCase();
   const known = knownHost(host);
   if (known === null) return OTHER_HOST;
   const [domain, page] = known;
-  const location = splitLocation(parts[3] ?? '/');
-  if (location === null) return OTHER_HOST;
-  if ('path' in page) return unwrapped(page, location, wrappers);
-  const rebuilt = page.rebuild({ host, domain, segments: location.segments, query: location.query, fragment: location.fragment });
+  const { path, query, fragment } = splitLocation(text.slice(parts[0].length));
+  if ('parameters' in page) return unwrapped(page, { path, query }, wrappers);
+  const rebuilt = page.rebuild({ host, domain, path, query, fragment });
   if (rebuilt === 'page') return NOT_A_MEETING[page.platform];
   if (rebuilt === 'passcode') return BROKEN_PASSCODE;
   return { platform: page.platform, url: rebuilt.url, key: rebuilt.key };
 };
 
-const unwrapped = ({ path, parameters }: Wrapper, { segments, query }: LinkLocation, wrappers: number): MeetingLink | RefusedLink => {
-  const raw = parameters.map((name) => parameter(query, name)).find((value) => value !== null);
-  const target = raw === undefined || raw === null || !path.test(segments.join('/')) ? null : decoded(raw);
+const unwrapped = (
+  wrapper: Wrapper,
+  { path, query }: Pick<LinkLocation, 'path' | 'query'>,
+  wrappers: number,
+): MeetingLink | RefusedLink => {
+  const raw = wrapper.parameters.map((name) => parameter(query, name)).find((value) => value !== null);
+  const target = typeof raw === 'string' && wrapper.path.test(path) ? decoded(raw) : null;
   if (target === null) return OTHER_HOST;
   return wrappers === MAX_WRAPPERS ? WRAPPED_TOO_OFTEN : parse(target, wrappers + 1);
 };

@@ -3,10 +3,18 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type MeetingLink, parseMeetingLink } from './meeting-link.ts';
 
-// The file's shape is fixed beside it; `meeting-link.test.ts` goes through its rows.
-const handed = (JSON.parse(testData('meeting-links.json')) as readonly { input: unknown; valid: boolean }[]).filter(
-  (row): row is { input: string; valid: boolean } => typeof row.input === 'string',
-);
+interface Case {
+  readonly id: string;
+  readonly input: unknown;
+  readonly valid: boolean;
+  readonly platform: string | null;
+  readonly normalized: string | null;
+  readonly dedupe_key: string | null;
+}
+// The file's shape is fixed beside it; a row that differs fails the count below.
+const cases = JSON.parse(testData('meeting-links.json')) as readonly Case[];
+/** The endpoint refuses what is no text before it comes here. */
+const handed = cases.flatMap(({ input, ...row }) => (typeof input === 'string' ? [{ ...row, input }] : []));
 
 const RUNS = { numRuns: 3000 };
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
@@ -85,6 +93,23 @@ const disturbed = fc
       return text.slice(0, start) + piece + text.slice(start + dropped);
     }, link),
   );
+
+describe('handed links', () => {
+  it('has all handed cases', () => expect([cases.length, handed.length]).toEqual([163, 160]));
+
+  it.each(handed.filter(({ valid }) => valid))('[MEET-02] $id is a meeting: $input', ({ input, platform, normalized, dedupe_key }) => {
+    expect(parseMeetingLink(input)).toEqual({ platform, url: normalized, key: dedupe_key });
+  });
+
+  it.each(handed.filter(({ valid }) => !valid))('[MEET-02] $id is refused: $input', ({ input }) => {
+    expect(parseMeetingLink(input)).toEqual({ refused: expect.stringMatching(/^meeting_url: must .+\.$/) });
+  });
+
+  it('[MEET-13] are refused in words that hold nothing of what was sent', () => {
+    const texts = handed.filter(({ valid }) => !valid).map(({ input }) => parseMeetingLink(input));
+    expect(new Set(texts.map((link) => JSON.stringify(link))).size).toBeLessThan(11);
+  });
+});
 
 const accepted = (text: string): MeetingLink | null => {
   const link = parseMeetingLink(text);
