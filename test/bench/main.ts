@@ -13,6 +13,7 @@ const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
   search: async () => (await import('./parts/search.ts')).searchPart,
   webhooks: async () => (await import('./parts/webhooks.ts')).webhooks,
   'deliveries-wire': async () => (await import('./parts/deliveries-wire.ts')).deliveriesWire,
+  meetings: async () => (await import('./parts/meetings.ts')).meetings,
   'open-loop': async () => (await import('./parts/open-loop.ts')).openLoop,
   fairness: async () => (await import('./parts/fairness.ts')).fairness,
   endurance: async () => (await import('./parts/endurance.ts')).endurance,
