@@ -135,7 +135,8 @@ describe('forms of the platforms', () => {
     ['https://www.gotomeet.me/JaneRoe/Standup', 'https://www.gotomeet.me/janeroe/standup'],
     // Wrapped
     ['https://www.google.com/url?q=https://meet.google.com/kqz-wvtm-bfa&sa=D&source=calendar&usg=AOvVaw', MEET],
-    [`https://www.google.com/url?sa=t&url=${encodeURIComponent(ZOOM)}&usg=x`, ZOOM],
+    [`https://www.google.com/url?sa=t&q=&url=${encodeURIComponent(ZOOM)}&usg=x`, ZOOM],
+    [`google.com/url?url=${encodeURIComponent(ZOOM)}`, ZOOM],
     [`https://www.google.com/url?q=${encodeURIComponent(LONG)}`, LONG],
     [safeLink(LONG), LONG],
     [safeLink(ZOOM, 'usg02.safelinks.protection.office365.us'), ZOOM],

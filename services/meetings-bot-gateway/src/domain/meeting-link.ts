@@ -129,7 +129,8 @@ const unwrapped = (
   { path, query }: Pick<LinkLocation, 'path' | 'query'>,
   wrappers: number,
 ): MeetingLink | RefusedLink => {
-  const raw = wrapper.parameters.map((name) => parameter(query, name)).find((value) => value !== null);
+  // Links of search results have an empty `q` beside their `url`.
+  const raw = wrapper.parameters.map((name) => parameter(query, name)).find((value) => value !== null && value !== '');
   const target = typeof raw === 'string' && wrapper.path.test(path) ? decoded(raw) : null;
   if (target === null) return OTHER_HOST;
   return wrappers === MAX_WRAPPERS ? WRAPPED_TOO_OFTEN : parse(target, wrappers + 1);
