@@ -1,4 +1,5 @@
 import type { EventDefinition } from '@bubbles/bus/bus.ts';
+import { RecordingCapturedV1 } from '@bubbles/contracts/events/meeting-events.ts';
 import {
   BubbleChangedV1,
   BubbleCreatedV1,
@@ -99,6 +100,25 @@ export const aSegment = (fields: Partial<NonNullable<TranscriptFields['segments'
 export const transcribed = (fields: TranscriptFields = {}): Told => ({
   event: TranscriptCompletedV1,
   data: { bubble_id: BUBBLE, revision: 1, segments: [aSegment()], ...fields },
+});
+export const capturedMeeting = (fields: Fields<typeof RecordingCapturedV1> = {}): Told => ({
+  event: RecordingCapturedV1,
+  data: {
+    bubble_id: BUBBLE,
+    join_id: 'mj_1',
+    team_id: 'acme',
+    title: 'Planning',
+    created_at: AT.toISOString(),
+    author: aPerson(),
+    participants: [aPerson()],
+    platform: 'zoom',
+    started_at: AT.toISOString(),
+    video_url: null,
+    has_audio: true,
+    duration_seconds: 61,
+    segments: [aSegment()],
+    ...fields,
+  },
 });
 export const noted = (fields: Fields<typeof NotesGeneratedV1> = {}): Told => ({
   event: NotesGeneratedV1,

@@ -153,6 +153,34 @@ describe('the internal API', () => {
         { id: archived, known: true, plan: 'free', archived: true, channel_ids: [] },
         { id: team, known: true, plan: 'pro', archived: false, channel_ids: [general] },
       ],
+      by_email: [],
+    });
+  });
+
+  it('[MEET-09] tells whose account an address is, however it is written, of those that have one', async () => {
+    const ada = await identity.person({ email: 'ada@acme.example' });
+    const team = await identity.team();
+    await identity.join(team, ada.id);
+    const { body } = await identity.service('meetings-bot-gateway')('POST', '/internal/v1/access', {
+      user_ids: [],
+      team_ids: [],
+      emails: ['Ada@ACME.example', 'nobody@acme.example', 'no address'],
+    });
+    expect(body).toEqual({
+      users: [],
+      teams: [],
+      by_email: [
+        {
+          email: 'Ada@ACME.example',
+          user: {
+            id: ada.id,
+            state: 'active',
+            paid_features: true,
+            life: 1,
+            memberships: [{ team_id: team, role: 'member', hidden: false, visible_channel_ids: [] }],
+          },
+        },
+      ],
     });
   });
 

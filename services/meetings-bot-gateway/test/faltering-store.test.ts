@@ -1,0 +1,56 @@
+import { failEverywhere, falteringWorld } from '@bubbles/testing/faltering-world.ts';
+import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { bubbleIdOf } from '../src/domain/join.ts';
+import { fakeIdentity, startGateway, type TestGateway } from './gateway.ts';
+
+const LEASE_SECONDS = 60;
+/** Time passes in steps, so that what failed is tried again with it. */
+const STEP_SECONDS = 6;
+
+let gateway: TestGateway;
+afterEach(() => gateway.stop());
+
+const passLease = async (): Promise<void> => {
+  for (let passed = 0; passed <= LEASE_SECONDS; passed += STEP_SECONDS) await gateway.pass(STEP_SECONDS);
+};
+
+const letters = (n: number): string =>
+  n
+    .toString(26)
+    .padStart(3, '0')
+    .replace(/\d/g, (digit) => 'qrstuvwxyz'[Number(digit)] ?? '');
+
+describe('a store or identity that is away for one step', () => {
+  it('[MEET-09][MEET-10] of a join and its recording: one notetaker is sent, one recording told', async () => {
+    const { database, port, failing } = falteringWorld();
+    const identity = fakeIdentity();
+    gateway = await startGateway({
+      database: database(memoryDatabase()),
+      identity: { ...identity, client: port(identity.client, ['post']) },
+      environment: { MEETINGS_PER_USER_AND_HOUR: '1000' },
+    });
+    const failures = await failEverywhere(async (step) => {
+      const body = { meeting_url: `https://meet.google.com/${letters(step)}-aaaa-aaa` };
+      // Who was not answered asks again.
+      const again = async <T extends { readonly status: number }>(call: () => Promise<T>): Promise<T> => {
+        const answer = await call();
+        return answer.status < 500 ? answer : await call();
+      };
+      const { hasFailed, outcome: id } = await failing(step, async () => {
+        const joined = await again(() => gateway.join(body, { idempotencyKey: `key-${step}` }));
+        await passLease();
+        await again(() => gateway.report(joined.body.id, { status: 'done' }));
+        await passLease();
+        return String(joined.body.id);
+      });
+      expect((await gateway.status(id)).body.status).toBe('done');
+      expect((await gateway.runs()).filter(({ join_id }) => join_id === id)).toHaveLength(1);
+      expect(await gateway.runs()).toHaveLength(step);
+      const told = gateway.captured.filter(({ join_id }) => join_id === id);
+      expect(new Set(told.map(({ bubble_id }) => bubble_id))).toEqual(new Set([bubbleIdOf(id)]));
+      return hasFailed;
+    });
+    expect(failures).toBeGreaterThan(30);
+  });
+});
