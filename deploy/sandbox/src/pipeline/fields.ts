@@ -72,20 +72,23 @@ export const StageMove = z
   .extend({ stage: StageName })
   .meta({ examples: [{ stage: 'transcribed' }] });
 
+const MEETING = {
+  status: MeetingJoinState.exclude(['dispatched']),
+  fatal_reason: z.string().exactOptional(),
+  title: DETAILS.title.exactOptional(),
+  segments: TRANSCRIPT.segments.exactOptional(),
+  duration_seconds: MEDIA.duration_seconds.exactOptional(),
+  summary: NOTES.summary.exactOptional(),
+  action_items: NOTES.action_items.exactOptional(),
+};
 /** What the simulated notetaker tells. What a recording needs of it is made up when absent. */
 export const NotetakerMove = z
   .strictObject({
-    status: MeetingJoinState.exclude(['dispatched']),
-    fatal_reason: z.string().exactOptional(),
+    ...MEETING,
     participant_ids: DETAILS.participant_ids
       .default([])
       .meta({ description: 'Named by their addresses, beside who asked for the notetaker' }),
     external_participants: DETAILS.external_participants.default([]),
-    title: DETAILS.title.exactOptional(),
-    segments: TRANSCRIPT.segments.exactOptional(),
-    summary: NOTES.summary.exactOptional(),
-    action_items: NOTES.action_items.exactOptional(),
-    duration_seconds: MEDIA.duration_seconds.exactOptional(),
   })
   .meta({ examples: [{ status: 'recording' }] });
 export type NotetakerMove = z.infer<typeof NotetakerMove>;

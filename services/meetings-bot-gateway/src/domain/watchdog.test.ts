@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { later, NOON } from '../../test/builders.ts';
-import { mayStillDispatch, nextLook, overdueReason, retryMs } from './watchdog.ts';
+import { mayStillDispatch, mayStillWatch, nextLook, overdueReason, retryMs } from './watchdog.ts';
 
 const MINUTE = 60;
 
@@ -22,6 +22,11 @@ describe('watchdogs', () => {
     expect([0, 1].map((jitter) => nextLook(join, NOON, jitter))).toEqual([later(MINUTE), later(72)]);
     expect(nextLook(join, later(20 * MINUTE - 5), 0)).toEqual(later(20 * MINUTE));
     expect(nextLook(join, later(30 * MINUTE), 0)).toEqual(later(30 * MINUTE));
+  });
+
+  it('let a notetaker that must leave be told so for eight hours, and one in a call until its end', () => {
+    const may = (status: 'fatal' | 'in_call', minutes: number) => mayStillWatch({ status, updatedAt: NOON }, later(minutes * MINUTE));
+    expect([may('fatal', 479), may('fatal', 480), may('in_call', 64), may('in_call', 65)]).toEqual([true, false, true, false]);
   });
 
   it('leave a join alone that is over', () => {

@@ -32,6 +32,12 @@ export const overdueReason = ({ status, updatedAt }: Watched, now: Date): string
   return watchdog !== null && now.getTime() - updatedAt.getTime() >= watchdog.endsMs ? watchdog.reason : null;
 };
 
+/** A notetaker that cannot be told to leave for this long has left by itself. */
+const LEAVE_LIMIT_MS = 8 * HOUR_MS;
+/** Whether its provider is called again after a fault. */
+export const mayStillWatch = (join: Watched, now: Date): boolean =>
+  WATCHDOGS[join.status] === null ? now.getTime() - join.updatedAt.getTime() < LEAVE_LIMIT_MS : overdueReason(join, now) === null;
+
 /** When its provider is asked next; never later than its end. `jitter` is 0 to 1. */
 export const nextLook = ({ status, updatedAt }: Watched, now: Date, jitter: number): Date => {
   const watchdog = WATCHDOGS[status];

@@ -2,7 +2,7 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
 import { dispatched, ended, isFinal, type Join, left, postponed, type Snapshot, watchedAgain, withSnapshot } from '../domain/join.ts';
-import { mayStillDispatch, nextLook, overdueReason, retryMs } from '../domain/watchdog.ts';
+import { mayStillDispatch, mayStillWatch, nextLook, overdueReason, retryMs } from '../domain/watchdog.ts';
 import { type JoinAdvanced, type JoinStore, type Notetaker, NotetakerError, type Notetakers } from '../ports.ts';
 
 export interface WorkPorts {
@@ -53,7 +53,8 @@ const afterFault =
   (join: Join): Join | null => {
     const known = isNotetakerError(error) ? error : null;
     const retry = postponed(join, laterBy(now, retryMs(join.tries, known?.retryAfterSeconds ?? null)));
-    if (isFinal(join.status)) return known?.kind === 'permanent' ? left(join, now) : retry;
+    const isOver = known?.kind === 'permanent' || !mayRetry(join);
+    if (isFinal(join.status)) return isOver ? left(join, now) : retry;
     if (known?.kind === 'permanent') return ended({ ...join, leaseToken: null, tries: 0 }, known.reason, now);
     return mayRetry(join) ? retry : ended({ ...join, leaseToken: null, tries: 0 }, UNAVAILABLE, now);
   };
@@ -130,7 +131,7 @@ export const watchJoin = (ports: WorkPorts) => {
       const now = clock.now();
       await end(
         join,
-        afterFault(error, now, (before) => overdueReason(before, now) === null),
+        afterFault(error, now, (before) => mayStillWatch(before, now)),
       );
     }
     wakeCapture();
