@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { examplesOf } from './examples.ts';
 import { CallerId, Timestamp } from './fields.ts';
-import { TeamId } from './ids.ts';
+import { BubbleId, TeamId } from './ids.ts';
 import { PageQuery } from './query.ts';
 
 const LINK_MAX_LENGTH = 2048;
@@ -69,7 +69,7 @@ const MeetingJoinEvent = z
 export const MeetingJoinEvents = z
   .object({
     data: z.array(MeetingJoinEvent).meta({ description: 'Oldest first' }),
-    bubble_id: z.string().nullable().meta({ description: 'The bubble that the recording became; null before it was captured' }),
+    bubble_id: BubbleId.nullable().meta({ description: 'The bubble that the recording became; null before it was captured' }),
   })
   .meta({ id: 'MeetingJoinEvents' });
 export type MeetingJoinEvents = z.infer<typeof MeetingJoinEvents>;

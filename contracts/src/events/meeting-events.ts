@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { HttpsLink, RecordedTime } from '../api/fields.ts';
 import { MeetingJoinState } from '../api/meeting-join.ts';
+import { RecordedParticipant, RecordedSegment } from '../recorded.ts';
 import { defineEvent } from './define-event.ts';
-import { RecordedParticipant, RecordedSegment } from './recorded.ts';
 
 const MEETINGS = 'meetings-bot-gateway';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { BubbleType } from '../api/bubble.ts';
 import { EmbedCode, HttpsLink, RecordedTime } from '../api/fields.ts';
+import { RecordedParticipant, RecordedSegment } from '../recorded.ts';
 import { defineEvent } from './define-event.ts';
-import { RecordedParticipant, RecordedSegment } from './recorded.ts';
 
 /**
  * What the recording pipeline tells about a bubble. Facts come in groups (details, media, transcript, notes, each comment, each thread), each with a

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CallerId, Timestamp } from '../api/fields.ts';
 import { MeetingJoinState } from '../api/meeting-join.ts';
-import { RecordedSegment } from '../events/recorded.ts';
+import { RecordedSegment } from '../recorded.ts';
 
 /**
  * `/internal/v1/admin/notetakers`, operator → meetings-bot-gateway: what the simulated provider was asked, and what it is to report. Only where the

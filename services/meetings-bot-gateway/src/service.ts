@@ -71,7 +71,7 @@ export const meetingsBotGateway = defineService({
       access: createAccess(client('identity-and-oauth')),
       notetakers: routedNotetakers(simulator === null ? [] : [simulator], config.NOTETAKERS),
       botName: config.NOTETAKER_NAME,
-      jitter: Math.random,
+      jitter: () => ids.bytes(1).readUInt8(0) / 0xff,
       wakeDispatch: () => dispatching.poke(),
       wakeWatch: () => watching.poke(),
       wakeCapture: () => capturing.poke(),

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { seededIds } from '@bubbles/kernel/ids.ts';
 import type { MeetingPlatform } from './meeting-link.ts';
 
 const RANK = { dispatched: 0, joining: 1, in_waiting_room: 2, in_call: 3, recording: 4, done: 5, fatal: 5 } as const;
@@ -75,8 +74,12 @@ export const runningKeyOf = (teamId: string, linkKey: string): string =>
     .update(JSON.stringify([teamId, linkKey]))
     .digest('hex');
 
-/** The same for every capture of the join. */
-export const bubbleIdOf = (joinId: string): string => seededIds(createHash('sha256').update(`bubble of ${joinId}`).digest()).uuid();
+/** The same for every capture of the join: a uuid made of a hash (RFC 9562, 5.8). */
+export const bubbleIdOf = (joinId: string): string =>
+  createHash('sha256')
+    .update(`bubble of ${joinId}`)
+    .digest('hex')
+    .replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-a$4-$5');
 
 type NewJoin = Pick<Join, 'id' | 'teamId' | 'userQuota' | 'teamQuota' | 'platform' | 'linkSealed' | 'provider' | 'createdAt'> & {
   readonly userId: string;

@@ -14,7 +14,7 @@ const RETENTION_MS = 72 * 3_600_000;
 
 const isMember = (user: UserAccess | undefined, teamId: string): boolean => user?.memberships.some((one) => one.teamId === teamId) ?? false;
 
-/** Requesters first, then whom the provider names: members of the team by their address, everybody else as a person without an account. */
+/** Requesters first, then the people that the provider names: members of the team by their address, everybody else as a person without an account. */
 const participantsOf = async (access: Access, { requesterIds, teamId }: Join, named: Recording['participants']): Promise<Participant[]> => {
   const emails = named.flatMap(({ email }) => email ?? []);
   const { users, byEmail } = await access.ask({ userIds: requesterIds, emails });
