@@ -21,6 +21,8 @@ const CALLS = [
   'PATCH /_sandbox/bubbles/{id}',
   'DELETE /_sandbox/bubbles/{id}',
   'POST /_sandbox/bubbles/{id}/comments',
+  'GET /_sandbox/notetakers',
+  'POST /_sandbox/notetakers/{join_id}',
   'GET /_sandbox/mailbox',
   'GET /_sandbox/clock',
   'POST /_sandbox/clock',
@@ -60,7 +62,7 @@ describe('the reference of the control plane', () => {
     const bodies = Object.values(document.paths).flatMap((methods) =>
       Object.values(Object(methods)).flatMap((operation) => Object(operation).requestBody?.content['application/json'].schema ?? []),
     );
-    expect(bodies).toHaveLength(15);
+    expect(bodies).toHaveLength(16);
     for (const schema of bodies) {
       expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
       for (const example of schema.examples ?? []) expect(schemaFaultsIn(document)(schema, example)).toEqual([]);
