@@ -84,6 +84,8 @@ export interface Notetaker {
   readonly name: string;
   /** Sends one notetaker a join: called again with the same join it adopts the one that is there. */
   dispatch(request: DispatchRequest): Promise<{ readonly ref: string; readonly adopted: boolean }>;
+  /** The run of a join whose dispatch was never answered; null when the provider has none. */
+  find(request: DispatchRequest): Promise<string | null>;
   /** Null when the provider knows no such run. */
   snapshot(ref: string): Promise<Snapshot | null>;
   /** Lets it leave the call; nothing happens when it has left, or never was there. */
@@ -91,6 +93,24 @@ export interface Notetaker {
   /** `pending`: there will be one. `none`: there will never be. */
   recording(ref: string): Promise<Recording | 'pending' | 'none'>;
   transcript(ref: string): Promise<readonly Segment[] | 'pending' | 'none'>;
+  /** What a webhook of the provider tells; null when it is not from the provider, whatever its bytes are. */
+  verify(webhook: ProviderWebhook): ProviderEvent | null;
+}
+
+/** As it arrived. */
+export interface ProviderWebhook {
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Uint8Array;
+}
+
+/** A hint that there is news of a run. */
+export interface ProviderEvent {
+  /** The provider's id of the event: the same for each repeat. */
+  readonly id: string;
+  /** Of the join, when the provider tells it; else `ref` leads to it. Both are null when the event is about no run. */
+  readonly joinId: string | null;
+  readonly ref: string | null;
 }
 
 export interface DispatchRequest {
@@ -109,6 +129,16 @@ export interface Recording {
   readonly durationSeconds: number | null;
   /** As the provider names them. */
   readonly participants: readonly { readonly name: string | null; readonly email: string | null }[];
+  /** Opens the file from its beginning each time it is called; null when there is none. Rejects with `NotetakerError`. */
+  readonly open: (() => Promise<MediaFile>) | null;
+}
+
+export interface MediaFile {
+  readonly contentType: string;
+  /** Null when it is not known before the end. */
+  readonly length: number | null;
+  /** Read once; ends the transfer when it is left early. */
+  readonly bytes: AsyncIterable<Uint8Array>;
 }
 
 export interface Segment {

@@ -13,10 +13,12 @@ const notUsed = () => Promise.reject(new Error('is not called here'));
 const aNotetaker = (fields: Partial<Notetaker>): Notetaker => ({
   name: 'simulator',
   dispatch: notUsed,
+  find: notUsed,
   snapshot: notUsed,
   leave: notUsed,
   recording: notUsed,
   transcript: notUsed,
+  verify: () => null,
   ...fields,
 });
 

@@ -61,6 +61,7 @@ export const createSimulator = ({ runs, seal, clock }: Options): Notetaker & Sim
       const linkSealed = seal.seal(Buffer.from(meetingUrl), sealedName(joinId));
       return { ref: joinId, adopted: !(await runs.insert(newRun(joinId, linkSealed, clock.now()))) };
     },
+    find: async ({ joinId }) => (await runs.findOne({ _id: joinId }))?._id ?? null,
     async snapshot(ref) {
       const run = await runs.findOne({ _id: ref });
       return run && { status: run.status, reason: run.reason, recordedEver: run.recordedEver };
@@ -72,9 +73,11 @@ export const createSimulator = ({ runs, seal, clock }: Options): Notetaker & Sim
       const run = await finished(ref);
       if (run === null) return 'none';
       const { title, startedAt, durationSeconds, participants } = run;
-      return { title, startedAt, durationSeconds, participants };
+      return { title, startedAt, durationSeconds, participants, open: null };
     },
     transcript: async (ref) => (await finished(ref))?.segments ?? 'none',
+    // Nobody sends webhooks of it: what an operator reports is read from the store.
+    verify: () => null,
     async runs() {
       const docs = await runs.find({}, { sort: { requestedAt: 1, _id: 1 } });
       return docs.map(({ _id, linkSealed, requestedAt, leftAt }) => ({
