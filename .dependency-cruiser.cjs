@@ -6,6 +6,8 @@ const TESTS = '[.]test[.]ts$|^shared/testing/|[.]contract[.]ts$';
 const KERNEL = '^shared/kernel/src/(errors|log|clock|ids|cursors|loop|concurrency)[.]ts$|^contracts/src/access[.]ts$';
 /** Known by their types alone: what is behind them is an adapter's. */
 const TYPES_ALONE = '^shared/(store/src/(aggregates|work/work-queue)|bus/src/outgoing|kernel/src/seal)[.]ts$|^node_modules/zod/';
+/** The one rule of what an e-mail address is; it only computes. */
+const MAIL_ADDRESS = '^shared/mail/src/address[.]ts$';
 /** Judges the addresses that callers name. Its first stage only computes. */
 const ADDRESS_GUARD = '^shared/address-guard/src/';
 const ADDRESS_GUARD_RULES = `${ADDRESS_GUARD}(destination-url|public-address)[.]ts$`;
@@ -77,7 +79,9 @@ const forbidden = [
   {
     name: 'domain-is-pure',
     from: { path: '^services/([^/]+)/src/domain/', pathNot: TESTS },
-    to: { pathNot: ['^services/$1/src/domain/', '^shared/kernel/src/errors[.]ts$', '^contracts/src/access[.]ts$', PURE_NODE] },
+    to: {
+      pathNot: ['^services/$1/src/domain/', '^shared/kernel/src/errors[.]ts$', '^contracts/src/access[.]ts$', MAIL_ADDRESS, PURE_NODE],
+    },
   },
   {
     name: 'search-knows-ports',
@@ -94,7 +98,16 @@ const forbidden = [
   {
     name: 'use-cases-know-ports',
     from: { path: '^services/([^/]+)/src/(use-cases/|[a-z-]*ports[.]ts$)', pathNot: TESTS },
-    to: { pathNot: ['^services/$1/src/(domain/|use-cases/|[a-z-]*ports[.]ts$)', KERNEL, TYPES_ALONE, ADDRESS_GUARD_RULES, PURE_NODE] },
+    to: {
+      pathNot: [
+        '^services/$1/src/(domain/|use-cases/|[a-z-]*ports[.]ts$)',
+        KERNEL,
+        TYPES_ALONE,
+        ADDRESS_GUARD_RULES,
+        MAIL_ADDRESS,
+        PURE_NODE,
+      ],
+    },
   },
   {
     name: 'loops-know-ports',

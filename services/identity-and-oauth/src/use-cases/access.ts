@@ -1,5 +1,6 @@
+import { foldAddress } from '@bubbles/mail/address.ts';
 import type { Account, Membership } from '../domain/account.ts';
-import { addressOf, foldAddress } from '../domain/address.ts';
+import { addressOf } from '../domain/address.ts';
 import { hasPaidFeatures, type Team, type TeamsById, visibleChannels } from '../domain/team.ts';
 import type { AccountStore, AddressStore, TeamStore } from '../ports.ts';
 

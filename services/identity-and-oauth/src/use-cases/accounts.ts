@@ -1,9 +1,10 @@
 import type { AccountState } from '@bubbles/contracts/access.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
+import { foldAddress } from '@bubbles/mail/address.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
 import { type Account, type ActiveKey, inState, keysEndedBy, newAccount, type Profile, withProfile } from '../domain/account.ts';
-import { checkedAddress, foldAddress } from '../domain/address.ts';
+import { checkedAddress } from '../domain/address.ts';
 import { type IssuedKey, type IssuedSession, issueKey, issueSession, TOKEN_BYTES } from '../domain/token.ts';
 import type { AccountChanged, AccountStore, GrantStore, Page, RevokedKeyStore, SessionStore } from '../ports.ts';
 import { type AddressPorts, accountAt, heldAddress, moveAddress } from './addresses.ts';

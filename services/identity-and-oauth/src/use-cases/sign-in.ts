@@ -1,7 +1,7 @@
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
+import { foldAddress } from '@bubbles/mail/address.ts';
 import { type Account, newAccount } from '../domain/account.ts';
-import { foldAddress } from '../domain/address.ts';
 import { ADDRESS_LIMITS, CLIENT_WINDOW_MS, type SignIn, signInTimes } from '../domain/sign-in.ts';
 import { hashToken, type IssuedSession, issueSession, TOKEN_BYTES } from '../domain/token.ts';
 import type { SessionStore, Throttle } from '../ports.ts';
