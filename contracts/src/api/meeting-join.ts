@@ -34,6 +34,33 @@ export const MeetingJoinState = z
   .enum(['dispatched', 'joining', 'in_waiting_room', 'in_call', 'recording', 'done', 'fatal'])
   .meta({ id: 'MeetingJoinState' });
 
+/** Why a join may be fatal. New reasons come without notice, since providers of notetakers add them. */
+export const FATAL_REASONS = [
+  'blocked_by_host_policy',
+  'cancelled',
+  'captcha_required',
+  'ended_by_operator',
+  'entry_denied',
+  'meeting_ended',
+  'meeting_full',
+  'meeting_link_expired',
+  'meeting_link_invalid',
+  'meeting_locked',
+  'meeting_not_found',
+  'meeting_not_started',
+  'meeting_password_incorrect',
+  'meeting_requires_registration',
+  'meeting_requires_sign_in',
+  'nobody_joined',
+  'notetaker_error',
+  'notetaker_unavailable',
+  'platform_not_supported',
+  'recording_permission_denied',
+  'removed_from_meeting',
+  'waiting_room_timeout',
+  'zoom_authorization_required',
+] as const;
+
 export const MeetingJoinStatus = z
   .object({
     id: z.string().meta({ description: 'Of the join, opaque' }),
@@ -43,7 +70,10 @@ export const MeetingJoinStatus = z
     fatal_reason: z
       .string()
       .nullable()
-      .meta({ description: 'Why the status is fatal', examples: ['meeting_requires_sign_in'] }),
+      .meta({
+        description: `Why the status is fatal: ${FATAL_REASONS.map((reason) => `\`${reason}\``).join(', ')}, or a new one`,
+        examples: ['meeting_requires_sign_in'],
+      }),
     team_id: TeamId.nullable(),
     updated_at: Timestamp.nullable(),
   })

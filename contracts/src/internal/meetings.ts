@@ -48,3 +48,22 @@ export const ReportedJoin = z.object({
   /** Of the bubble that its recording becomes; null before `done`. */
   bubble_id: z.string().nullable(),
 });
+
+/**
+ * `/internal/v1/admin/joins`, operator → meetings-bot-gateway: joins with what is to be done for them next, never with link or passcode.
+ *
+ * - `GET stuck-joins` → AdminJoins: whose work has failed three times in a row, or waits for five minutes, the one that waits longest first
+ * - `GET accounts/{user_id}/joins` → AdminJoins: the 200 newest that an account asked for
+ * - `DELETE joins/{join_id}` → AdminJoin
+ */
+export const AdminJoin = ReportedJoin.extend({
+  bubble_id: z.string().nullable().meta({ description: 'The bubble that the recording became; null before it was captured' }),
+  fatal_reason: z.string().nullable(),
+  provider: z.string().nullable().meta({ description: 'Null when none serves the platform' }),
+  work: z.enum(['dispatch', 'watch', 'capture', 'refund']).nullable().meta({ description: 'What is done for it next' }),
+  due_at: Timestamp.meta({ description: 'Of the work' }),
+  failed_tries: z.number().meta({ description: 'Of the work, in a row' }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export const AdminJoins = z.object({ joins: z.array(AdminJoin) });

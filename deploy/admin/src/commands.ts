@@ -16,7 +16,7 @@ import { wholeNumber } from '@bubbles/kernel/config-values.ts';
 import { ISSUE_WORDING } from '@bubbles/kernel/errors.ts';
 import { type ZodType, z } from 'zod';
 
-/** A call of identity's internal admin API. */
+/** A call of identity's internal admin API, or of another service's where that is said. */
 export interface AdminCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below `/internal/v1/admin/`. */
@@ -37,7 +37,12 @@ export interface RebuildCall {
   readonly rebuild: 'people';
 }
 
-export type OperatorCall = AdminCall | DeadLetterCall | RebuildCall;
+/** A call of the meetings bot gateway's internal admin API. */
+export interface MeetingsCall {
+  readonly meetings: AdminCall;
+}
+
+export type OperatorCall = AdminCall | DeadLetterCall | MeetingsCall | RebuildCall;
 
 /** What an operator typed that is no command; the message is for the terminal. */
 export class UsageError extends Error {}
@@ -183,6 +188,15 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       }),
     }),
   },
+  'joins list': {
+    words: [],
+    flags: { stuck: 'boolean', user: 'string' },
+    call: (_, { stuck, user }) => {
+      if ((stuck === true) === (typeof user === 'string')) throw new UsageError('joins list: give either --stuck or --user <account>.');
+      return { meetings: { method: 'GET', path: typeof user === 'string' ? at('accounts', user, 'joins') : 'stuck-joins', body: null } };
+    },
+  },
+  'joins end': { words: ['join'], flags: {}, call: ([id]) => ({ meetings: { method: 'DELETE', path: at('joins', id), body: null } }) },
   'rebuild people': { words: [], flags: {}, call: () => ({ rebuild: 'people' }) },
   'dead-letters list': { words: ['consumer'], flags: { limit: 'string' }, call: deadLetters('list') },
   'dead-letters redrive': { words: ['consumer'], flags: { limit: 'string' }, call: deadLetters('redrive') },

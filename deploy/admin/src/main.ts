@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { type AdminCall, type DeadLetterCall, operatorCall, type RebuildCall, UsageError } from './commands.ts';
 
 const IdentityAccess = z.object({ IDENTITY_URL: baseUrl(), OPERATOR_KEY: signingKey() });
+const MeetingsAccess = z.object({ MEETINGS_URL: baseUrl(), OPERATOR_KEY: signingKey() });
 const BubblesAccess = z.object({ BUBBLES_QUERY_URL: baseUrl(), OPERATOR_KEY: signingKey() });
 const RebuiltPage = z.object({ accounts: z.number(), next_after: z.string().nullable() });
 const BrokerAccess = z.object({ AMQP_URL: connectionUrl('amqp', 'amqps') });
@@ -40,20 +41,29 @@ const asker = ({ name, url, key }: Peer) => {
   };
 };
 
-const askIdentity = async (call: AdminCall): Promise<boolean> => {
-  const { IDENTITY_URL: url, OPERATOR_KEY: key } = readConfig(IdentityAccess, process.env);
-  const { ok, answer } = await asker({ name: 'identity-and-oauth', url, key })(call);
+const ask = async (peer: Peer, call: AdminCall): Promise<boolean> => {
+  const { ok, answer } = await asker(peer)(call);
   if (answer !== null) show(answer);
   return ok;
+};
+
+const askIdentity = (call: AdminCall): Promise<boolean> => {
+  const { IDENTITY_URL: url, OPERATOR_KEY: key } = readConfig(IdentityAccess, process.env);
+  return ask({ name: 'identity-and-oauth', url, key }, call);
+};
+
+const askMeetings = (call: AdminCall): Promise<boolean> => {
+  const { MEETINGS_URL: url, OPERATOR_KEY: key } = readConfig(MeetingsAccess, process.env);
+  return ask({ name: 'meetings-bot-gateway', url, key }, call);
 };
 
 /** A page a call, so that none lasts long; shown as one. */
 const rebuild = async ({ rebuild: projection }: RebuildCall): Promise<boolean> => {
   const { BUBBLES_QUERY_URL: url, OPERATOR_KEY: key } = readConfig(BubblesAccess, process.env);
-  const ask = asker({ name: 'bubbles-query', url, key });
+  const askBubbles = asker({ name: 'bubbles-query', url, key });
   let accounts = 0;
   for (let body: object | null = {}; body !== null; ) {
-    const { ok, answer } = await ask({ method: 'POST', path: `rebuild-${projection}`, body });
+    const { ok, answer } = await askBubbles({ method: 'POST', path: `rebuild-${projection}`, body });
     if (!ok) {
       show(answer);
       return false;
@@ -83,6 +93,7 @@ const exitCode = (done: boolean): number => (done ? 0 : 1);
 const run = async (): Promise<number> => {
   const call = operatorCall(process.argv.slice(2));
   if ('deadLetters' in call) return exitCode(await askBroker(call));
+  if ('meetings' in call) return exitCode(await askMeetings(call.meetings));
   return exitCode(await ('rebuild' in call ? rebuild(call) : askIdentity(call)));
 };
 

@@ -1,6 +1,16 @@
 import type { RecordingCaptured, Simulator } from './ports.ts';
 import { captureRecording } from './use-cases/capture.ts';
-import { endJoin, endJoinsOf, eraseLinks, type JoinPorts, listJoins, readJoin, requestJoin } from './use-cases/joins.ts';
+import {
+  endAnyJoin,
+  endJoin,
+  endJoinsOf,
+  eraseLinks,
+  type JoinPorts,
+  listJoins,
+  listStuckJoins,
+  readJoin,
+  requestJoin,
+} from './use-cases/joins.ts';
 import { refundJoin, sweepQuotas } from './use-cases/quotas.ts';
 import { listSimulatedRuns, reportSimulatedRun } from './use-cases/simulation.ts';
 import { dispatchJoin, type WorkPorts, watchJoin } from './use-cases/work.ts';
@@ -18,6 +28,8 @@ export const createApp = (ports: AppPorts) => ({
   endJoin: endJoin(ports),
   endJoinsOf: endJoinsOf(ports),
   eraseLinks: eraseLinks(ports),
+  endAnyJoin: endAnyJoin(ports),
+  listStuckJoins: listStuckJoins(ports),
 
   dispatchJoin: dispatchJoin(ports),
   watchJoin: watchJoin(ports),

@@ -17,8 +17,20 @@ export interface JoinStore {
   runningOf(userId: string): Promise<readonly Join[]>;
   /** Of those whose time has come. */
   eraseLinks(now: Date): Promise<void>;
+  /** Whose work has failed three times in a row, or is due for five minutes without being done; one that waits longest first. */
+  stuck(now: Date, limit: number): Promise<readonly Join[]>;
+  backlog(now: Date): Promise<Backlog>;
   /** Atomic, with its events in the same write. `change` runs again when another writer won; null from it changes nothing. Null: there is no such join. */
   update(id: string, change: (join: Join) => Changed<Join> | null): Promise<Join | null>;
+}
+
+export interface Backlog {
+  /** Joins that have been silent for so long that their provider is to be asked now. */
+  readonly silent: number;
+  /** Recordings that are still to be captured. */
+  readonly uncaptured: number;
+  /** When the meeting ended whose recording waits longest; null when none does. */
+  readonly oldestUncaptured: Date | null;
 }
 
 /** Newest first, after `position`; of every status when it is null. */
@@ -173,6 +185,11 @@ export interface Notetakers {
   forPlatform(platform: MeetingPlatform): Notetaker | null;
   /** Null when it is configured no more. */
   named(name: string): Notetaker | null;
+}
+
+export interface MeetingMetrics {
+  /** A request was refused since this quota is spent. */
+  quotaRefused(quota: Quota['kind']): void;
 }
 
 /** The simulated provider, as an operator moves it. */

@@ -6,9 +6,11 @@ import type { WorkQueue } from '@bubbles/store/work/work-queue.ts';
 import { createWorker } from '@bubbles/store/work/worker.ts';
 import { eventHandlers } from './adapters/bus/event-handlers.ts';
 import { joinAdvanced, recordingCaptured } from './adapters/bus/events.ts';
+import { adminJoinRoutes } from './adapters/http/admin-joins.ts';
 import { adminNotetakerRoutes } from './adapters/http/admin-notetakers.ts';
 import { cursors } from './adapters/http/cursors.ts';
 import { joinRoutes } from './adapters/http/joins.ts';
+import { createMeetingMetrics } from './adapters/metrics/meeting-metrics.ts';
 import { routedNotetakers } from './adapters/notetakers/notetakers.ts';
 import { createSimulator } from './adapters/notetakers/simulator.ts';
 import { createAccess } from './adapters/services/access.ts';
@@ -52,12 +54,14 @@ export const meetingsBotGateway = defineService({
   asks: ['identity-and-oauth'],
   compose: (context: ServiceContext<typeof VARIABLES>) => {
     const { config, clock, ids, log, client } = context;
-    const { joins, queues, quotas, simulatedRuns, relayed, ensureIndexes } = openStores(context);
+    const { queues, quotas, simulatedRuns, relayed, ensureIndexes, ...stores } = openStores(context);
+    const { joins, metrics } = createMeetingMetrics({ registry: context.metrics.registry, joins: stores.joins, clock });
     const seal = createSeal(config.SEAL_KEYS, ids.bytes);
     const simulator = [...config.NOTETAKERS.values()].includes(SIMULATOR) ? createSimulator({ runs: simulatedRuns, seal, clock }) : null;
     const app = createApp({
       joins,
       quotas,
+      metrics,
       quotaLimits: {
         perUserAndHour: config.MEETINGS_PER_USER_AND_HOUR,
         perFreeTeamAndWeek: config.MEETINGS_PER_FREE_TEAM_AND_WEEK,
@@ -84,6 +88,7 @@ export const meetingsBotGateway = defineService({
       seal,
       routes: [
         ...joinRoutes(app, cursors(cursorsWith({ current: config.CURSOR_KEY, previous: config.CURSOR_KEY_PREVIOUS }))),
+        ...adminJoinRoutes(app),
         ...adminNotetakerRoutes(app),
       ],
       eventHandlers: eventHandlers(app),

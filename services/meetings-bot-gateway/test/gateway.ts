@@ -92,6 +92,8 @@ export interface TestGateway {
   readonly identity: FakeIdentity;
   readonly database: Database;
   readonly log: MemoryLog;
+  /** The lines of `/metrics` that tell of meetings. */
+  figures(): Promise<readonly string[]>;
   /** What left about recordings. */
   readonly captured: readonly Captured[];
   call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
@@ -134,7 +136,7 @@ export const startGateway = async (options: GatewayOptions = {}): Promise<TestGa
   );
   const peers = { 'identity-and-oauth': identity.client };
   const started = await startTestService(meetingsBotGateway, { database, clock, log, bus: end, peers, environment });
-  const { service, infra } = started;
+  const { service, infra, metrics } = started;
 
   const call: TestGateway['call'] = async (method, path, body, { userId = 'ada', idempotencyKey } = {}) => {
     started.actAs(aCaller({ userId, scopes: ['meetings:join'] }));
@@ -156,6 +158,8 @@ export const startGateway = async (options: GatewayOptions = {}): Promise<TestGa
     identity,
     database,
     log,
+    figures: async () =>
+      (await metrics.registry.metrics()).split('\n').filter((line) => /^(meeting|notetaker)_\w+(\{[^}]*\})? /.test(line)),
     captured,
     call,
     async join(fields = {}, callOptions = {}) {

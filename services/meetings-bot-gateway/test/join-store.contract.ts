@@ -64,6 +64,21 @@ export const describeJoinStore = (engine: string, make: () => Promise<Stores>): 
       expect(await links()).toEqual([null, 'sealed']);
     });
 
+    it('[MEET-10] finds joins whose work fails or is not done, and counts what waits', async () => {
+      const { joins } = await make();
+      const stored = [
+        aJoin({ id: 'mj_new' }),
+        aJoin({ id: 'mj_failing', work: 'watch', tries: 3, dueAt: later(3600), updatedAt: later(2) }),
+        aJoin({ id: 'mj_left', work: 'capture', dueAt: later(-300), updatedAt: later(1) }),
+        aJoin({ id: 'mj_watched', work: 'watch', tries: 2 }),
+        aJoin({ id: 'mj_over', work: null, tries: 9, dueAt: later(-3600) }),
+      ];
+      for (const join of stored) await joins.insert({ ...join, runningKey: join.id }, []);
+      const stuck = async (limit: number) => (await joins.stuck(NOON, limit)).map(({ id }) => id);
+      expect([await stuck(10), await stuck(1)]).toEqual([['mj_left', 'mj_failing'], ['mj_left']]);
+      expect(await joins.backlog(NOON)).toEqual({ silent: 1, uncaptured: 1, oldestUncaptured: later(1) });
+    });
+
     it('gives the work of each kind to one worker, and again when its lease has ended', async () => {
       const { joins, queues } = await make();
       await joins.insert(aJoin(), []);

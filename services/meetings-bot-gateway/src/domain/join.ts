@@ -59,6 +59,7 @@ const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000;
 const NEVER_RECORDED = 'notetaker_error';
 /** Ended by a requester. */
 export const CANCELLED = 'cancelled';
+export const ENDED_BY_OPERATOR = 'ended_by_operator';
 
 export const isFinal = (status: JoinStatus): boolean => RANK[status] === RANK.done;
 /** Whether the notetaker is in the call. */

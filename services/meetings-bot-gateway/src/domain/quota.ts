@@ -12,6 +12,7 @@ export interface QuotaLimits {
 
 /** What one join takes a place of. */
 export interface Quota {
+  readonly kind: 'user_hour' | 'team_week';
   readonly key: string;
   readonly limit: number;
   /** Places taken until then are free again; null when they stay taken until the quota ends. */
@@ -21,6 +22,7 @@ export interface Quota {
 }
 
 export const hourlyQuota = (userId: string, { perUserAndHour }: QuotaLimits, now: Date): Quota => ({
+  kind: 'user_hour',
   key: `user ${userId}`,
   limit: perUserAndHour,
   freeUntil: new Date(now.getTime() - HOUR_MS),
@@ -30,7 +32,7 @@ export const hourlyQuota = (userId: string, { perUserAndHour }: QuotaLimits, now
 export const weeklyQuota = (teamId: string, { perFreeTeamAndWeek }: QuotaLimits, now: Date): Quota => {
   const week = Math.floor((now.getTime() - FIRST_MONDAY_MS) / WEEK_MS);
   const end = new Date(FIRST_MONDAY_MS + (week + 1) * WEEK_MS);
-  return { key: `team ${teamId} week ${week}`, limit: perFreeTeamAndWeek, freeUntil: null, frees: { at: end } };
+  return { kind: 'team_week', key: `team ${teamId} week ${week}`, limit: perFreeTeamAndWeek, freeUntil: null, frees: { at: end } };
 };
 
 /** When there is room again in a quota whose oldest place was taken then. */

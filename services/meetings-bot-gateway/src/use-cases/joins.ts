@@ -1,7 +1,8 @@
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
-import { CANCELLED, ended, type Join, newJoin, newJoinId, runningKeyOf, withRequester } from '../domain/join.ts';
+import { CANCELLED, ENDED_BY_OPERATOR, ended, type Join, newJoin, newJoinId, runningKeyOf, withRequester } from '../domain/join.ts';
 import { type MeetingLink, parseMeetingLink } from '../domain/meeting-link.ts';
 import type { Access, JoinAdvanced, JoinPage, JoinStore, Notetakers } from '../ports.ts';
 import { type QuotaPorts, reserveQuotas } from './quotas.ts';
@@ -110,12 +111,14 @@ export const requestJoin = (ports: JoinPorts) => {
   };
 };
 
+const noSuchJoin = () => new DomainError('not_found', 'No such meeting join.');
+
 /** One of another user's and an unknown one are refused alike. */
 export const readJoin =
   ({ joins }: Pick<JoinPorts, 'joins'>) =>
   async (userId: string, id: string): Promise<Join> => {
     const join = await joins.ofRequester(userId, id);
-    if (join === null) throw new DomainError('not_found', 'No such meeting join.');
+    if (join === null) throw noSuchJoin();
     return join;
   };
 
@@ -139,6 +142,26 @@ export const endJoin = (ports: EndPorts) => {
     wakeWatch();
   };
 };
+
+/** What an operator asks for, whoever the requesters are. One that is over stays as it is. */
+export const endAnyJoin =
+  ({ joins, clock, joinAdvanced, wakeWatch, log }: EndPorts & { readonly log: Log }) =>
+  async (id: string): Promise<Join> => {
+    const join = await joins.update(id, (before) => {
+      const state = ended(before, ENDED_BY_OPERATOR, clock.now());
+      return state && { state, events: [joinAdvanced(state)] };
+    });
+    if (join === null) throw noSuchJoin();
+    log.info('join ended by an operator', { joinId: id, status: join.status });
+    wakeWatch();
+    return join;
+  };
+
+const STUCK_LISTED = 200;
+export const listStuckJoins =
+  ({ joins, clock }: Pick<JoinPorts, 'joins' | 'clock'>) =>
+  (): Promise<readonly Join[]> =>
+    joins.stuck(clock.now(), STUCK_LISTED);
 
 /** Joins of an account that was closed end, unless somebody else asked for them too. */
 export const endJoinsOf =

@@ -2,13 +2,14 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { type Join, refunds, workedOff } from '../domain/join.ts';
 import { freeAgain, hourlyQuota, type Quota, type QuotaLimits, weeklyQuota } from '../domain/quota.ts';
-import type { JoinStore, QuotaStore } from '../ports.ts';
+import type { JoinStore, MeetingMetrics, QuotaStore } from '../ports.ts';
 import { endWork, type WorkPorts } from './work.ts';
 
 export interface QuotaPorts {
   readonly quotas: QuotaStore;
   readonly quotaLimits: QuotaLimits;
   readonly clock: Clock;
+  readonly metrics: Pick<MeetingMetrics, 'quotaRefused'>;
 }
 
 interface Reservation {
@@ -27,7 +28,7 @@ const refuse = (freeAt: readonly Date[], now: Date): never => {
 
 /** Takes a place of both quotas or of none; answers their keys. */
 export const reserveQuotas =
-  ({ quotas, quotaLimits, clock }: QuotaPorts) =>
+  ({ quotas, quotaLimits, clock, metrics }: QuotaPorts) =>
   async ({ joinId, userId, teamId }: Reservation): Promise<{ readonly userQuota: string; readonly teamQuota: string | null }> => {
     const now = clock.now();
     const hourly = hourlyQuota(userId, quotaLimits, now);
@@ -37,7 +38,10 @@ export const reserveQuotas =
     for (const quota of weekly === null ? [hourly] : [hourly, weekly]) {
       const result = await quotas.reserve(quota, joinId, now);
       if (result === 'reserved') taken.push(quota);
-      else freeAt.push(freeAgain(quota, result.oldest));
+      else {
+        freeAt.push(freeAgain(quota, result.oldest));
+        metrics.quotaRefused(quota.kind);
+      }
     }
     if (freeAt.length > 0) {
       await quotas.release(

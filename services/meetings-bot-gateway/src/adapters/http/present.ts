@@ -1,5 +1,5 @@
 import type { MeetingJoinCreated, MeetingJoinEvents, MeetingJoinStatus } from '@bubbles/contracts/api/meeting-join.ts';
-import type { NotetakerReport, NotetakerRun, ReportedJoin } from '@bubbles/contracts/internal/meetings.ts';
+import type { AdminJoin, NotetakerReport, NotetakerRun, ReportedJoin } from '@bubbles/contracts/internal/meetings.ts';
 import type { z } from 'zod';
 import { bubbleIdOf, isInCall, type Join } from '../../domain/join.ts';
 import type { SimulatedReport, SimulatedRun } from '../../ports.ts';
@@ -52,6 +52,19 @@ export const presentReported = ({ id, status, teamId, platform, requesterIds }: 
   platform,
   requester_ids: [...requesterIds],
   bubble_id: status === 'done' ? bubbleIdOf(id) : null,
+});
+
+/** Without what the provider calls the run: with some providers that leads to the meeting. */
+export const presentAdminJoin = (join: Join): z.infer<typeof AdminJoin> => ({
+  ...presentReported(join),
+  bubble_id: join.bubbleId,
+  fatal_reason: join.fatalReason,
+  provider: join.provider,
+  work: join.work,
+  due_at: join.dueAt.toISOString(),
+  failed_tries: join.tries,
+  created_at: join.createdAt.toISOString(),
+  updated_at: join.updatedAt.toISOString(),
 });
 
 export const reportOf = ({ status, fatal_reason, title, participants, segments, duration_seconds }: NotetakerReport): SimulatedReport => ({

@@ -14,7 +14,10 @@ const INDEXES: readonly IndexSpec[] = [
   { name: 'requester_status_created_at', keys: { requesterIds: 1, status: 1, createdAt: -1, _id: -1 } },
   { name: 'link_until', keys: { linkUntil: 1 }, sparse: true },
   { name: 'work_due_at', keys: { work: 1, dueAt: 1 } },
+  { name: 'work_updated_at', keys: { work: 1, updatedAt: 1 } },
 ];
+const WORKS = ['dispatch', 'watch', 'capture', 'refund'] as const satisfies readonly Join['work'][];
+const STUCK = { tries: 3, overdueMs: 300_000 } as const;
 
 /** The store, the collection whose documents carry events, and the queues of what is to be done with joins. */
 export const openJoins = (open: OpenCollection, options: AggregateStoreOptions) => {
@@ -49,6 +52,26 @@ export const openJoins = (open: OpenCollection, options: AggregateStoreOptions) 
         { linkUntil: { $lte: now } },
         { $set: { linkSealed: null }, $unset: { linkUntil: '' }, $inc: { version: 1 } },
       );
+    },
+    async stuck(now, limit) {
+      const overdue = { $lte: new Date(now.getTime() - STUCK.overdueMs) };
+      const conditions = WORKS.flatMap((work) => [
+        { work, tries: { $gte: STUCK.tries } },
+        { work, dueAt: overdue },
+      ]);
+      const sort = { updatedAt: 1 } as const;
+      const pages = await Promise.all(conditions.map((filter) => documents.find(filter, { sort, limit })));
+      const joins = new Map(pages.flat().map((doc) => [doc._id, stateOf<Join>(doc)]));
+      return [...joins.values()].sort((a, b) => a.updatedAt.getTime() - b.updatedAt.getTime()).slice(0, limit);
+    },
+    async backlog(now) {
+      const uncaptured = { work: 'capture' } as const;
+      const [silent, count, oldest] = await Promise.all([
+        documents.count({ work: 'watch', dueAt: { $lte: now } }),
+        documents.count(uncaptured),
+        documents.findOne(uncaptured, { sort: { updatedAt: 1 }, projection: { updatedAt: 1 } }),
+      ]);
+      return { silent, uncaptured: count, oldestUncaptured: oldest?.updatedAt ?? null };
     },
     runningOf: async (userId) =>
       (await documents.find({ requesterIds: userId, runningKey: { $exists: true } })).map((doc) => stateOf<Join>(doc)),
