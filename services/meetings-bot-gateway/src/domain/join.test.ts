@@ -44,6 +44,21 @@ describe('a join', () => {
     expect(over).toMatchObject({ status: 'done', fatalReason: null, work: 'capture', dueAt: NOON });
   });
 
+  it('remembers that the host denied it to record, until it records or ends', () => {
+    const told = withSnapshot(joinAt('in_call'), { status: 'in_call', reason: null, recordedEver: false, isDenied: true }, NOON);
+    expect(told).toMatchObject({ status: 'in_call', isDenied: true });
+    const over = told && withSnapshot(told, { status: 'fatal', reason: null, recordedEver: false }, NOON);
+    expect(over).toMatchObject({ status: 'fatal', fatalReason: 'recording_permission_denied' });
+  });
+
+  it('remembers since when its notetaker is leaving, while it is', () => {
+    const leaving = { status: 'recording', reason: null, recordedEver: true, isLeaving: true } as const;
+    const first = withSnapshot(joinAt('recording'), leaving, later(1)) ?? joinAt('recording');
+    expect(first.leavingSince).toEqual(later(1));
+    expect(withSnapshot(first, leaving, later(2))).toBeNull();
+    expect(withSnapshot(first, { ...leaving, isLeaving: false }, later(2))?.leavingSince).toBeNull();
+  });
+
   it('[MEET-07] only goes forward, ends once, and frees its meeting then, whatever is told in whatever order', () => {
     const told = fc.record({
       status: fc.constantFrom(...STATUSES),

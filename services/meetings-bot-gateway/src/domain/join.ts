@@ -36,6 +36,10 @@ export interface Join {
   readonly history: readonly StatusChange[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
+  /** Whether the provider said that the host does not let it record. */
+  readonly isDenied: boolean;
+  /** Since when the provider says that the notetaker is leaving; null while it does not. */
+  readonly leavingSince: Date | null;
   /** The bubble that the recording became; null before it was captured. */
   readonly bubbleId: string | null;
   /** What is to be done with it next, in one of the work queues; null for nothing. A final join that is watched has a notetaker that must leave. */
@@ -52,11 +56,16 @@ export interface Snapshot {
   /** Why it ended, as the provider's adapter names it. */
   readonly reason: string | null;
   readonly recordedEver: boolean;
+  /** The host does not let it record; absent where the provider cannot tell. */
+  readonly isDenied?: boolean;
+  /** It is on its way out of the call, and `status` is where it was before; absent where the provider cannot tell. */
+  readonly isLeaving?: boolean;
 }
 
 /** For so long the answer to a request, which holds its link, is given again. */
 const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000;
 const NEVER_RECORDED = 'notetaker_error';
+export const RECORDING_DENIED = 'recording_permission_denied';
 /** Ended by a requester. */
 export const CANCELLED = 'cancelled';
 export const ENDED_BY_OPERATOR = 'ended_by_operator';
@@ -96,6 +105,8 @@ export const newJoin = ({ userId, ...join }: NewJoin): Join => ({
   fatalReason: null,
   history: [{ status: 'dispatched', at: join.createdAt, reason: null }],
   updatedAt: join.createdAt,
+  isDenied: false,
+  leavingSince: null,
   bubbleId: null,
   work: 'dispatch',
   dueAt: join.createdAt,
@@ -127,15 +138,26 @@ const moved = (join: Join, change: StatusChange): Join => {
 /** Work that somebody holds a lease on is left to them. */
 const withWork = (join: Join, work: Join['work'], dueAt: Date): Join => ({ ...join, work, dueAt, leaseToken: null, tries: 0 });
 
+const withSigns = (
+  join: Join,
+  { isDenied = false, isLeaving = false }: Omit<Snapshot, 'status' | 'reason' | 'recordedEver'>,
+  now: Date,
+): Join => {
+  const signs = { isDenied: join.isDenied || isDenied, leavingSince: isLeaving ? (join.leavingSince ?? now) : null };
+  return signs.isDenied === join.isDenied && signs.leavingSince === join.leavingSince ? join : { ...join, ...signs };
+};
+
 /**
- * The join after what its provider tells; null when that is no progress. A run that ended without a recording is fatal, whatever the provider calls it,
+ * The join after what its provider tells; null when that is no news. A run that ended without a recording is fatal, whatever the provider calls it,
  * and the first end wins. `now` is when it was heard.
  */
-export const withSnapshot = (join: Join, { status, reason, recordedEver }: Snapshot, now: Date): Join | null => {
+export const withSnapshot = (before: Join, { status, reason, recordedEver, ...signs }: Snapshot, now: Date): Join | null => {
+  const join = withSigns(before, signs, now);
   const isRecorded = recordedEver || recorded(join);
   const ended = isFinal(status) ? (isRecorded ? 'done' : 'fatal') : status;
-  if (!mayMove(join.status, ended)) return null;
-  const change = { status: ended, at: now, reason: ended === 'fatal' ? (reason ?? NEVER_RECORDED) : null } as const;
+  if (!mayMove(join.status, ended)) return join === before || isFinal(join.status) ? null : join;
+  const unrecorded = join.isDenied ? RECORDING_DENIED : NEVER_RECORDED;
+  const change = { status: ended, at: now, reason: ended === 'fatal' ? (reason ?? unrecorded) : null } as const;
   const next = moved(join, change);
   if (ended === 'done') return withWork(next, 'capture', now);
   return ended === 'fatal' ? withWork(next, 'refund', now) : next;

@@ -1,8 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { later, NOON } from '../../test/builders.ts';
+import type { Join, JoinStatus } from './join.ts';
 import { mayStillDispatch, mayStillWatch, nextLook, overdueReason, retryMs } from './watchdog.ts';
 
 const MINUTE = 60;
+const watched = (status: JoinStatus, signs: Partial<Pick<Join, 'isDenied' | 'leavingSince'>> = {}) => ({
+  status,
+  updatedAt: NOON,
+  isDenied: false,
+  leavingSince: null,
+  ...signs,
+});
 
 describe('watchdogs', () => {
   it.each([
@@ -12,25 +20,37 @@ describe('watchdogs', () => {
     ['in_call', 65 * MINUTE, 'notetaker_error'],
     ['recording', 8 * 60 * MINUTE, 'notetaker_error'],
   ] as const)('[MEET-10] end a join that is %s for too long', (status, seconds, reason) => {
-    const join = { status, updatedAt: NOON };
+    const join = watched(status);
     expect(overdueReason(join, later(seconds - 1))).toBeNull();
     expect(overdueReason(join, later(seconds))).toBe(reason);
   });
 
   it('ask its provider after a silence, spread by a fifth, and never after its end', () => {
-    const join = { status: 'joining', updatedAt: NOON } as const;
+    const join = watched('joining');
     expect([0, 1].map((jitter) => nextLook(join, NOON, jitter))).toEqual([later(MINUTE), later(72)]);
     expect(nextLook(join, later(20 * MINUTE - 5), 0)).toEqual(later(20 * MINUTE));
     expect(nextLook(join, later(30 * MINUTE), 0)).toEqual(later(30 * MINUTE));
   });
 
   it('let a notetaker that must leave be told so for eight hours, and one in a call until its end', () => {
-    const may = (status: 'fatal' | 'in_call', minutes: number) => mayStillWatch({ status, updatedAt: NOON }, later(minutes * MINUTE));
+    const may = (status: 'fatal' | 'in_call', minutes: number) => mayStillWatch(watched(status), later(minutes * MINUTE));
     expect([may('fatal', 479), may('fatal', 480), may('in_call', 64), may('in_call', 65)]).toEqual([true, false, true, false]);
   });
 
+  it('name the host as the reason who lets nobody record', () => {
+    expect(overdueReason(watched('in_call', { isDenied: true }), later(65 * MINUTE))).toBe('recording_permission_denied');
+    expect(overdueReason(watched('joining', { isDenied: true }), later(20 * MINUTE))).toBe('notetaker_error');
+  });
+
+  it('end a join whose notetaker hangs while it leaves for ten minutes, and look at it each minute until then', () => {
+    const leaving = watched('recording', { leavingSince: later(60) });
+    expect(nextLook(leaving, later(60), 0)).toEqual(later(120));
+    expect([659, 660].map((seconds) => overdueReason(leaving, later(seconds)))).toEqual([null, 'notetaker_error']);
+    expect(overdueReason(watched('in_waiting_room', { leavingSince: later(34 * MINUTE) }), later(35 * MINUTE))).toBe('notetaker_error');
+  });
+
   it('leave a join alone that is over', () => {
-    expect(overdueReason({ status: 'done', updatedAt: NOON }, later(1e6))).toBeNull();
+    expect(overdueReason(watched('done'), later(1e6))).toBeNull();
   });
 });
 

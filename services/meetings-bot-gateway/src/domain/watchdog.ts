@@ -1,4 +1,4 @@
-import type { Join, JoinStatus } from './join.ts';
+import { type Join, type JoinStatus, RECORDING_DENIED } from './join.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -24,12 +24,31 @@ const WATCHDOGS: Readonly<Record<JoinStatus, Watchdog | null>> = {
 /** Spreads the questions about joins that began together. */
 const JITTER = 0.2;
 
-type Watched = Pick<Join, 'status' | 'updatedAt'>;
+/** Of a notetaker that is on its way out of the call, where providers let some hang for ever. */
+const STUCK_LEAVING: Watchdog = { silentMs: MINUTE_MS, endsMs: 10 * MINUTE_MS, reason: 'notetaker_error' };
+
+type Watched = Pick<Join, 'status' | 'updatedAt' | 'isDenied' | 'leavingSince'>;
+
+/** When the join must end, and how long its provider is not asked until then; null for one that is over. */
+const limitsOf = ({ status, updatedAt, leavingSince }: Watched): (Omit<Watchdog, 'endsMs'> & { readonly endsAtMs: number }) | null => {
+  const watchdog = WATCHDOGS[status];
+  if (watchdog === null) return null;
+  const { reason, silentMs, endsMs } = watchdog;
+  const endsAtMs = updatedAt.getTime() + endsMs;
+  if (leavingSince === null) return { reason, silentMs, endsAtMs };
+  return {
+    reason,
+    silentMs: Math.min(silentMs, STUCK_LEAVING.silentMs),
+    endsAtMs: Math.min(endsAtMs, leavingSince.getTime() + STUCK_LEAVING.endsMs),
+  };
+};
 
 /** Why the join must end now; null while it may go on. */
-export const overdueReason = ({ status, updatedAt }: Watched, now: Date): string | null => {
-  const watchdog = WATCHDOGS[status];
-  return watchdog !== null && now.getTime() - updatedAt.getTime() >= watchdog.endsMs ? watchdog.reason : null;
+export const overdueReason = (join: Watched, now: Date): string | null => {
+  const limits = limitsOf(join);
+  if (limits === null || now.getTime() < limits.endsAtMs) return null;
+  if (join.status === 'in_call' && join.isDenied) return RECORDING_DENIED;
+  return join.leavingSince === null ? limits.reason : STUCK_LEAVING.reason;
 };
 
 /** A notetaker that cannot be told to leave for this long has left by itself. */
@@ -39,11 +58,11 @@ export const mayStillWatch = (join: Watched, now: Date): boolean =>
   WATCHDOGS[join.status] === null ? now.getTime() - join.updatedAt.getTime() < LEAVE_LIMIT_MS : overdueReason(join, now) === null;
 
 /** When its provider is asked next; never later than its end. `jitter` is 0 to 1. */
-export const nextLook = ({ status, updatedAt }: Watched, now: Date, jitter: number): Date => {
-  const watchdog = WATCHDOGS[status];
-  if (watchdog === null) return now;
-  const look = now.getTime() + watchdog.silentMs * (1 + JITTER * jitter);
-  return new Date(Math.min(look, Math.max(now.getTime(), updatedAt.getTime() + watchdog.endsMs)));
+export const nextLook = (join: Watched, now: Date, jitter: number): Date => {
+  const limits = limitsOf(join);
+  if (limits === null) return now;
+  const look = now.getTime() + limits.silentMs * (1 + JITTER * jitter);
+  return new Date(Math.min(look, Math.max(now.getTime(), limits.endsAtMs)));
 };
 
 const RETRY_MS = { first: 5000, max: 5 * MINUTE_MS } as const;

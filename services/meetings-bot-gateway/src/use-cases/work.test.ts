@@ -108,6 +108,20 @@ describe('a look at a silent join', () => {
     expect(here.stored()).toMatchObject({ status: 'fatal', fatalReason: 'waiting_room_timeout', work: 'watch' });
   });
 
+  it('[MEET-10] ends one that recorded for eight hours as done, and lets the notetaker leave before it is captured', async () => {
+    const snapshot = () => Promise.resolve({ status: 'recording', reason: null, recordedEver: true } as const);
+    const here = scene(watched('recording'), { snapshot }, later(8 * 3600));
+    await here.watch();
+    expect(here.stored()).toMatchObject({ status: 'done', fatalReason: null, work: 'watch' });
+  });
+
+  it('[MEET-10] ends one whose notetaker hangs while it leaves', async () => {
+    const snapshot = () => Promise.resolve({ status: 'in_call', reason: null, recordedEver: false, isLeaving: true } as const);
+    const here = scene({ ...watched('in_call'), leavingSince: later(60) }, { snapshot }, later(660));
+    await here.watch();
+    expect(here.stored()).toMatchObject({ status: 'fatal', fatalReason: 'notetaker_error', work: 'watch' });
+  });
+
   it('[MEET-10] ends it also when its provider stays away', async () => {
     const here = scene(watched('in_call'), { snapshot: failing(new Error('away')) }, later(65 * 60));
     await here.watch();

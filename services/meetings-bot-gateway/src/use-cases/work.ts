@@ -149,7 +149,7 @@ export const hearOf = (ports: Pick<WorkPorts, 'joins' | 'joinAdvanced' | 'clock'
     if (snapshot === null) return join;
     const heard = await joins.update(joinId, (before) => {
       const state = withSnapshot(before, snapshot, clock.now());
-      return state && { state, events: [joinAdvanced(state)] };
+      return state && { state, events: state.status === before.status ? [] : [joinAdvanced(state)] };
     });
     wakeCapture();
     return heard;
