@@ -1,5 +1,6 @@
 import { base64Key, localValues, parsedText, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
+import { MEDIA_VARIABLES } from './adapters/media/open-media.ts';
 import { MEETING_PLATFORMS, type MeetingPlatform } from './domain/meeting-link.ts';
 
 export const SIMULATOR = 'simulator';
@@ -27,6 +28,7 @@ const platformRoutes = () =>
   );
 
 export const VARIABLES = {
+  ...MEDIA_VARIABLES,
   SEAL_KEYS: sealKeys(),
   CURSOR_KEY: base64Key(KEY_BYTES),
   CURSOR_KEY_PREVIOUS: base64Key(KEY_BYTES).nullable().default(null),

@@ -105,6 +105,8 @@ export interface Notetaker {
   /** `pending`: there will be one. `none`: there will never be. */
   recording(ref: string): Promise<Recording | 'pending' | 'none'>;
   transcript(ref: string): Promise<readonly Segment[] | 'pending' | 'none'>;
+  /** Lets the provider forget what it recorded, once it was captured; absent where it cannot be told. Nothing happens when it has forgotten. */
+  erase?(ref: string): Promise<void>;
   /** What a webhook of the provider tells; null when it is not from the provider, whatever its bytes are. */
   verify(webhook: ProviderWebhook): ProviderEvent | null;
 }
@@ -152,6 +154,12 @@ export interface MediaFile {
   /** Read once; ends the transfer when it is left early. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
+
+/**
+ * Opens a link that a provider gave; it is dialled only where the address guard lets it. `headers` go to the link's own origin, to none that it redirects to.
+ * Resolves with the first bytes there, rejects with `NotetakerError`.
+ */
+export type Download = (url: string, headers?: Readonly<Record<string, string>>) => Promise<MediaFile>;
 
 export interface Segment {
   /** Null when the provider could not tell who spoke. */

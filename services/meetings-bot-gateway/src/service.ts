@@ -10,6 +10,7 @@ import { adminJoinRoutes } from './adapters/http/admin-joins.ts';
 import { adminNotetakerRoutes } from './adapters/http/admin-notetakers.ts';
 import { cursors } from './adapters/http/cursors.ts';
 import { joinRoutes } from './adapters/http/joins.ts';
+import { openMedia } from './adapters/media/open-media.ts';
 import { createMeetingMetrics } from './adapters/metrics/meeting-metrics.ts';
 import { routedNotetakers } from './adapters/notetakers/notetakers.ts';
 import { createSimulator } from './adapters/notetakers/simulator.ts';
@@ -58,6 +59,7 @@ export const meetingsBotGateway = defineService({
     const { joins, metrics } = createMeetingMetrics({ registry: context.metrics.registry, joins: stores.joins, clock });
     const seal = createSeal(config.SEAL_KEYS, ids.bytes);
     const simulator = [...config.NOTETAKERS.values()].includes(SIMULATOR) ? createSimulator({ runs: simulatedRuns, seal, clock }) : null;
+    const media = openMedia(config);
     const app = createApp({
       joins,
       quotas,
@@ -99,6 +101,7 @@ export const meetingsBotGateway = defineService({
       ],
       loops: [dispatching, watching, capturing, refunding],
       ensureIndexes,
+      close: media.close,
       async releaseLeases() {
         for (const queue of Object.values(queues)) await queue.releaseAll(clock.now());
       },

@@ -9,12 +9,14 @@ export interface DestinationPolicy {
   readonly http: boolean;
   /** Loopback literals and `localhost`, over https or http, except those that an operator denies: the sandbox. */
   readonly loopback: boolean;
+  /** How long a URL may be, as it is sent; 2048 when absent. */
+  readonly maxCharacters?: number;
   /** Ports of this machine on which the product itself listens; they may not be called: the sandbox. */
   readonly ownPorts?: (() => ReadonlySet<number>) | undefined;
 }
 
 /** What an operator, or the sandbox, says of the destinations of a service. */
-export interface Destinations extends Omit<DestinationPolicy, 'addresses'> {
+export interface Destinations extends Omit<DestinationPolicy, 'addresses' | 'maxCharacters'> {
   /** Networks that may be dialled although they are not public. */
   readonly allow: readonly string[];
   /** Networks that may not be dialled although they are public. */
@@ -35,7 +37,6 @@ export const policyOf = ({ allow, deny, http, loopback, ownPorts }: Destinations
 /** Counted in the URL as it is sent: without fragment, percent-encoded, the host in ASCII. */
 const MAX_URL_CHARACTERS = 2048;
 const MAX_NAME_CHARACTERS = 253;
-const TOO_LONG = `must have at most ${MAX_URL_CHARACTERS} characters, counted percent-encoded.`;
 const NOT_PUBLIC_HTTPS = 'must be an absolute https URL of a public host.';
 const OWN = 'must not be an address of this service itself.';
 
@@ -119,7 +120,8 @@ function parse(text: string, policy: DestinationPolicy): URL | string {
   const [, scheme = '', authority = ''] = (!INVISIBLE.test(text) && ABSOLUTE.exec(text)) || [];
   if (scheme === '' || /[@%]/.test(authority) || !URL.canParse(text)) return NOT_PUBLIC_HTTPS;
   const url = new URL(text);
-  if (url.href.length - url.hash.length > MAX_URL_CHARACTERS) return TOO_LONG;
+  const { maxCharacters = MAX_URL_CHARACTERS } = policy;
+  if (url.href.length - url.hash.length > maxCharacters) return `must have at most ${maxCharacters} characters, counted percent-encoded.`;
   if (url.port !== '' && BAD_PORTS.has(Number(url.port))) return NOT_PUBLIC_HTTPS;
   const written = authority.replace(/:\d*$/, '');
   const isExempt = policy.loopback && isLoopbackHost(written) && !policy.addresses.denies(bare(written));
