@@ -1,0 +1,27 @@
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import type { DomainLists, MailServers } from '../address-ports.ts';
+import { type EmailAddress, readEmailAddress } from '../domain/email-address.ts';
+
+export interface AddressPorts {
+  readonly domainLists: DomainLists;
+  /** Null where mail servers are not looked up. */
+  readonly mailServers: MailServers | null;
+}
+
+const REFUSALS = {
+  disposable: 'email: addresses of temporary mail services cannot sign up. Use the address that you use at work.',
+  denied: 'email: addresses at this domain cannot sign up here. Use another address.',
+} as const;
+
+const NO_MAIL_SERVER = 'email: the domain of this address has no mail server. Check the spelling, or use another address.';
+
+/** The address of somebody who may sign up; rejects with `invalid` and the reason. No account is looked at. */
+export const admitAddress =
+  ({ domainLists, mailServers }: AddressPorts) =>
+  async (text: string): Promise<EmailAddress> => {
+    const email = readEmailAddress(text);
+    const refusal = domainLists.refusalOf(email.domain);
+    if (refusal !== null) throw new DomainError('invalid', REFUSALS[refusal]);
+    if ((await mailServers?.of(email.domain)) === 'absent') throw new DomainError('invalid', NO_MAIL_SERVER);
+    return email;
+  };
