@@ -6,8 +6,16 @@ export interface DomainLists {
   companyDomain(domain: string): string | null;
 }
 
-/** Asks the DNS whether mail can be sent to a domain. */
+/** Whether mail can be sent to a domain; `unknown` when the DNS did not answer in time. */
+type MailServerResult = 'present' | 'absent' | 'unknown';
+
+/** Asks the DNS. */
 export interface MailServers {
-  /** `unknown` when the DNS did not answer in time. */
-  of(domain: string): Promise<'present' | 'absent' | 'unknown'>;
+  of(domain: string): Promise<MailServerResult>;
+}
+
+export interface AddressPorts {
+  readonly domainLists: DomainLists;
+  /** Null where mail servers are not looked up. */
+  readonly mailServers: MailServers | null;
 }

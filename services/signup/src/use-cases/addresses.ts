@@ -1,12 +1,6 @@
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import type { DomainLists, MailServers } from '../address-ports.ts';
+import type { AddressPorts } from '../address-ports.ts';
 import { type EmailAddress, readEmailAddress } from '../domain/email-address.ts';
-
-export interface AddressPorts {
-  readonly domainLists: DomainLists;
-  /** Null where mail servers are not looked up. */
-  readonly mailServers: MailServers | null;
-}
 
 const REFUSALS = {
   disposable: 'email: addresses of temporary mail services cannot sign up. Use the address that you use at work.',
