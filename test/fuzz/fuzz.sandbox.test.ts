@@ -9,7 +9,7 @@ import type { OAuthScene, Person, World } from '../conformance/support/world.ts'
 import { type Exchanged, exchanger } from './exchange.ts';
 import { isJson, type Json, schemaFaultsIn } from './json-schema.ts';
 import { type Operation, operationsOf } from './operations.ts';
-import { CALLBACK, type FuzzRequest, type Pool, requestsOf } from './requests.ts';
+import { CALLBACK, type FuzzRequest, MEETINGS, type Pool, requestsOf } from './requests.ts';
 
 /** The long run is `FUZZ_RUNS=10000`, the same run again `FUZZ_SEED=<seed that was shown>`. */
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 1500);
@@ -72,11 +72,21 @@ async function peopled(): Promise<Pool> {
   for (let n = 0; n < PEOPLE; n++) people.push(await world.user());
   const members = people.map(({ id }) => ({ user_id: id, role: 'admin' }));
   const team = await world.team({ name: 'Pro', plan: 'pro', members, channels: [{ name: 'general' }] });
-  const ids = { bubbles: [] as string[], webhooks: [] as string[], deliveries: [] as string[], keys: [] as string[] };
+  const ids = {
+    bubbles: [] as string[],
+    webhooks: [] as string[],
+    deliveries: [] as string[],
+    keys: [] as string[],
+    joins: [] as string[],
+  };
   const [cursors, pairs] = [[] as string[], [] as string[]];
   for (const person of people) {
     const hook = { url: receiver.url, events: ['bubble.ready'] };
     ids.webhooks.push((await send(sandbox.url, '/v1/webhooks', { method: 'POST', as: person.pat, body: hook })).json.id);
+    for (const meeting_url of MEETINGS) {
+      const body = { meeting_url, team_id: team.id };
+      ids.joins.push((await send(sandbox.url, '/v1/meetings/join', { method: 'POST', as: person.pat, body })).json.id);
+    }
     const participant_ids = [person.id];
     for (const type of ['meeting_recording', 'screen_recording', 'custom_image']) {
       const { id, short_id } = await world.bubble({ type, team_id: team.id, channel_id: team.channels['general'], participant_ids });
@@ -84,6 +94,7 @@ async function peopled(): Promise<Pool> {
       ids.bubbles.push(id, short_id);
       cursors.push((await send(sandbox.url, `/v1/bubbles/${id}/comments?limit=1`, { as: person.pat })).json.next_cursor);
     }
+    cursors.push((await send(sandbox.url, '/v1/meetings/join?limit=1', { as: person.pat })).json.next_cursor);
     for (const query of ['?limit=1', '/search?q=meeting%20notes&limit=1', '/search?q=product&limit=1']) {
       const { next_cursor } = (await send(sandbox.url, `/v1/bubbles${query}`, { as: person.pat })).json;
       if (next_cursor !== null) cursors.push(next_cursor);
@@ -149,6 +160,7 @@ function harvest({ operation, body }: FuzzRequest, { status, text }: Exchanged):
   if (operation.id === 'createWebhook') pool.ids.webhooks.push(String(made['id']));
   const client_id = new URLSearchParams(body ?? '').get('client_id') ?? '';
   if (operation.id === 'issueTokens') pool.refreshes.push(refreshOf({ client_id, refresh_token: String(made['refresh_token']) }));
+  if (operation.id === 'joinMeeting') pool.ids.joins.push(String(made['id']));
   if (operation.id === 'createApiKey') pool.ids.keys.push(String(made['id']));
   if (operation.id === 'testWebhook') pool.ids.deliveries.push(String(made['id']));
 }
@@ -264,7 +276,8 @@ describe('requests made of the served document', () => {
       .filter((line) => line !== '');
     expect(lines.length).toBeGreaterThan(RUNS);
     expect(secretsIn(lines)).toEqual([]);
-    for (const credential of [...pool.pats, ...pool.sessions, ...pool.cursors]) expect(sandbox.errors()).not.toContain(credential);
+    for (const credential of [...pool.pats, ...pool.sessions, ...pool.cursors, 'Secret42'])
+      expect(sandbox.errors()).not.toContain(credential);
     expect(lines.filter((line) => JSON.parse(line).level === 'error')).toEqual([]);
   });
 });

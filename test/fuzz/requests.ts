@@ -5,7 +5,7 @@ import type { Operation, Parameter } from './operations.ts';
 
 /** What requests are made of that may do something: ids, cursors, credentials. They grow as the run goes. */
 export interface Pool {
-  readonly ids: Readonly<Record<'bubbles' | 'webhooks' | 'deliveries' | 'keys' | 'teams' | 'channels', string[]>>;
+  readonly ids: Readonly<Record<'bubbles' | 'webhooks' | 'deliveries' | 'keys' | 'joins' | 'teams' | 'channels', string[]>>;
   /** Deliveries with the subscription that they belong to, as they stand in a path. */
   readonly pairs: string[];
   readonly cursors: string[];
@@ -33,6 +33,7 @@ const POOL_OF: Readonly<Record<string, (pool: Pool) => readonly string[]>> = {
   '/v1/bubbles': ({ ids }) => ids.bubbles,
   '/v1/webhooks': ({ ids }) => ids.webhooks,
   '/v1/api-keys': ({ ids }) => ids.keys,
+  '/v1/meetings/join': ({ ids }) => ids.joins,
 };
 
 const rawText = (text: string): string => encodeURIComponent(text.toWellFormed()).replaceAll('%25', '%');
@@ -81,8 +82,18 @@ const INSTANT = fc.oneof({ weight: 3, arbitrary: instants(new Date()) }, instant
 /** Of the clients in the pool. */
 export const CALLBACK = 'https://client.test/callback';
 
+/** Of every platform; each is one running join of a team, so that asking again costs nobody a place of the hour. */
+export const MEETINGS = [
+  'https://meet.google.com/abc-defg-hij',
+  'https://teams.live.com/meet/9312345678901?p=Secret42',
+  'https://zoom.us/j/1234567890?pwd=Secret42',
+  'https://acme.webex.com/meet/ada',
+  'https://meet.goto.com/123456789',
+] as const;
+
 function fittingText(name: string, pool: Pool): fc.Arbitrary<string> {
   if (name === 'url') return fc.constantFrom(pool.receiver, `${pool.receiver}?x=1`, 'http://10.0.0.1/', 'ftp://a.example/');
+  if (name === 'meeting_url') return fc.constantFrom(...MEETINGS, 'https://meet.google.com/', 'zoom.us.evil.example/j/1234567890');
   if (name === 'team_id') return pooled(pool.ids.teams);
   if (name === 'space_id') return pooled(pool.ids.channels);
   if (name === 'cursor') return pooled(pool.cursors);

@@ -20,6 +20,10 @@ export const PAT_CALLS: readonly AuthenticatedCall[] = [
   ['/v1/webhooks/wh_x', { method: 'PATCH', body: {} }],
   ['/v1/webhooks/wh_x', { method: 'DELETE' }],
   ['/v1/webhooks/wh_x/test', { method: 'POST' }],
+  ['/v1/meetings/join', {}],
+  ['/v1/meetings/join/mj_x', {}],
+  ['/v1/meetings/join/mj_x', { method: 'DELETE' }],
+  ['/v1/meetings/join/mj_x/events', {}],
 ];
 export const SESSION_CALLS: readonly AuthenticatedCall[] = [
   ['/v1/api-keys', {}],

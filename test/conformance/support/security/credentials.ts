@@ -140,7 +140,7 @@ export const CREDENTIAL_CHECKS: Checks = {
   'ACCOUNTSTATE-02': async (lab) => {
     const person = await lab.proUser();
     await lab.world.setState(person.id, 'disabled');
-    for (const path of ['/v1/me', '/v1/bubbles', '/v1/webhooks'])
+    for (const path of ['/v1/me', '/v1/bubbles', '/v1/webhooks', '/v1/meetings/join'])
       expectRefusal(await lab.call(path, { as: person.pat }), [401, 'account_deleted']);
     expectRefusal(await keys(lab, person.session_token), [401, 'account_deleted']);
   },
