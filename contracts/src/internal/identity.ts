@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ACCOUNT_STATES, CREDENTIAL_KINDS, CredentialRefusal, PLANS, ROLES, SCOPES } from '../access.ts';
 import { ApiKeyCreated, ApiKeySummary, CreateApiKeyRequest } from '../api/api-key.ts';
-import { CallerId, HttpsLink, isPrintable, isVisible, Timestamp } from '../api/fields.ts';
+import { CallerId, HttpsLink, isPrintable, isVisible, RecordedTime, Timestamp } from '../api/fields.ts';
 
 /** `POST /internal/v1/access`, webhooks-dispatcher and meetings-bot-gateway → identity: the live state of accounts and teams, in batches. */
 export const AccessRequest = z.object({
@@ -189,13 +189,23 @@ export const CreateChannel = z.object({ name: Text, member_ids: z.array(CallerId
 export const AdminChannel = z.object({ id: z.string(), name: z.string().nullable(), member_ids: z.array(z.string()).nullable() });
 
 const TeamFields = { name: Text.nullable(), plan: Plan, archived: z.boolean(), domain: Domain.nullable(), discoverable: z.boolean() };
+/** The team is pro until then; a `plan` that is set without it ends the trial. */
+const TrialEnd = RecordedTime.nullable();
 export const CreateTeam = z.object({
   ...TeamFields,
   archived: TeamFields.archived.default(false),
   domain: TeamFields.domain.default(null),
   discoverable: TeamFields.discoverable.default(false),
+  trial_ends_at: TrialEnd.default(null),
 });
-export const PatchTeam = z.object(TeamFields).exactPartial();
+export const PatchTeam = z.object({ ...TeamFields, trial_ends_at: TrialEnd }).exactPartial();
 export const SetMember = z.object({ role: Role, hidden: z.boolean().default(false) });
-export const AdminTeam = z.object({ id: z.string(), ...TeamFields, created_at: Timestamp, channels: z.array(AdminChannel) });
+/** `plan`: what counts now, which is pro while a trial goes on. `trial_ends_at` is absent from identity of an older release. */
+export const AdminTeam = z.object({
+  id: z.string(),
+  ...TeamFields,
+  trial_ends_at: Timestamp.nullable().default(null),
+  created_at: Timestamp,
+  channels: z.array(AdminChannel),
+});
 export const AdminTeams = z.object({ teams: z.array(AdminTeam), next_after: z.string().nullable() });

@@ -40,9 +40,18 @@ describe('operator commands', () => {
     ['clients end https://notes.test/client', { method: 'DELETE', path: 'clients/https%3A%2F%2Fnotes.test%2Fclient', body: null }],
     [
       'teams create --name Acme --plan pro',
-      { method: 'POST', path: 'teams', body: { name: 'Acme', plan: 'pro', archived: false, domain: null, discoverable: false } },
+      {
+        method: 'POST',
+        path: 'teams',
+        body: { name: 'Acme', plan: 'pro', archived: false, domain: null, discoverable: false, trial_ends_at: null },
+      },
     ],
     ['teams set t1 --archived true', { method: 'PATCH', path: 'teams/t1', body: { archived: true } }],
+    [
+      'teams set t1 --trial-ends-at 2026-12-24T00:00:00Z --domain acme.test --discoverable true',
+      { method: 'PATCH', path: 'teams/t1', body: { trial_ends_at: '2026-12-24T00:00:00Z', domain: 'acme.test', discoverable: true } },
+    ],
+    ['teams set t1 --trial-ends-at none', { method: 'PATCH', path: 'teams/t1', body: { trial_ends_at: null } }],
     ['members set t1 u1 guest --hidden', { method: 'PUT', path: 'teams/t1/members/u1', body: { role: 'guest', hidden: true } }],
     ['members end t1 u1', { method: 'DELETE', path: 'teams/t1/members/u1', body: null }],
     [
@@ -70,6 +79,8 @@ describe('operator commands', () => {
     'accounts state u1 gone',
     'teams create --plan gold',
     'teams set t1 --archived maybe',
+    'teams set t1 --trial-ends-at tomorrow',
+    'teams set t1 --domain ACME',
     'grants issue u1',
     'grants issue u1 c1 --scopes all',
     'joins list',

@@ -58,7 +58,14 @@ interface Command {
 
 const OPTIONAL = { name: 'string', email: 'string', picture: 'string' } as const;
 const PAGE = { after: 'string', limit: 'string' } as const;
-const TEAM = { name: 'string', plan: 'string', domain: 'string', archived: 'string', discoverable: 'string' } as const;
+const TEAM = {
+  name: 'string',
+  plan: 'string',
+  domain: 'string',
+  archived: 'string',
+  discoverable: 'string',
+  'trial-ends-at': 'string',
+} as const;
 
 const checked = <T>(schema: ZodType<T>, body: unknown): T => {
   const parsed = schema.safeParse(body, ISSUE_WORDING);
@@ -74,8 +81,15 @@ const truth = (flag: string | boolean | undefined) =>
   flag === undefined ? undefined : flag === 'true' ? true : flag === 'false' ? false : flag;
 
 const profile = ({ name, email, picture }: Flags) => given({ name: text(name), email: text(email), picture_url: text(picture) });
-const team = ({ name, plan, domain, archived, discoverable }: Flags) =>
-  given({ name: text(name), plan, domain: text(domain), archived: truth(archived), discoverable: truth(discoverable) });
+const team = ({ name, plan, domain, archived, discoverable, 'trial-ends-at': trialEndsAt }: Flags) =>
+  given({
+    name: text(name),
+    plan,
+    domain: text(domain),
+    archived: truth(archived),
+    discoverable: truth(discoverable),
+    trial_ends_at: text(trialEndsAt),
+  });
 const page = (noun: string, { after, limit, email }: Flags): AdminCall => {
   const query = new URLSearchParams(Object.entries(given({ after, limit, email })).map(([name, value]) => [name, String(value)]));
   return { method: 'GET', path: query.size > 0 ? `${noun}?${query}` : noun, body: null };

@@ -34,7 +34,7 @@ async function people(actions: Actions) {
 }
 
 async function teamsOf(actions: Actions, idOf: (handle: keyof typeof PEOPLE) => string) {
-  const shared = { archived: false, discoverable: true };
+  const shared = { archived: false, discoverable: true, trial_ends_at: null };
   const member = (handle: keyof typeof PEOPLE, role: Role) => ({ user_id: idOf(handle), role, hidden: false });
   const acme = await actions.createTeam({
     ...shared,

@@ -85,6 +85,7 @@ describe('the internal API', () => {
       id,
       name: 'Acme',
       plan: 'pro',
+      trial_ends_at: null,
       archived: true,
       domain: 'acme.test',
       discoverable: true,

@@ -1,4 +1,5 @@
-import { TeamPlan, TeamRole } from '@bubbles/contracts/api/user.ts';
+import { TeamRole } from '@bubbles/contracts/api/user.ts';
+import { PatchTeam } from '@bubbles/contracts/internal/identity.ts';
 import { json } from '@bubbles/http/routes/content.ts';
 import { route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';
@@ -12,8 +13,8 @@ const MemberPath = z.object({ id: z.string(), user_id: z.string() });
 const Profile = z
   .strictObject({ email: Email.nullable().optional(), name: Name, picture_url: z.string().nullable().optional() })
   .meta({ examples: [{ name: 'Ida Berg', email: 'ida@example.com' }] });
-const TeamPatch = z
-  .strictObject({ plan: TeamPlan.optional(), archived: z.boolean().optional(), name: Name })
+const TeamPatch = PatchTeam.extend({ name: Name })
+  .strict()
   .meta({ examples: [{ plan: 'free' }] });
 const Membership = z.strictObject({ role: TeamRole, hidden: Hidden }).meta({ examples: [{ role: 'member' }] });
 const AccountState = z.strictObject({ state: z.enum(['active', 'disabled', 'deleted']) }).meta({ examples: [{ state: 'disabled' }] });

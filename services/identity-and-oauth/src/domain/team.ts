@@ -11,7 +11,10 @@ export interface Channel {
 export interface Team {
   readonly id: string;
   readonly name: string | null;
+  /** What it is when no trial goes on; `teamAt` tells what counts. */
   readonly plan: Plan;
+  /** It is pro until then. Null without a trial, absent in teams of an older release. */
+  readonly trialEndsAt?: Date | null;
   readonly archived: boolean;
   /** The e-mail domain of its people. */
   readonly domain: string | null;
@@ -20,6 +23,12 @@ export interface Team {
   readonly createdAt: Date;
   readonly channels: readonly Channel[];
 }
+
+/** The one rule of which plan counts: nothing is written when a trial ends. */
+const planAt = ({ plan, trialEndsAt = null }: Team, at: Date): Plan => (trialEndsAt !== null && trialEndsAt > at ? 'pro' : plan);
+
+/** As others are told of it at a time, with the plan that counts then. */
+export const teamAt = (team: Team, at: Date): Team => ({ ...team, plan: planAt(team, at) });
 
 interface Viewer {
   readonly userId: string;
@@ -32,9 +41,19 @@ export const visibleChannels = (team: Team, { userId, role }: Viewer): readonly 
 /** Teams by id, as a store answers them. */
 export type TeamsById = ReadonlyMap<string, Team>;
 
-/** Admin or member of an unarchived team on plan pro. */
-export const hasPaidFeatures = (memberships: readonly Pick<Membership, 'teamId' | 'role'>[], teams: TeamsById): boolean =>
+/** Admin or member of an unarchived team that is on plan pro at the time. */
+export const hasPaidFeatures = (memberships: readonly Pick<Membership, 'teamId' | 'role'>[], teams: TeamsById, at: Date): boolean =>
   memberships.some(({ teamId, role }) => {
     const team = teams.get(teamId);
-    return team !== undefined && team.plan === 'pro' && !team.archived && role !== 'guest';
+    return team !== undefined && planAt(team, at) === 'pro' && !team.archived && role !== 'guest';
   });
+
+/** Whether people whose addresses are of the domain may find and join it. */
+export const isJoinable = ({ archived, discoverable, domain: own }: Team, domain: string | null): boolean =>
+  domain !== null && own === domain && discoverable && !archived;
+
+/** The same team when it is open to the domain already; null when it may not be: an operator has said otherwise. */
+export const openedTo = (team: Team, domain: string): Team | null => {
+  if (isJoinable(team, domain)) return team;
+  return team.domain === null && !team.archived ? { ...team, domain, discoverable: true } : null;
+};

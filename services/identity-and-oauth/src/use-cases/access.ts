@@ -1,7 +1,8 @@
+import type { Clock } from '@bubbles/kernel/clock.ts';
 import { foldAddress } from '@bubbles/mail/address.ts';
 import type { Account, Membership } from '../domain/account.ts';
 import { addressOf } from '../domain/address.ts';
-import { hasPaidFeatures, type Team, type TeamsById, visibleChannels } from '../domain/team.ts';
+import { hasPaidFeatures, type Team, type TeamsById, teamAt, visibleChannels } from '../domain/team.ts';
 import type { AccountStore, AddressStore, TeamStore } from '../ports.ts';
 
 interface MembershipAccess extends Membership {
@@ -18,7 +19,7 @@ export interface AccountAccess {
 
 export interface TeamAccess {
   readonly id: string;
-  /** Null when there is no such team. */
+  /** As of now; null when there is no such team. */
   readonly team: Team | null;
 }
 
@@ -36,7 +37,10 @@ interface AccessQuestion {
 }
 
 /** The accounts that have these addresses; both the address and the account's profile must say so. */
-const accountsByEmail = async ({ accounts, addresses }: AccessPorts, emails: readonly string[]): Promise<ReadonlyMap<string, Account>> => {
+const accountsByEmail = async (
+  { accounts, addresses }: Omit<AccessPorts, 'clock'>,
+  emails: readonly string[],
+): Promise<ReadonlyMap<string, Account>> => {
   const folded = new Map(emails.map((email) => [email, foldAddress(email)]));
   const taken = await addresses.getEach([...folded.values()].filter((address) => address !== null));
   const owners = await accounts.byIds([...taken.values()].map(({ accountId }) => accountId));
@@ -52,6 +56,7 @@ interface AccessPorts {
   readonly accounts: AccountStore;
   readonly teams: TeamStore;
   readonly addresses: AddressStore;
+  readonly clock: Clock;
 }
 
 /** The live state of accounts and teams, in the order asked. */
@@ -62,22 +67,34 @@ export const readAccess =
     const byEmail = emails.length === 0 ? new Map<string, Account>() : await accountsByEmail(ports, emails);
     const joined = [...accountsById.values(), ...byEmail.values()].flatMap(({ memberships }) => memberships.map(({ teamId }) => teamId));
     const teamsById = await ports.teams.byIds([...new Set([...teamIds, ...joined])]);
+    const now = ports.clock.now();
+    const accessOf = accessAt(now, teamsById);
     return {
-      accounts: accountIds.map((id) => accountAccess(id, accountsById.get(id) ?? null, teamsById)),
-      teams: teamIds.map((id) => ({ id, team: teamsById.get(id) ?? null })),
-      byEmail: [...byEmail].map(([email, account]) => ({ email, access: accountAccess(account.id, account, teamsById) })),
+      accounts: accountIds.map((id) => accessOf(id, accountsById.get(id) ?? null)),
+      teams: teamIds.map((id) => ({ id, team: teamIn(teamsById, id, now) })),
+      byEmail: [...byEmail].map(([email, account]) => ({ email, access: accessOf(account.id, account) })),
     };
   };
 
-const accountAccess = (id: string, account: Account | null, teams: TeamsById): AccountAccess => {
-  if (!account) return { id, account, paidFeatures: false, memberships: [] };
-  return {
-    id,
-    account,
-    paidFeatures: hasPaidFeatures(account.memberships, teams),
-    memberships: account.memberships.map((membership) => ({ ...membership, visibleChannelIds: visibleIds(account.id, membership, teams) })),
-  };
+const teamIn = (teams: TeamsById, id: string, at: Date): Team | null => {
+  const team = teams.get(id);
+  return team ? teamAt(team, at) : null;
 };
+
+const accessAt =
+  (at: Date, teams: TeamsById) =>
+  (id: string, account: Account | null): AccountAccess => {
+    if (!account) return { id, account, paidFeatures: false, memberships: [] };
+    return {
+      id,
+      account,
+      paidFeatures: hasPaidFeatures(account.memberships, teams, at),
+      memberships: account.memberships.map((membership) => ({
+        ...membership,
+        visibleChannelIds: visibleIds(account.id, membership, teams),
+      })),
+    };
+  };
 
 const visibleIds = (userId: string, { teamId, role }: Membership, teams: TeamsById): readonly string[] => {
   const team = teams.get(teamId);

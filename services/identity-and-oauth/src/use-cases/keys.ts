@@ -30,7 +30,7 @@ export const createKey =
   ({ teams, ...ports }: KeyPorts & { teams: TeamStore }) =>
   async ({ owner, ...key }: Omit<NewKey, 'accountId'> & { owner: Account }): Promise<IssuedKey> => {
     const joined = await teams.byIds(owner.memberships.map(({ teamId }) => teamId));
-    if (!hasPaidFeatures(owner.memberships, joined)) throw refusal(PLAN_REFUSALS.apiKeys);
+    if (!hasPaidFeatures(owner.memberships, joined, ports.clock.now())) throw refusal(PLAN_REFUSALS.apiKeys);
     return makeKey(ports, { ...key, accountId: owner.id });
   };
 

@@ -22,6 +22,11 @@ const OPERATOR = { tag: 'Admin', guard: internal(['operator']) } as const;
 const ById = z.object({ id: CallerId });
 const ByMember = z.object({ id: CallerId, user_id: CallerId });
 
+const teamFields = <T extends z.output<typeof PatchTeam>>({ trial_ends_at: end, ...fields }: T) => ({
+  ...fields,
+  ...(end !== undefined && { trialEndsAt: end === null ? null : new Date(end) }),
+});
+
 const createTeam = (app: App) =>
   route(
     {
@@ -33,7 +38,7 @@ const createTeam = (app: App) =>
       body: CreateTeam,
       answers: { 201: json(AdminTeam) },
     },
-    async ({ body }) => presentAdminTeam(await app.createTeam(body)),
+    async ({ body }) => presentAdminTeam(await app.createTeam(teamFields(body))),
   );
 
 const listTeams = (app: App) =>
@@ -81,7 +86,7 @@ const patchTeam = (app: App) =>
       answers: { 200: json(AdminTeam) },
       errors: ['not_found'],
     },
-    async ({ params, body }) => presentAdminTeam(await app.changeTeam({ teamId: params.id, fields: body })),
+    async ({ params, body }) => presentAdminTeam(await app.changeTeam({ teamId: params.id, fields: teamFields(body) })),
   );
 
 const setMember = (app: App) =>
