@@ -60,10 +60,11 @@ interface NewAccount {
   readonly id: string;
   readonly profile: Profile;
   readonly keys: readonly ActiveKey[];
+  readonly memberships?: readonly Membership[];
   readonly createdAt: Date;
 }
 
-export const newAccount = ({ id, profile, keys, createdAt }: NewAccount): Account => ({
+export const newAccount = ({ id, profile, keys, memberships = [], createdAt }: NewAccount): Account => ({
   id,
   state: 'active',
   name: profile.name,
@@ -71,7 +72,7 @@ export const newAccount = ({ id, profile, keys, createdAt }: NewAccount): Accoun
   pictureUrl: profile.pictureUrl,
   revision: 1,
   createdAt,
-  memberships: [],
+  memberships,
   keys,
   life: FIRST_LIFE,
 });

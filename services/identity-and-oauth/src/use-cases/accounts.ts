@@ -3,11 +3,20 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { foldAddress } from '@bubbles/mail/address.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
-import { type Account, type ActiveKey, inState, keysEndedBy, newAccount, type Profile, withProfile } from '../domain/account.ts';
-import { checkedAddress } from '../domain/address.ts';
+import {
+  type Account,
+  type ActiveKey,
+  inState,
+  keysEndedBy,
+  type Membership,
+  newAccount,
+  type Profile,
+  withProfile,
+} from '../domain/account.ts';
+import { addressOf, checkedAddress } from '../domain/address.ts';
 import { type IssuedKey, type IssuedSession, issueKey, issueSession, TOKEN_BYTES } from '../domain/token.ts';
 import type { AccountChanged, AccountStore, GrantStore, Page, RevokedKeyStore, SessionStore } from '../ports.ts';
-import { type AddressPorts, accountAt, heldAddress, moveAddress } from './addresses.ts';
+import { type AddressPorts, accountAt, addressTaken, claimAddress, heldAddress, moveAddress } from './addresses.ts';
 
 interface AccountToCreate {
   readonly profile: Profile;
@@ -37,21 +46,51 @@ export const createAccount =
     const key = keyName === null ? null : issueKey(keyName, seed());
     const account = newAccount({ id: ids.uuid(), profile, keys: key ? [key.key] : [], createdAt: at });
     const session = issueSession(account, seed());
-    await insertAccount(ports, account);
+    if (!(await insertAccount(ports, account))) throw addressTaken();
     await sessions.insert(session.session);
     return { account, session, key };
   };
 
-/** Rejects when another account has its address. */
-export const insertAccount = async (ports: AccountWriterPorts, account: Account): Promise<void> => {
+/** Rejects when another account has its address; false when an account of this id was there. */
+const insertAccount = async (ports: AccountWriterPorts, account: Account): Promise<boolean> => {
   const { accounts, accountChanged } = ports;
+  let isOurs = false;
+  const undone = (made: Account) =>
+    isOurs && addressOf(made) === addressOf(account) ? changedOrNull(inState(made, 'deleted'), accountChanged) : null;
   await moveAddress(ports, {
     accountId: account.id,
     from: null,
     to: checkedAddress(account.email),
-    write: () => accounts.insert(withChangedEvent(account, accountChanged)),
-    undo: () => accounts.update(account.id, (made) => changedOrNull(inState(made, 'deleted'), accountChanged)),
+    write: async () => {
+      isOurs = await accounts.insert(withChangedEvent(account, accountChanged));
+    },
+    undo: () => accounts.update(account.id, undone),
   });
+  return isOurs;
+};
+
+interface AccountToOpen {
+  /** Folded; whoever asks for the account has proven that it is theirs. */
+  readonly address: string;
+  /** Of the account, unless another one is being made at the address. */
+  readonly accountId: string;
+  readonly name: string | null;
+  readonly memberships: readonly Membership[];
+}
+
+/** The one account at an address, made if there is none: of many who ask at once, those who come later finish what the first one began. */
+export const openAccountAt = async (
+  ports: AccountWriterPorts,
+  { address, accountId, name, memberships }: AccountToOpen,
+): Promise<Account> => {
+  const found = await accountAt(ports, address);
+  if (found !== null) return found;
+  const id = await claimAddress(ports, address, accountId);
+  const profile = { name, email: address, pictureUrl: null };
+  await insertAccount(ports, newAccount({ id, profile, keys: [], memberships, createdAt: ports.clock.now() }));
+  const opened = await accountAt(ports, address);
+  if (opened === null) throw addressTaken();
+  return opened;
 };
 
 export const changeProfile =

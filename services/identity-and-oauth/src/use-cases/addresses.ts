@@ -15,7 +15,7 @@ export interface AddressPorts {
 
 type EarlierPorts = Omit<AddressPorts, 'takeEarlierAddresses'> & { readonly log: Log };
 
-const addressTaken = () => new DomainError('limit_reached', 'email: another account has this address.');
+export const addressTaken = () => new DomainError('limit_reached', 'email: another account has this address.');
 
 /** Rejects when another account has the address. The profile is written after it, so that no two profiles have one address. */
 const takeAddress = async (ports: AddressPorts, address: string, accountId: string): Promise<void> => {
@@ -27,6 +27,14 @@ const takeAddress = async (ports: AddressPorts, address: string, accountId: stri
   const taken = await addresses.get(address);
   const mayTake = taken !== null && isAbandoned(taken, await accounts.get(taken.accountId), takenAt);
   if (!mayTake || !(await addresses.replace(taken, { accountId, takenAt }))) throw addressTaken();
+};
+
+/** Of the account that is to be made at an address which no account has: whoever took it and has not made the account yet said which. */
+export const claimAddress = async ({ accounts, addresses, clock }: AddressPorts, address: string, accountId: string): Promise<string> => {
+  if (await addresses.insert({ address, accountId, takenAt: clock.now(), version: 1 })) return accountId;
+  const taken = await addresses.get(address);
+  const isWaiting = taken !== null && (await accounts.get(taken.accountId)) === null;
+  return isWaiting ? taken.accountId : accountId;
 };
 
 /** To be freed when the profile has lost it; read before, so that nothing is freed that was taken again meanwhile. */

@@ -1,12 +1,12 @@
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { foldAddress } from '@bubbles/mail/address.ts';
-import { type Account, newAccount } from '../domain/account.ts';
+import type { Account } from '../domain/account.ts';
 import { ADDRESS_LIMITS, CLIENT_WINDOW_MS, type SignIn, signInTimes } from '../domain/sign-in.ts';
 import { hashToken, type IssuedSession, issueSession, TOKEN_BYTES } from '../domain/token.ts';
 import type { SessionStore, Throttle } from '../ports.ts';
 import type { MailCode, MailedCodes, SignInStore } from '../sign-in-ports.ts';
-import { type AccountWriterPorts, insertAccount } from './accounts.ts';
+import { type AccountWriterPorts, openAccountAt } from './accounts.ts';
 import { accountAt } from './addresses.ts';
 
 interface BeginPorts {
@@ -130,21 +130,19 @@ export const openAccount =
     const signIn = await ownSignIn(ports, own);
     if (!signIn?.isProven) return { outcome: 'over' };
     if (name === null) return { outcome: 'wrong', signIn };
-    const account = (await accountAt(ports, signIn.address)) ?? (await openedAt(ports, signIn, name));
+    const account = await openedAt(ports, signIn, name);
     return enter(ports, { signIn, account, formerToken });
   };
 
-const openedAt = async (ports: SignInPorts, { newAccountId, address }: SignIn, name: string): Promise<Account | null> => {
-  const profile = { name, email: address, pictureUrl: null };
+const openedAt = async (ports: SignInPorts, { newAccountId: accountId, address }: SignIn, name: string): Promise<Account> => {
   try {
-    await insertAccount(ports, newAccount({ id: newAccountId, profile, keys: [], createdAt: ports.clock.now() }));
+    return await openAccountAt(ports, { address, accountId, name, memberships: [] });
   } catch (error) {
     if (!isDomainError(error) || error.kind !== 'limit_reached') throw error;
     throw new DomainError('limit_reached', 'An account with this address is being opened. Wait a minute, then sign in again.', {
       cause: error,
     });
   }
-  return accountAt(ports, address);
 };
 
 interface Entering {
