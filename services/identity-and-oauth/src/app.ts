@@ -46,6 +46,7 @@ import { endGrant, listGrants, sweepGrants } from './use-cases/grants.ts';
 import { createKey, grantKey, listKeys, revokeKey, sweepRevokedKeys } from './use-cases/keys.ts';
 import { endAllSessions, endOwnSession, endSession, listSessions, startSession, sweepSessions } from './use-cases/sessions.ts';
 import { beginSignIn, checkSignInCode, openAccount, readSignIn, sweepSignIns } from './use-cases/sign-in.ts';
+import { createWorkspace, findWorkspaces, joinWorkspace, openToDomain } from './use-cases/signup.ts';
 import { addChannel, changeTeam, createTeam, endMembership, getTeam, listTeams, setMembership, teamsOfCaller } from './use-cases/teams.ts';
 import { authenticateClient, exchangeCode, issueGrant, refreshTokens, revokeToken } from './use-cases/tokens.ts';
 import { listWebhooks, readWebhook, redeliver, testWebhook } from './use-cases/webhooks.ts';
@@ -85,6 +86,8 @@ interface AppPorts {
   readonly mailedCodes: MailedCodes;
   readonly mailCode: MailCode;
   readonly codesPerClient: number;
+  /** How long a workspace that signs up is pro for nothing. */
+  readonly trialMs: number;
   readonly webhooks: Webhooks;
 }
 
@@ -151,6 +154,11 @@ export const createApp = (ports: AppPorts) => ({
   checkSignInCode: checkSignInCode(ports),
   openAccount: openAccount(ports),
   sweepSignIns: sweepSignIns(ports),
+
+  findWorkspaces: findWorkspaces(ports),
+  joinWorkspace: joinWorkspace(ports),
+  createWorkspace: createWorkspace(ports),
+  openToDomain: openToDomain(ports),
 
   listWebhooks: listWebhooks(ports),
   readWebhook: readWebhook(ports),

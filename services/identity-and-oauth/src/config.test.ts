@@ -32,6 +32,7 @@ describe('the environment of identity', () => {
         OAUTH_REFRESH_LIFE: 2_592_000_000,
         OAUTH_GRANT_LIFE: 31_536_000_000,
         OAUTH_REFRESH_RACE_WINDOW: 2000,
+        PRO_TRIAL: 1_209_600_000,
       },
       listen: { port: 8080 },
       ops: { port: 9090 },
@@ -44,7 +45,8 @@ describe('the environment of identity', () => {
     ['OAUTH_ACCESS_TOKEN_LIFE', '59s', 'must be at least 1m'],
     ['OAUTH_CODE_LIFE', '11m', 'must be at most 10m'],
     ['OAUTH_REFRESH_RACE_WINDOW', '2m', 'must be at most 1m'],
-  ])('[OAUTH-10] refuses %s=%s', (name, value, reason) => {
+    ['PRO_TRIAL', '366d', 'must be at most 365d'],
+  ])('[OAUTH-10] [SIGN-06] refuses %s=%s', (name, value, reason) => {
     expect(() => readProcessConfig(identityAndOauth, { ...env, [name]: value })).toThrow(`bad configuration: ${name}: ${reason}`);
   });
 

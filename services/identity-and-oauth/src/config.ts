@@ -27,6 +27,8 @@ export const VARIABLES = {
   OAUTH_CLIENT_DOCUMENTS_EXTRA_CA: certificates().nullable().default(null),
   // Codes of sign-in that one client of the network may ask for within ten minutes.
   SIGN_IN_CODES_PER_CLIENT: wholeNumber(1, 1_000_000).default(60),
+  // How long a workspace that signs up is on plan pro; 0s for no trial.
+  PRO_TRIAL: lasting([0, '0s'], [365 * DAY_MS, '365d']).default(14 * DAY_MS),
   ...MAIL_VARIABLES,
 };
 

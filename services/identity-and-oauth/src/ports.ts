@@ -21,7 +21,6 @@ export interface AccountStore {
   insert(change: Changed<Account>): Promise<boolean>;
   get(id: string): Promise<Account | null>;
   byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Account>>;
-  /** In order of id. */
   page(page: Page): Promise<Account[]>;
   /** Atomic, with its events in the same write. `change` runs again when another writer won and answers null to leave it; null means there is no such account. */
   update(id: string, change: (account: Account) => Changed<Account> | null): Promise<Account | null>;
@@ -53,13 +52,15 @@ export interface AddressStore {
 export type AccountChanged = (account: Account) => OutgoingEvent;
 
 export interface TeamStore {
+  /** Changes nothing when the id is taken. */
   insert(team: Team): Promise<void>;
   get(id: string): Promise<Team | null>;
   byIds(ids: readonly string[]): Promise<TeamsById>;
-  /** In order of id. */
   page(page: Page): Promise<Team[]>;
-  /** Atomic; null means there is no such team. */
-  update(id: string, change: (team: Team) => Team): Promise<Team | null>;
+  /** Unarchived and discoverable ones of the domain, the oldest first: one indexed read. */
+  discoverable(domain: string, limit: number): Promise<Team[]>;
+  /** Atomic; null from `change` leaves the team as it is. Null means there is no such team. */
+  update(id: string, change: (team: Team) => Team | null): Promise<Team | null>;
 }
 
 export interface SessionStore {
@@ -223,7 +224,6 @@ export interface OAuthClients {
 export interface RegisteredClientStore extends Omit<OAuthClients, 'proofOf'> {
   insert(client: RegisteredClient): Promise<void>;
   get(id: string): Promise<RegisteredClient | null>;
-  /** In order of id. */
   page(page: Page): Promise<RegisteredClient[]>;
   /** Replaces all that the app says of itself; false when there is no such client. */
   change(id: string, metadata: ClientMetadata & Pick<OAuthClient, 'secretHash'>): Promise<boolean>;

@@ -24,6 +24,7 @@ import { jwksRoutes } from './adapters/http/jwks.ts';
 import { registrationRoutes } from './adapters/http/register.ts';
 import { signInRoutes } from './adapters/http/sign-in.ts';
 import { signedInGuard } from './adapters/http/signed-in.ts';
+import { signupRoutes } from './adapters/http/signup.ts';
 import { tokenRoutes } from './adapters/http/token.ts';
 import { codeMails } from './adapters/mail/code-mails.ts';
 import { createRateWindows } from './adapters/memory/rate-windows.ts';
@@ -73,6 +74,7 @@ const routesOf = (app: App, { config, publicBaseUrl, clock }: ServiceContext<typ
     ...signInRoutes(app, publicBaseUrl),
     ...tokenRoutes({ app, client: oauthClient({ app, limit: createRequestLimit(TOKEN_REQUESTS, clock) }), publicBaseUrl }),
     ...internalRoutes(app),
+    ...signupRoutes(app),
     ...adminAccountRoutes(app),
     ...adminGrantRoutes(app),
     ...adminTeamRoutes(app),
@@ -106,6 +108,7 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { documents, mailTra
     issuer: publicBaseUrl,
     mailCode: codeMails(mailer),
     codesPerClient: config.SIGN_IN_CODES_PER_CLIENT,
+    trialMs: config.PRO_TRIAL,
     webhooks: createWebhooks(() => client('webhooks-dispatcher')),
   });
   const flush = async () => {

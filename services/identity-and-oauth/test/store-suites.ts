@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BufferedUses } from '../src/adapters/store/uses.ts';
+import type { Team } from '../src/domain/team.ts';
 import type {
   AccountStore,
   AddressStore,
@@ -41,6 +42,34 @@ const describeTeamStore = (make: Make) =>
       expect(await teams.update('team-1', (one) => ({ ...one, archived: true }))).toEqual({ ...team, archived: true });
       expect([...(await teams.byIds(['team-1', 'nowhere']))]).toEqual([['team-1', { ...team, archived: true }]]);
       expect(await teams.update('nowhere', (one) => one)).toBeNull();
+      expect(await teams.update('team-1', () => null)).toEqual({ ...team, archived: true });
+    });
+
+    it('[SIGN-06] keeps the first team of an id, and the end of its trial', async () => {
+      const { teams } = await make();
+      const team = aTeam({ plan: 'free', trialEndsAt: AT });
+      await teams.insert(team);
+      await teams.insert({ ...team, name: 'Another' });
+      expect(await teams.get('team-1')).toEqual(team);
+    });
+
+    it('[SIGN-04] finds the discoverable teams of a domain, the oldest first', async () => {
+      const { teams } = await make();
+      const made = (id: string, seconds: number, fields: Partial<Team> = {}) =>
+        teams.insert(aTeam({ id, domain: 'acme.test', discoverable: true, createdAt: new Date(AT.getTime() + seconds * 1000), ...fields }));
+      await made('c', 1);
+      await made('b', 2);
+      await made('a', 2);
+      await made('hidden', 0, { discoverable: false });
+      await made('archived', 0, { archived: true });
+      await made('other', 0, { domain: 'other.test' });
+      await made('none', 0, { domain: null });
+      const found = async (domain: string, limit = 10) => (await teams.discoverable(domain, limit)).map(({ id }) => id);
+      expect([await found('acme.test'), await found('acme.test', 2), await found('nobody.test')]).toEqual([
+        ['c', 'a', 'b'],
+        ['c', 'a'],
+        [],
+      ]);
     });
   });
 

@@ -115,6 +115,18 @@ export const withMembership = (account: Account, membership: Membership): Accoun
   return { ...account, memberships };
 };
 
+/**
+ * In the team with this role if it was not there. A guest becomes a member, and a hidden membership shows; who is admin or member already stays it. Null when
+ * nothing differs.
+ */
+export const joined = (account: Account, { teamId, role }: Pick<Membership, 'teamId' | 'role'>): Account | null => {
+  const current = membershipIn(account, teamId);
+  const kept = current?.role === 'guest' ? 'member' : current?.role;
+  return withMembership(account, { teamId, role: kept ?? role, hidden: false });
+};
+
+export const isAdminOf = (account: Account, teamId: string): boolean => membershipIn(account, teamId)?.role === 'admin';
+
 /** Null when there is no such membership. */
 export const withoutMembership = (account: Account, teamId: string): Account | null =>
   membershipIn(account, teamId) ? { ...account, memberships: account.memberships.filter((one) => one.teamId !== teamId) } : null;

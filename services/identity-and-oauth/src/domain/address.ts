@@ -2,14 +2,25 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import { foldAddress } from '@bubbles/mail/address.ts';
 import type { Account } from './account.ts';
 
+const noAddress = () => new DomainError('invalid', 'email: must be an e-mail address');
+
 /** Folded; null for an account without an address. */
 export const addressOf = ({ email }: Pick<Account, 'email'>): string | null => (email === null ? null : foldAddress(email));
 
 /** Folded, for a profile that is to be written. */
 export const checkedAddress = (email: string | null): string | null => {
   const folded = addressOf({ email });
-  if (email !== null && folded === null) throw new DomainError('invalid', 'email: must be an e-mail address');
+  if (email !== null && folded === null) throw noAddress();
   return folded;
+};
+
+/** Folded, for an address that was proven. `domain` is what its people have in common; null when that is nothing. */
+export const addressIn = ({ email, domain }: { readonly email: string; readonly domain: string | null }): string => {
+  const address = foldAddress(email);
+  if (address === null) throw noAddress();
+  if (domain !== null && !`.${address.slice(address.lastIndexOf('@') + 1)}`.endsWith(`.${domain}`))
+    throw new DomainError('invalid', 'domain: must be the domain of the address');
+  return address;
 };
 
 /** An address that belongs to an account, or is about to. */

@@ -110,6 +110,9 @@ export const presentCreatedAccount = ({ account, session, key }: CreatedAccount)
   key: key && presentIssuedKey(key),
 });
 
+/** A name is told in any case: one that has none goes by its domain. */
+export const presentWorkspace = ({ id, name, domain }: Team) => ({ id, name: name ?? domain ?? id });
+
 export const presentChannel = ({ id, name, memberIds }: Channel): z.infer<typeof AdminChannel> => ({
   id,
   name,

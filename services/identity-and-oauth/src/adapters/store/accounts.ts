@@ -9,6 +9,9 @@ import type { AccountStore, Page, TeamStore } from '../../ports.ts';
 export type AccountDoc = Stored<Account>;
 
 const INDEXES: readonly IndexSpec[] = [OUTBOX_INDEX, { name: 'keys.hash', keys: { 'keys.hash': 1 } }];
+const TEAM_INDEXES: readonly IndexSpec[] = [
+  { name: 'domain_discoverable_archived_created_at', keys: { domain: 1, discoverable: 1, archived: 1, createdAt: 1, _id: 1 } },
+];
 
 /** The place of the last key that fits: an account that has a key there is full. */
 const LAST_PLACE = `keys.${MAX_ACTIVE_KEYS - 1}`;
@@ -37,14 +40,22 @@ export const openAccounts = (open: OpenCollection, options: AggregateStoreOption
 };
 
 export const openTeams = (open: OpenCollection, options: AggregateStoreOptions): TeamStore => {
-  const documents = open<Stored<Team>>('teams');
+  const documents = open<Stored<Team>>('teams', TEAM_INDEXES);
   const aggregates = createAggregateStore<Team>(documents, options);
   return {
     ...readsById(documents, (doc) => stateOf<Team>(doc)),
     insert: async (team) => {
       await aggregates.insert(team);
     },
-    update: (id, change) => aggregates.update(id, (team) => ({ state: change(team), events: [] })),
+    discoverable: async (domain, limit) => {
+      const docs = await documents.find({ domain, discoverable: true, archived: false }, { sort: { createdAt: 1, _id: 1 }, limit });
+      return docs.map((doc) => stateOf<Team>(doc));
+    },
+    update: (id, change) =>
+      aggregates.update(id, (team) => {
+        const changed = change(team);
+        return changed && { state: changed, events: [] };
+      }),
   };
 };
 
