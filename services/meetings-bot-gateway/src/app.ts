@@ -13,7 +13,7 @@ import {
 } from './use-cases/joins.ts';
 import { refundJoin, sweepQuotas } from './use-cases/quotas.ts';
 import { listSimulatedRuns, reportSimulatedRun } from './use-cases/simulation.ts';
-import { dispatchJoin, type WorkPorts, watchJoin } from './use-cases/work.ts';
+import { dispatchJoin, hastenJoins, letLeave, type WorkPorts, watchJoin } from './use-cases/work.ts';
 
 interface AppPorts extends JoinPorts, WorkPorts {
   readonly recordingCaptured: RecordingCaptured;
@@ -33,6 +33,8 @@ export const createApp = (ports: AppPorts) => ({
 
   dispatchJoin: dispatchJoin(ports),
   watchJoin: watchJoin(ports),
+  letLeave: letLeave(ports),
+  hastenJoins: hastenJoins(ports),
   captureRecording: captureRecording(ports),
   refundJoin: refundJoin(ports),
   sweepQuotas: sweepQuotas(ports),

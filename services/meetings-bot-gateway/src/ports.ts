@@ -17,6 +17,8 @@ export interface JoinStore {
   runningOf(userId: string): Promise<readonly Join[]>;
   /** Of those whose time has come. */
   eraseLinks(now: Date): Promise<void>;
+  /** Lets all that is due later than `latest` be due at `dueAt`. */
+  hasten(latest: Date, dueAt: Date): Promise<void>;
   /** Whose work has failed three times in a row, or is due for five minutes without being done; one that waits longest first. */
   stuck(now: Date, limit: number): Promise<readonly Join[]>;
   backlog(now: Date): Promise<Backlog>;

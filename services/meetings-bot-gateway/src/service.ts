@@ -1,8 +1,8 @@
 import { createLoop, defineService, type ServiceContext } from '@bubbles/host/service.ts';
 import { cursorsWith } from '@bubbles/kernel/cursors.ts';
+import { startLoop } from '@bubbles/kernel/loop.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
 import { stateOf } from '@bubbles/store/aggregates.ts';
-import type { WorkQueue } from '@bubbles/store/work/work-queue.ts';
 import { createWorker } from '@bubbles/store/work/worker.ts';
 import { eventHandlers } from './adapters/bus/event-handlers.ts';
 import { joinAdvanced, recordingCaptured } from './adapters/bus/events.ts';
@@ -15,39 +15,54 @@ import { createMeetingMetrics } from './adapters/metrics/meeting-metrics.ts';
 import { routedNotetakers } from './adapters/notetakers/notetakers.ts';
 import { createSimulator } from './adapters/notetakers/simulator.ts';
 import { createAccess } from './adapters/services/access.ts';
-import type { JoinDoc } from './adapters/store/joins.ts';
 import { openStores } from './adapters/store/stores.ts';
-import { createApp } from './app.ts';
+import { type App, createApp } from './app.ts';
 import { SIMULATOR, VARIABLES } from './config.ts';
 import type { Join } from './domain/join.ts';
 
 const LEASE_MS = 60_000;
 const POLL_MS = 1000;
+/** How often to look for what a clock that was set back delays. */
+const HASTEN_MS = 60_000;
 /** Calls of providers in flight in this process, for each kind of work. */
 const CONCURRENCY = 16;
+/** A provider that hangs leaves room for the others. */
+const CONCURRENCY_PER_PROVIDER = 8;
 
-interface JoinWork {
-  readonly name: string;
-  readonly queue: WorkQueue<JoinDoc>;
-  readonly work: (join: Join) => Promise<void>;
-}
+type Queues = ReturnType<typeof openStores>['queues'];
+type LoopContext = Pick<ServiceContext<typeof VARIABLES>, 'clock' | 'ids' | 'log'>;
 
-const workOn = ({ name, queue, work }: JoinWork, { clock, ids, log }: Pick<ServiceContext<typeof VARIABLES>, 'clock' | 'ids' | 'log'>) =>
-  createLoop(() =>
-    createWorker({
-      name,
-      queue,
-      work: (doc) => work(stateOf<Join>(doc)),
-      clock,
-      ids,
-      log,
-      leaseMs: LEASE_MS,
-      renews: true,
-      pollMs: POLL_MS,
-      wakesWhenDue: true,
-      concurrency: CONCURRENCY,
-    }),
-  );
+const joinLoops = (app: App, queues: Queues, { clock, ids, log }: LoopContext) => {
+  const workOn = (name: keyof Queues, work: (join: Join) => Promise<void>) =>
+    createLoop(() =>
+      createWorker({
+        name,
+        queue: queues[name],
+        work: (doc) => work(stateOf<Join>(doc)),
+        clock,
+        ids,
+        log,
+        leaseMs: LEASE_MS,
+        renews: true,
+        pollMs: POLL_MS,
+        wakesWhenDue: true,
+        concurrency: CONCURRENCY,
+        perKey: { field: 'provider', concurrency: CONCURRENCY_PER_PROVIDER },
+      }),
+    );
+  const hasten = async () => {
+    await app.hastenJoins();
+    return null;
+  };
+  return {
+    dispatch: workOn('dispatch', app.dispatchJoin),
+    watch: workOn('watch', app.watchJoin),
+    leave: workOn('leave', app.letLeave),
+    capture: workOn('capture', app.captureRecording),
+    refund: workOn('refund', app.refundJoin),
+    hasten: createLoop(() => startLoop({ name: 'hasten', clock, log, pollMs: HASTEN_MS, run: hasten })),
+  };
+};
 
 export const meetingsBotGateway = defineService({
   name: 'meetings-bot-gateway',
@@ -78,14 +93,14 @@ export const meetingsBotGateway = defineService({
       notetakers: routedNotetakers(simulator === null ? [] : [simulator], config.NOTETAKERS),
       botName: config.NOTETAKER_NAME,
       jitter: () => ids.bytes(1).readUInt8(0) / 0xff,
-      wakeDispatch: () => dispatching.poke(),
-      wakeWatch: () => watching.poke(),
-      wakeCapture: () => capturing.poke(),
+      wakeDispatch: () => loops.dispatch.poke(),
+      wakeWatch: () => {
+        loops.watch.poke();
+        loops.leave.poke();
+      },
+      wakeCapture: () => loops.capture.poke(),
     });
-    const dispatching = workOn({ name: 'dispatch', queue: queues.dispatch, work: app.dispatchJoin }, context);
-    const watching = workOn({ name: 'watch', queue: queues.watch, work: app.watchJoin }, context);
-    const capturing = workOn({ name: 'capture', queue: queues.capture, work: app.captureRecording }, context);
-    const refunding = workOn({ name: 'refund', queue: queues.refund, work: app.refundJoin }, context);
+    const loops = joinLoops(app, queues, context);
     return {
       seal,
       routes: [
@@ -99,7 +114,7 @@ export const meetingsBotGateway = defineService({
         { name: 'sweep-quotas', cron: '*/10 * * * *', run: app.sweepQuotas },
         { name: 'erase-meeting-links', cron: '41 * * * *', run: app.eraseLinks },
       ],
-      loops: [dispatching, watching, capturing, refunding],
+      loops: Object.values(loops),
       ensureIndexes,
       close: media.close,
       async releaseLeases() {

@@ -88,6 +88,32 @@ export const describeJoinStore = (engine: string, make: () => Promise<Stores>): 
       expect(await queues.dispatch.claimNext(later(60), lease('c', 120))).toMatchObject({ _id: 'mj_1', leaseToken: 'c' });
     });
 
+    it('knows from its claim on that a notetaker may be on its way', async () => {
+      const { joins, queues } = await make();
+      await joins.insert(aJoin(), []);
+      expect((await joins.get('mj_1'))?.isAsked).toBe(false);
+      await queues.dispatch.claimNext(NOON, lease('a'));
+      expect(await joins.get('mj_1')).toMatchObject({ isAsked: true, leaseToken: 'a' });
+    });
+
+    it('hastens what is due too late, and takes no lease away', async () => {
+      const { joins, queues } = await make();
+      for (const [id, seconds] of [
+        ['mj_1', 901],
+        ['mj_2', 900],
+        ['mj_3', 0],
+      ] as const)
+        await joins.insert(aJoin({ id, runningKey: id, dueAt: later(seconds) }), []);
+      await queues.dispatch.claimNext(NOON, lease('a', 7200));
+      await joins.hasten(later(900), later(60));
+      const stored = await joins.byIds(['mj_1', 'mj_2', 'mj_3']);
+      expect([...stored.values()].map(({ id, dueAt, leaseToken }) => [id, dueAt, leaseToken]).toSorted()).toEqual([
+        ['mj_1', later(60), null],
+        ['mj_2', later(900), null],
+        ['mj_3', later(60), 'a'],
+      ]);
+    });
+
     it('keeps a claim that comes while a change is written', async () => {
       const { joins, queues } = await make();
       await joins.insert(aJoin(), []);

@@ -242,7 +242,12 @@ describe('a closed account', () => {
     await closeAccount('ada');
     expect((await status(alone.id)).body).toMatchObject({ status: 'fatal', fatal_reason: 'cancelled' });
     expect((await status(shared.id, 'ben')).body.status).toBe('dispatched');
-    expect((await runs()).map(({ left_at }) => left_at === null)).toEqual([false, true]);
+    expect(new Map((await runs()).map(({ join_id, left_at }) => [join_id, left_at === null]))).toEqual(
+      new Map([
+        [alone.id, false],
+        [shared.id, true],
+      ]),
+    );
   });
 });
 

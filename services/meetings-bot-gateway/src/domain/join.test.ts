@@ -11,8 +11,11 @@ import {
   isInCall,
   type JoinStatus,
   left,
+  lost,
   mayMove,
+  notAhead,
   refunds,
+  unsent,
   withRequester,
   withSnapshot,
 } from './join.ts';
@@ -85,12 +88,12 @@ describe('a join', () => {
 
 describe('a join that is ended', () => {
   it('is fatal with the reason, and its notetaker must leave', () => {
-    expect(ended(joinAt('in_waiting_room'), 'cancelled', NOON)).toMatchObject({ status: 'fatal', fatalReason: 'cancelled', work: 'watch' });
+    expect(ended(joinAt('in_waiting_room'), 'cancelled', NOON)).toMatchObject({ status: 'fatal', fatalReason: 'cancelled', work: 'leave' });
   });
 
   it('is done when it recorded, and captured once the notetaker has left', () => {
     const over = ended(joinAt('recording'), 'cancelled', NOON);
-    expect(over).toMatchObject({ status: 'done', fatalReason: null, work: 'watch' });
+    expect(over).toMatchObject({ status: 'done', fatalReason: null, work: 'leave' });
     expect(over && left(over, NOON)).toMatchObject({ status: 'done', work: 'capture' });
   });
 
@@ -99,9 +102,23 @@ describe('a join that is ended', () => {
   });
 
   it('lets a notetaker leave whose dispatch was under way', () => {
-    const over = ended(aJoin({ leaseToken: 'lease' }), 'cancelled', NOON);
+    const over = ended(aJoin({ leaseToken: 'lease', isAsked: true }), 'cancelled', NOON);
     expect(over).toMatchObject({ status: 'fatal', work: 'dispatch', leaseToken: 'lease' });
-    expect(over && dispatched(over, 'run', NOON)).toMatchObject({ status: 'fatal', work: 'watch', providerRef: 'run' });
+    expect(over && dispatched(over, 'run', NOON)).toMatchObject({ status: 'fatal', work: 'leave', providerRef: 'run' });
+  });
+
+  it('looks for a notetaker whose dispatch was not answered, whoever ends it', () => {
+    expect(ended(aJoin({ isAsked: true, tries: 1 }), 'cancelled', NOON)).toMatchObject({ status: 'fatal', work: 'leave', tries: 0 });
+    expect(lost(aJoin({ isAsked: true, leaseToken: 'lease' }), 'away', NOON)).toMatchObject({ fatalReason: 'away', work: 'leave' });
+    const over = ended(aJoin({ isAsked: true, leaseToken: 'lease' }), 'cancelled', NOON);
+    expect(over && lost(over, 'away', NOON)).toMatchObject({ fatalReason: 'cancelled', work: 'leave', leaseToken: null });
+    expect(over && unsent(over, 'away', NOON)).toMatchObject({ fatalReason: 'cancelled', work: 'refund', leaseToken: null });
+  });
+
+  it('waits for no time that lies ahead of the clock', () => {
+    const join = { ...joinAt('recording'), updatedAt: later(60), leavingSince: later(60) };
+    expect(notAhead(join, NOON)).toMatchObject({ updatedAt: NOON, leavingSince: NOON });
+    expect(notAhead(join, later(60))).toBe(join);
   });
 
   it('stays as it ended first', () => {

@@ -42,8 +42,10 @@ export interface Join {
   readonly leavingSince: Date | null;
   /** The bubble that the recording became; null before it was captured. */
   readonly bubbleId: string | null;
-  /** What is to be done with it next, in one of the work queues; null for nothing. A final join that is watched has a notetaker that must leave. */
-  readonly work: 'dispatch' | 'watch' | 'capture' | 'refund' | null;
+  /** Whether its provider was, or may have been, asked to send a notetaker. */
+  readonly isAsked: boolean;
+  /** What is to be done with it next, in one of the work queues; null for nothing. `leave`: its notetaker must be told to. */
+  readonly work: 'dispatch' | 'watch' | 'leave' | 'capture' | 'refund' | null;
   readonly dueAt: Date;
   readonly leaseToken: string | null;
   /** Failed tries of the work. */
@@ -108,6 +110,7 @@ export const newJoin = ({ userId, ...join }: NewJoin): Join => ({
   isDenied: false,
   leavingSince: null,
   bubbleId: null,
+  isAsked: false,
   work: 'dispatch',
   dueAt: join.createdAt,
   leaseToken: null,
@@ -169,21 +172,35 @@ export const withSnapshot = (before: Join, { status, reason, recordedEver, ...si
  */
 export const ended = (join: Join, reason: string, now: Date): Join | null => {
   if (isFinal(join.status)) return null;
-  const status = recorded(join) ? 'done' : 'fatal';
-  const next = moved(join, { status, at: now, reason });
-  if (join.providerRef !== null) return withWork(next, 'watch', now);
-  // A dispatch that is under way, or whose answer was lost, is finished first: only then it is known who must leave.
-  return join.leaseToken === null && join.tries === 0 ? withWork(next, 'refund', now) : next;
+  const next = moved(join, { status: recorded(join) ? 'done' : 'fatal', at: now, reason });
+  if (join.providerRef === null && !join.isAsked) return withWork(next, 'refund', now);
+  // A dispatch that is under way is finished first: its answer says who must leave.
+  return join.providerRef === null && join.leaseToken !== null ? next : withWork(next, 'leave', now);
 };
 
-/** The answer to its dispatch. One that ended meanwhile has a notetaker that must leave. */
-export const dispatched = (join: Join, providerRef: string, dueAt: Date): Join => withWork({ ...join, providerRef }, 'watch', dueAt);
+/** The join of a dispatch by which nobody was sent. */
+export const unsent = (join: Join, reason: string, now: Date): Join =>
+  withWork(ended({ ...join, isAsked: false }, reason, now) ?? join, 'refund', now);
 
-/** Its notetaker has left. */
+/** The join of a dispatch that may have sent somebody, whatever was answered. */
+export const lost = (join: Join, reason: string, now: Date): Join => withWork(ended(join, reason, now) ?? join, 'leave', now);
+
+/** The answer to its dispatch. One that ended meanwhile has a notetaker that must leave. */
+export const dispatched = (join: Join, providerRef: string, dueAt: Date): Join =>
+  withWork({ ...join, providerRef }, isFinal(join.status) ? 'leave' : 'watch', dueAt);
+
+/** Its notetaker has left, or there never was one. */
 export const left = (join: Join, now: Date): Join => withWork(join, join.status === 'done' ? 'capture' : 'refund', now);
 
 /** The work is tried again at that time. */
 export const postponed = (join: Join, dueAt: Date): Join => ({ ...join, dueAt, leaseToken: null, tries: join.tries + 1 });
+
+/** The join with no time ahead of the clock, so that one that was set back delays no end. */
+export const notAhead = (join: Join, now: Date): Join => {
+  const { updatedAt, leavingSince } = join;
+  const isAhead = updatedAt > now || (leavingSince !== null && leavingSince > now);
+  return isAhead ? { ...join, updatedAt: updatedAt > now ? now : updatedAt, leavingSince: leavingSince && now } : join;
+};
 
 /** Looked at, without an end of the work. */
 export const watchedAgain = (join: Join, dueAt: Date): Join => withWork(join, 'watch', dueAt);

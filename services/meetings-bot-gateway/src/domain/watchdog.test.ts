@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { later, NOON } from '../../test/builders.ts';
 import type { Join, JoinStatus } from './join.ts';
-import { mayStillDispatch, mayStillWatch, nextLook, overdueReason, retryMs } from './watchdog.ts';
+import { mayStillDispatch, mayStillLeave, nextLook, nextSearch, overdueReason, retryMs } from './watchdog.ts';
 
 const MINUTE = 60;
 const watched = (status: JoinStatus, signs: Partial<Pick<Join, 'isDenied' | 'leavingSince'>> = {}) => ({
@@ -32,9 +32,14 @@ describe('watchdogs', () => {
     expect(nextLook(join, later(30 * MINUTE), 0)).toEqual(later(30 * MINUTE));
   });
 
-  it('let a notetaker that must leave be told so for eight hours, and one in a call until its end', () => {
-    const may = (status: 'fatal' | 'in_call', minutes: number) => mayStillWatch(watched(status), later(minutes * MINUTE));
-    expect([may('fatal', 479), may('fatal', 480), may('in_call', 64), may('in_call', 65)]).toEqual([true, false, true, false]);
+  it('let a notetaker that must leave be told so for eight hours, however the clock is set', () => {
+    const may = (minutes: number, tries = 0) => mayStillLeave({ updatedAt: NOON, tries }, later(minutes * MINUTE));
+    expect([may(479), may(480), may(-600), may(-600, 110)]).toEqual([true, false, true, false]);
+  });
+
+  it('look again after a minute for a notetaker whose dispatch was just lost, and then no more', () => {
+    const next = (seconds: number, tries = 0) => nextSearch({ updatedAt: NOON, tries }, later(seconds));
+    expect([next(0), next(59), next(60), next(-3600, 5)]).toEqual([later(60), later(119), null, null]);
   });
 
   it('name the host as the reason who lets nobody record', () => {
@@ -57,11 +62,11 @@ describe('watchdogs', () => {
 describe('tries', () => {
   it('wait longer each time, and as long as the provider says', () => {
     expect([0, 1, 2, 20].map((tries) => retryMs(tries, null))).toEqual([5000, 10_000, 20_000, 300_000]);
-    expect(retryMs(0, 90)).toBe(90_000);
+    expect([retryMs(0, 90), retryMs(0, 86_400)]).toEqual([90_000, 600_000]);
   });
 
   it('[MEET-10] of a dispatch end after ten minutes', () => {
-    expect(mayStillDispatch({ createdAt: NOON }, later(599))).toBe(true);
-    expect(mayStillDispatch({ createdAt: NOON }, later(600))).toBe(false);
+    const may = (seconds: number, tries = 0) => mayStillDispatch({ createdAt: NOON, tries }, later(seconds));
+    expect([may(599), may(600), may(-3600, 7), may(-3600, 8)]).toEqual([true, false, true, false]);
   });
 });

@@ -51,12 +51,6 @@ export const overdueReason = (join: Watched, now: Date): string | null => {
   return join.leavingSince === null ? limits.reason : STUCK_LEAVING.reason;
 };
 
-/** A notetaker that cannot be told to leave for this long has left by itself. */
-const LEAVE_LIMIT_MS = 8 * HOUR_MS;
-/** Whether its provider is called again after a fault. */
-export const mayStillWatch = (join: Watched, now: Date): boolean =>
-  WATCHDOGS[join.status] === null ? now.getTime() - join.updatedAt.getTime() < LEAVE_LIMIT_MS : overdueReason(join, now) === null;
-
 /** When its provider is asked next; never later than its end. `jitter` is 0 to 1. */
 export const nextLook = (join: Watched, now: Date, jitter: number): Date => {
   const limits = limitsOf(join);
@@ -65,13 +59,36 @@ export const nextLook = (join: Watched, now: Date, jitter: number): Date => {
   return new Date(Math.min(look, Math.max(now.getTime(), limits.endsAtMs)));
 };
 
-const RETRY_MS = { first: 5000, max: 5 * MINUTE_MS } as const;
+const RETRY_MS = { first: 5000, max: 5 * MINUTE_MS, longest: 10 * MINUTE_MS } as const;
 
-/** How long to wait before the next try of work that failed `tries` times before; at least as long as the provider says. */
-export const retryMs = (tries: number, retryAfterSeconds: number | null): number =>
-  Math.max(Math.min(RETRY_MS.first * 2 ** Math.min(tries, 10), RETRY_MS.max), (retryAfterSeconds ?? 0) * 1000);
+/** How long to wait before the next try of work that failed `tries` times before; as long as the provider says, within reason. */
+export const retryMs = (tries: number, retryAfterSeconds: number | null): number => {
+  const own = Math.min(RETRY_MS.first * 2 ** Math.min(tries, 10), RETRY_MS.max);
+  return Math.min(Math.max(own, (retryAfterSeconds ?? 0) * 1000), RETRY_MS.longest);
+};
 
-/** A provider that could not be reached for this long is given up. */
-const DISPATCH_LIMIT_MS = 10 * MINUTE_MS;
-export const mayStillDispatch = ({ createdAt }: Pick<Join, 'createdAt'>, now: Date): boolean =>
-  now.getTime() - createdAt.getTime() < DISPATCH_LIMIT_MS;
+/** Nothing is ever due later than this: what seems to be was written before the clock was set back. */
+export const LONGEST_WAIT_MS = 15 * MINUTE_MS;
+
+/** Bounds in time, and in tries for a clock that was set back. */
+const DISPATCH_LIMIT = { ms: 10 * MINUTE_MS, tries: 8 } as const;
+const LEAVE_LIMIT = { ms: 8 * HOUR_MS, tries: 110 } as const;
+/** A provider may still be making the run of a request whose answer was lost. */
+const SETTLED = { ms: MINUTE_MS, tries: 5 } as const;
+
+const isWithin = (
+  limit: { readonly ms: number; readonly tries: number },
+  since: Date,
+  { tries, now }: { readonly tries: number; readonly now: Date },
+) => now.getTime() - since.getTime() < limit.ms && tries < limit.tries;
+
+/** A provider that could not be reached for so long is given up. */
+export const mayStillDispatch = ({ createdAt, tries }: Pick<Join, 'createdAt' | 'tries'>, now: Date): boolean =>
+  isWithin(DISPATCH_LIMIT, createdAt, { tries, now });
+
+type Over = Pick<Join, 'updatedAt' | 'tries'>;
+/** A notetaker that cannot be told to leave for so long has left by itself. */
+export const mayStillLeave = ({ updatedAt, tries }: Over, now: Date): boolean => isWithin(LEAVE_LIMIT, updatedAt, { tries, now });
+/** When a notetaker that was not found is looked for again; null when there is none. */
+export const nextSearch = ({ updatedAt, tries }: Over, now: Date): Date | null =>
+  isWithin(SETTLED, updatedAt, { tries, now }) ? new Date(now.getTime() + SETTLED.ms) : null;

@@ -5,7 +5,7 @@ import { aJoin, joinAt, later, NOON } from '../../test/builders.ts';
 import { joinAdvanced } from '../adapters/bus/events.ts';
 import type { Join } from '../domain/join.ts';
 import { type JoinStore, type Notetaker, NotetakerError } from '../ports.ts';
-import { dispatchJoin, watchJoin } from './work.ts';
+import { dispatchJoin, letLeave, watchJoin } from './work.ts';
 
 const notUsed = () => Promise.reject(new Error('is not called here'));
 
@@ -47,6 +47,8 @@ const scene = (claimed: Join, notetaker: Partial<Notetaker>, at = NOON) => {
   return {
     dispatch: () => dispatchJoin(ports)(claimed),
     watch: () => watchJoin(ports)(claimed),
+    leave: () => letLeave(ports)(claimed),
+    logged: () => ports.log.lines.map(({ message }) => message),
     stored: () => stored,
     steal: () => {
       stored = { ...claimed, leaseToken: 'another' };
@@ -75,13 +77,25 @@ describe('a dispatch', () => {
   it('[MEET-10] ends after ten minutes without a provider', async () => {
     const here = scene(claimed({ tries: 9 }), { dispatch: failing(new Error('away')) }, later(600));
     await here.dispatch();
-    expect(here.stored()).toMatchObject({ status: 'fatal', fatalReason: 'notetaker_unavailable', work: 'refund' });
+    expect(here.stored()).toMatchObject({ status: 'fatal', fatalReason: 'notetaker_unavailable', work: 'leave' });
   });
 
   it('[MEET-10] ends at once when the provider refuses for good', async () => {
     const here = scene(claimed(), { dispatch: failing(new NotetakerError('permanent', 'meeting_link_invalid')) });
     await here.dispatch();
     expect(here.stored()).toMatchObject({ status: 'fatal', fatalReason: 'meeting_link_invalid', work: 'refund' });
+  });
+
+  it('[MEET-10] that is refused after an answer was lost may have sent somebody', async () => {
+    const here = scene(claimed({ tries: 1 }), { dispatch: failing(new NotetakerError('permanent', 'unauthorized')) });
+    await here.dispatch();
+    expect(here.stored()).toMatchObject({ status: 'fatal', fatalReason: 'unauthorized', work: 'leave' });
+  });
+
+  it('sends nobody for a join that ended when its process was gone', async () => {
+    const here = scene(claimed({ status: 'fatal', fatalReason: 'cancelled', isAsked: true }), {});
+    await here.dispatch();
+    expect(here.stored()).toMatchObject({ status: 'fatal', fatalReason: 'cancelled', work: 'leave' });
   });
 
   it('whose claim was lost writes nothing', async () => {
@@ -105,21 +119,21 @@ describe('a look at a silent join', () => {
   it('[MEET-10] ends it when its time is over, and lets the notetaker leave', async () => {
     const here = scene(watched('in_waiting_room'), { snapshot: () => Promise.resolve(null) }, later(35 * 60));
     await here.watch();
-    expect(here.stored()).toMatchObject({ status: 'fatal', fatalReason: 'waiting_room_timeout', work: 'watch' });
+    expect(here.stored()).toMatchObject({ status: 'fatal', fatalReason: 'waiting_room_timeout', work: 'leave' });
   });
 
   it('[MEET-10] ends one that recorded for eight hours as done, and lets the notetaker leave before it is captured', async () => {
     const snapshot = () => Promise.resolve({ status: 'recording', reason: null, recordedEver: true } as const);
     const here = scene(watched('recording'), { snapshot }, later(8 * 3600));
     await here.watch();
-    expect(here.stored()).toMatchObject({ status: 'done', fatalReason: null, work: 'watch' });
+    expect(here.stored()).toMatchObject({ status: 'done', fatalReason: null, work: 'leave' });
   });
 
   it('[MEET-10] ends one whose notetaker hangs while it leaves', async () => {
     const snapshot = () => Promise.resolve({ status: 'in_call', reason: null, recordedEver: false, isLeaving: true } as const);
     const here = scene({ ...watched('in_call'), leavingSince: later(60) }, { snapshot }, later(660));
     await here.watch();
-    expect(here.stored()).toMatchObject({ status: 'fatal', fatalReason: 'notetaker_error', work: 'watch' });
+    expect(here.stored()).toMatchObject({ status: 'fatal', fatalReason: 'notetaker_error', work: 'leave' });
   });
 
   it('[MEET-10] ends it also when its provider stays away', async () => {
@@ -128,13 +142,54 @@ describe('a look at a silent join', () => {
     expect(here.stored()).toMatchObject({ status: 'fatal', fatalReason: 'notetaker_unavailable' });
   });
 
-  it('lets the notetaker of a join leave that is over, again after a fault', async () => {
-    const over = { ...joinAt('fatal'), work: 'watch', leaseToken: 'lease' } as const;
+  it('ends in time also when the clock was set back', async () => {
+    const away = () => Promise.reject(new Error('away'));
+    const ahead = { ...watched('joining'), updatedAt: later(7200) };
+    const here = scene(ahead, { snapshot: away });
+    await here.watch();
+    expect(here.stored()).toMatchObject({ status: 'joining', updatedAt: NOON });
+  });
+});
+
+describe('a notetaker that must leave', () => {
+  const over = { ...joinAt('fatal'), work: 'leave', leaseToken: 'lease' } as const;
+  const lostOne = { ...over, providerRef: null, isAsked: true };
+
+  it('is told so, again after a fault', async () => {
     const away = scene(over, { leave: failing(new Error('away')) });
-    await away.watch();
-    expect(away.stored()).toMatchObject({ work: 'watch', dueAt: later(5), tries: 1 });
+    await away.leave();
+    expect(away.stored()).toMatchObject({ work: 'leave', dueAt: later(5), tries: 1 });
     const there = scene(over, { leave: () => Promise.resolve() });
-    await there.watch();
+    await there.leave();
     expect(there.stored()).toMatchObject({ status: 'fatal', work: 'refund' });
+  });
+
+  it('is looked for when its dispatch was never answered, before places are given back', async () => {
+    const told: string[] = [];
+    const leave = (ref: string) => Promise.resolve(void told.push(ref));
+    const here = scene(lostOne, { find: () => Promise.resolve('run'), leave });
+    await here.leave();
+    expect(told).toEqual(['run']);
+    expect(here.stored()).toMatchObject({ work: 'refund', providerRef: null });
+  });
+
+  it('is looked for once more when none was found at once', async () => {
+    const none = () => Promise.resolve(null);
+    const soon = scene(lostOne, { find: none });
+    await soon.leave();
+    expect(soon.stored()).toMatchObject({ work: 'leave', dueAt: later(60), leaseToken: null });
+    const late = scene(lostOne, { find: none }, later(60));
+    await late.leave();
+    expect(late.stored()).toMatchObject({ work: 'refund' });
+  });
+
+  it.each([
+    ['the provider stays away for eight hours', over, new Error('away'), 8 * 3600],
+    ['the provider refuses', over, new NotetakerError('permanent', 'unauthorized'), 0],
+  ])('is given up when %s, which is logged', async (_, join, error, seconds) => {
+    const here = scene(join, { leave: failing(error) }, later(seconds));
+    await here.leave();
+    expect(here.stored()).toMatchObject({ work: 'refund' });
+    expect(here.logged()).toContain('notetaker may still be in the call');
   });
 });

@@ -1,9 +1,22 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
-import { dispatched, ended, isFinal, type Join, left, postponed, type Snapshot, watchedAgain, withSnapshot } from '../domain/join.ts';
-import { mayStillDispatch, mayStillWatch, nextLook, overdueReason, retryMs } from '../domain/watchdog.ts';
-import { type JoinAdvanced, type JoinStore, type Notetaker, NotetakerError, type Notetakers } from '../ports.ts';
+import {
+  dispatched,
+  ended,
+  isFinal,
+  type Join,
+  left,
+  lost,
+  notAhead,
+  postponed,
+  type Snapshot,
+  unsent,
+  watchedAgain,
+  withSnapshot,
+} from '../domain/join.ts';
+import { LONGEST_WAIT_MS, mayStillDispatch, mayStillLeave, nextLook, nextSearch, overdueReason, retryMs } from '../domain/watchdog.ts';
+import { type DispatchRequest, type JoinAdvanced, type JoinStore, type Notetaker, NotetakerError, type Notetakers } from '../ports.ts';
 
 export interface WorkPorts {
   readonly joins: JoinStore;
@@ -15,7 +28,7 @@ export interface WorkPorts {
   readonly botName: string;
   /** Gives 0 to 1. */
   readonly jitter: () => number;
-  /** Wakes who watches notetakers. */
+  /** Wakes who watches notetakers, and who lets them leave. */
   readonly wakeWatch: () => void;
   /** Wakes who captures recordings. */
   readonly wakeCapture: () => void;
@@ -45,98 +58,135 @@ export const endWork =
       return state && { state, events: state.status === join.status ? [] : [joinAdvanced(state)] };
     });
 
-const laterBy = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
+const retried = (join: Join, error: NotetakerError, now: Date): Join =>
+  postponed(join, new Date(now.getTime() + retryMs(join.tries, error.retryAfterSeconds)));
 
-/** The join after a call of its provider that failed: tried again, or ended. */
-const afterFault =
-  (error: unknown, now: Date, mayRetry: (join: Join) => boolean) =>
-  (join: Join): Join | null => {
-    const known = isNotetakerError(error) ? error : null;
-    const retry = postponed(join, laterBy(now, retryMs(join.tries, known?.retryAfterSeconds ?? null)));
-    const isOver = known?.kind === 'permanent' || !mayRetry(join);
-    if (isFinal(join.status)) return isOver ? left(join, now) : retry;
-    if (known?.kind === 'permanent') return ended({ ...join, leaseToken: null, tries: 0 }, known.reason, now);
-    return mayRetry(join) ? retry : ended({ ...join, leaseToken: null, tries: 0 }, UNAVAILABLE, now);
+/** Does work that calls a provider; `failed` says what becomes of the join when that did not do it. */
+const calling =
+  (ports: WorkPorts, what: string, failed: (join: Join, error: NotetakerError, now: Date) => Join | null) =>
+  async (join: Join, call: () => Promise<unknown>): Promise<void> => {
+    try {
+      await call();
+    } catch (error) {
+      if (!isNotetakerError(error)) throw error;
+      const { kind, reason } = error;
+      ports.log.warn(what, { joinId: join.id, provider: join.provider, kind, reason });
+      const now = ports.clock.now();
+      await endWork(ports)(join, (before) => failed(notAhead(before, now), error, now));
+    }
   };
+
+const providerOf = ({ notetakers }: Pick<WorkPorts, 'notetakers'>, { provider }: Join): Notetaker | null =>
+  provider === null ? null : notetakers.named(provider);
+
+const requestOf = ({ seal, botName }: Pick<WorkPorts, 'seal' | 'botName'>, join: Join, linkSealed: string): DispatchRequest => {
+  const meetingUrl = seal.unseal(linkSealed, join.id).toString();
+  return { joinId: join.id, meetingUrl, platform: join.platform, botName, tries: join.tries };
+};
+
+/** Tried again; a provider that refuses for good has sent nobody, unless it did before and its answer was lost. */
+const notDispatched = (join: Join, error: NotetakerError, now: Date): Join => {
+  if (error.kind === 'permanent') return join.tries === 0 ? unsent(join, error.reason, now) : lost(join, error.reason, now);
+  return mayStillDispatch(join, now) && !isFinal(join.status) ? retried(join, error, now) : lost(join, UNAVAILABLE, now);
+};
 
 /**
  * Sends the notetaker of a join. The join was stored before, so that a process that dies here leaves it to the next, which adopts what the provider has.
  */
 export const dispatchJoin = (ports: WorkPorts) => {
-  const { notetakers, seal, clock, log, botName, jitter, wakeWatch } = ports;
+  const { clock, log, jitter, wakeWatch } = ports;
   const end = endWork(ports);
+  const attempt = calling(ports, 'notetaker not dispatched', notDispatched);
 
   const send = async (join: Join, notetaker: Notetaker): Promise<void> => {
-    const meetingUrl = seal.unseal(join.linkSealed ?? '', join.id).toString();
-    const { id: joinId, platform, tries } = join;
-    const { ref, adopted } = await asked(notetaker.dispatch({ joinId, meetingUrl, platform, botName, tries }));
-    if (adopted) log.info('notetaker adopted', { joinId, provider: notetaker.name });
-    await end(join, (before) => dispatched(before, ref, isFinal(before.status) ? clock.now() : nextLook(before, clock.now(), jitter())));
-    wakeWatch();
+    const { ref, adopted } = await asked(notetaker.dispatch(requestOf(ports, join, join.linkSealed ?? '')));
+    if (adopted) log.info('notetaker adopted', { joinId: join.id, provider: notetaker.name });
+    await end(join, (before) => dispatched(before, ref, nextLook(before, clock.now(), jitter())));
   };
 
   return async (join: Join): Promise<void> => {
-    const notetaker = join.provider === null ? null : notetakers.named(join.provider);
-    if (notetaker === null) {
-      const reason = join.provider === null ? 'platform_not_supported' : UNAVAILABLE;
-      await end(join, (before) => ended({ ...before, leaseToken: null, tries: 0 }, reason, clock.now()) ?? left(before, clock.now()));
-      return;
-    }
-    try {
-      await send(join, notetaker);
-    } catch (error) {
-      if (!isNotetakerError(error)) throw error;
-      log.warn('notetaker not dispatched', { joinId: join.id, provider: notetaker.name, kind: error.kind, reason: error.reason });
-      const now = clock.now();
-      await end(
-        join,
-        afterFault(error, now, (before) => mayStillDispatch(before, now)),
-      );
-    }
+    const notetaker = providerOf(ports, join);
+    const reason = join.provider === null ? 'platform_not_supported' : UNAVAILABLE;
+    if (notetaker === null) await end(join, (before) => unsent(before, reason, clock.now()));
+    // It ended after a dispatch whose process is gone.
+    else if (isFinal(join.status)) await end(join, (before) => lost(before, UNAVAILABLE, clock.now()));
+    else await attempt(join, () => send(join, notetaker));
+    wakeWatch();
   };
 };
 
-/** Asks the provider of a silent join, and lets the notetaker of one that we ended leave. */
+/** Asks the provider of a silent join. */
 export const watchJoin = (ports: WorkPorts) => {
-  const { notetakers, clock, log, jitter, wakeCapture } = ports;
+  const { clock, jitter, wakeWatch, wakeCapture } = ports;
   const end = endWork(ports);
+  const attempt = calling(ports, 'notetaker not reached', (join, error, now) => {
+    if (error.kind === 'permanent') return ended(join, error.reason, now);
+    return overdueReason(join, now) === null ? retried(join, error, now) : ended(join, UNAVAILABLE, now);
+  });
 
   const lookAt =
     (snapshot: Snapshot | null, now: Date) =>
-    (join: Join): Join => {
+    (before: Join): Join => {
+      const join = notAhead(before, now);
       const heard = snapshot === null ? join : (withSnapshot(join, snapshot, now) ?? join);
       if (isFinal(heard.status)) return heard;
       const overdue = overdueReason(heard, now);
       return (overdue === null ? null : ended(heard, overdue, now)) ?? watchedAgain(heard, nextLook(heard, now, jitter()));
     };
 
-  const letLeave = async (join: Join, notetaker: Notetaker, ref: string): Promise<void> => {
-    await asked(notetaker.leave(ref));
-    await end(join, (before) => left(before, clock.now()));
-  };
-
   return async (join: Join): Promise<void> => {
-    const { providerRef, provider } = join;
-    const notetaker = provider === null ? null : notetakers.named(provider);
-    if (notetaker === null || providerRef === null) {
-      await end(join, (before) => (isFinal(before.status) ? left(before, clock.now()) : ended(before, UNAVAILABLE, clock.now())));
-      return;
-    }
-    try {
-      if (isFinal(join.status)) await letLeave(join, notetaker, providerRef);
-      else await end(join, lookAt(await asked(notetaker.snapshot(providerRef)), clock.now()));
-    } catch (error) {
-      if (!isNotetakerError(error)) throw error;
-      log.warn('notetaker not reached', { joinId: join.id, provider: notetaker.name, kind: error.kind, reason: error.reason });
-      const now = clock.now();
-      await end(
-        join,
-        afterFault(error, now, (before) => mayStillWatch(before, now)),
-      );
-    }
+    const { providerRef } = join;
+    const notetaker = providerOf(ports, join);
+    if (notetaker === null || providerRef === null) await end(join, (before) => ended(before, UNAVAILABLE, clock.now()));
+    else await attempt(join, async () => end(join, lookAt(await asked(notetaker.snapshot(providerRef)), clock.now())));
+    wakeWatch();
     wakeCapture();
   };
 };
+
+/**
+ * Tells the notetaker of a join that we ended to leave. One whose dispatch was never answered is looked for first: what it took of the quotas is given
+ * back when nobody is in the call any more.
+ */
+export const letLeave = (ports: WorkPorts) => {
+  const { clock, log, wakeCapture } = ports;
+  const end = endWork(ports);
+  const giveUp = (join: Join, now: Date): Join => {
+    log.error('notetaker may still be in the call', { joinId: join.id, provider: join.provider });
+    return left(join, now);
+  };
+  const attempt = calling(ports, 'notetaker not told to leave', (join, error, now) =>
+    error.kind === 'permanent' || !mayStillLeave(join, now) ? giveUp(join, now) : retried(join, error, now),
+  );
+
+  const search = async (join: Join, notetaker: Notetaker): Promise<string | null> => {
+    const ref = join.linkSealed === null ? null : await asked(notetaker.find(requestOf(ports, join, join.linkSealed)));
+    if (ref !== null) log.info('lost notetaker found', { joinId: join.id, provider: notetaker.name });
+    return ref;
+  };
+  const tell = async (join: Join, notetaker: Notetaker): Promise<void> => {
+    const ref = join.providerRef ?? (await search(join, notetaker));
+    if (ref !== null) await asked(notetaker.leave(ref));
+    const again = ref === null ? nextSearch(join, clock.now()) : null;
+    await end(join, (before) => (again === null ? left(before, clock.now()) : postponed(before, again)));
+  };
+
+  return async (join: Join): Promise<void> => {
+    const notetaker = providerOf(ports, join);
+    if (notetaker === null) await end(join, (before) => giveUp(before, clock.now()));
+    else await attempt(join, () => tell(join, notetaker));
+    wakeCapture();
+  };
+};
+
+const HASTENED_MS = 60_000;
+/** What a clock that was set back would delay is due soon. Nobody's lease is taken: who works on a join renews it before. */
+export const hastenJoins =
+  ({ joins, clock }: Pick<WorkPorts, 'joins' | 'clock'>) =>
+  (): Promise<void> => {
+    const now = clock.now().getTime();
+    return joins.hasten(new Date(now + LONGEST_WAIT_MS), new Date(now + HASTENED_MS));
+  };
 
 /** The truth about a join, after a hint that there is news of it. */
 export const hearOf = (ports: Pick<WorkPorts, 'joins' | 'joinAdvanced' | 'clock' | 'notetakers' | 'wakeCapture'>) => {

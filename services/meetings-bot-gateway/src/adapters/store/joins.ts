@@ -1,5 +1,5 @@
 import { type AggregateStoreOptions, createAggregateStore, OUTBOX_INDEX, type Stored, stateOf } from '@bubbles/store/aggregates.ts';
-import type { IndexSpec } from '@bubbles/store/collection.ts';
+import type { Collection, IndexSpec } from '@bubbles/store/collection.ts';
 import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
 import { createWorkQueue } from '@bubbles/store/work/work-queue.ts';
 import type { Join } from '../../domain/join.ts';
@@ -16,22 +16,33 @@ const INDEXES: readonly IndexSpec[] = [
   { name: 'work_due_at', keys: { work: 1, dueAt: 1 } },
   { name: 'work_updated_at', keys: { work: 1, updatedAt: 1 } },
 ];
-const WORKS = ['dispatch', 'watch', 'capture', 'refund'] as const satisfies readonly Join['work'][];
+const WORKS = ['dispatch', 'watch', 'leave', 'capture', 'refund'] as const satisfies readonly Join['work'][];
 const STUCK = { tries: 3, overdueMs: 300_000 } as const;
+
+const openQueues = (documents: Collection<JoinDoc>) => {
+  const queueOf = (work: (typeof WORKS)[number], claimed: Partial<Join> = {}) =>
+    createWorkQueue({
+      collection: documents,
+      fields: { claimableAt: 'dueAt', leaseToken: 'leaseToken' },
+      pending: { work },
+      // Else a write that began before the claim would take the lease away.
+      onClaim: { $inc: { version: 1 }, $set: claimed },
+    });
+  return {
+    // From its claim on a notetaker may be on its way, whether or not an answer comes.
+    dispatch: queueOf('dispatch', { isAsked: true }),
+    watch: queueOf('watch'),
+    leave: queueOf('leave'),
+    capture: queueOf('capture'),
+    refund: queueOf('refund'),
+  };
+};
 
 /** The store, the collection whose documents carry events, and the queues of what is to be done with joins. */
 export const openJoins = (open: OpenCollection, options: AggregateStoreOptions) => {
   const documents = open<JoinDoc>('joins', INDEXES);
   const { insert, get, update } = createAggregateStore<Join>(documents, options);
   const found = (doc: JoinDoc | null) => doc && stateOf<Join>(doc);
-  const queueOf = (work: NonNullable<Join['work']>) =>
-    createWorkQueue({
-      collection: documents,
-      fields: { claimableAt: 'dueAt', leaseToken: 'leaseToken' },
-      pending: { work },
-      // Else a write that began before the claim would take the lease away.
-      onClaim: { $inc: { version: 1 } },
-    });
   const joins: JoinStore = {
     insert,
     get,
@@ -73,12 +84,15 @@ export const openJoins = (open: OpenCollection, options: AggregateStoreOptions) 
       ]);
       return { silent, uncaptured: count, oldestUncaptured: oldest?.updatedAt ?? null };
     },
+    async hasten(latest, dueAt) {
+      for (const work of WORKS) await documents.updateMany({ work, dueAt: { $gt: latest } }, { $set: { dueAt }, $inc: { version: 1 } });
+    },
     runningOf: async (userId) =>
       (await documents.find({ requesterIds: userId, runningKey: { $exists: true } })).map((doc) => stateOf<Join>(doc)),
   };
   return {
     joins,
     documents,
-    queues: { dispatch: queueOf('dispatch'), watch: queueOf('watch'), capture: queueOf('capture'), refund: queueOf('refund') },
+    queues: openQueues(documents),
   };
 };
