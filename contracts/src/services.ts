@@ -3,8 +3,15 @@ export const GATEWAY = 'gateway';
 /** A person with the commands of `npm run admin`. */
 export const OPERATOR = 'operator';
 
-/** Below it are pages for people: what is refused there is a page too. */
-export const PAGES_PREFIX = '/app/';
+const APP_PREFIX = '/app/';
+const CALENDAR_PREFIX = '/connect/calendar/';
+/** Below them are pages for people: what is refused there is a page too. */
+export const PAGES_PREFIXES = [APP_PREFIX, CALENDAR_PREFIX] as const;
+
+/** Ties the consent for a calendar to a browser: over https, and on plain http. */
+export const CALENDAR_COOKIES = ['__Secure-calendar', 'calendar'] as const;
+/** The cookies that the gateway hands on to a service, never those of its data endpoints; to the others it hands none. */
+export const COOKIES_FOR: Readonly<Record<string, 'all' | readonly string[]>> = { 'identity-and-oauth': 'all', signup: CALENDAR_COOKIES };
 
 /** What the others must know of a service. */
 export interface ServiceEntry {
@@ -21,7 +28,7 @@ export interface ServiceEntry {
 /** In the order of their start: who is asked before who asks. */
 export const SERVICES = {
   'identity-and-oauth': {
-    prefixes: ['/v1/me', '/v1/teams', '/v1/api-keys', '/oauth/', '/.well-known/', PAGES_PREFIX],
+    prefixes: ['/v1/me', '/v1/teams', '/v1/api-keys', '/oauth/', '/.well-known/', APP_PREFIX],
     database: 'bubbles_identity',
     urlsVariable: 'IDENTITY_URLS',
     callers: [GATEWAY, 'bubbles-query', 'webhooks-dispatcher', 'meetings-bot-gateway', 'signup', 'assistant-connector', OPERATOR],
@@ -44,7 +51,7 @@ export const SERVICES = {
     urlsVariable: 'MEETINGS_URLS',
     callers: [GATEWAY, OPERATOR],
   },
-  signup: { prefixes: ['/v1/signup'], database: 'bubbles_signup', urlsVariable: 'SIGNUP_URLS', callers: [GATEWAY] },
+  signup: { prefixes: ['/v1/signup', CALENDAR_PREFIX], database: 'bubbles_signup', urlsVariable: 'SIGNUP_URLS', callers: [GATEWAY] },
 } as const satisfies Readonly<Record<string, ServiceEntry>>;
 
 export type ServiceTable = Readonly<Record<string, ServiceEntry>>;

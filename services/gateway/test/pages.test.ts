@@ -1,7 +1,7 @@
 import { INTERNAL_ERROR_MESSAGE } from '@bubbles/http/routes/http-errors.ts';
 import { rawExchange } from '@bubbles/testing/raw-http.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { aFragment, operation } from './fake-services.ts';
+import { aFragment, type FakeService, operation, startFakeService } from './fake-services.ts';
 import { QUICK, startWorld, type World, type WorldOptions } from './start.ts';
 
 const page = (id: string) => operation(id, { auth: 'none', errors: 'page' });
@@ -215,5 +215,41 @@ describe('the OAuth endpoints behind the gateway', () => {
     await world.fetch('/app/keys', { headers: { 'x-forwarded-for': '6.6.6.6', 'x-real-ip': '6.6.6.6', forwarded: 'for=6.6.6.6' } });
     expect(world.identity.seen[0]?.headers['x-forwarded-for']).toBe('127.0.0.1');
     expect(JSON.stringify(world.identity.seen[0])).not.toContain('6.6.6.6');
+  });
+});
+
+describe('the pages that connect a calendar', () => {
+  const CALENDAR = aFragment({
+    '/connect/calendar/{provider}': { get: page('openCalendarLink') },
+    '/v1/signup/start': { get: operation('start', { auth: 'none' }) },
+  });
+  let signup: FakeService;
+  let world: World;
+  beforeAll(async () => {
+    signup = await startFakeService(CALENDAR);
+    world = await startWorld({ config: { upstreams: { signup: [signup.url] } } });
+    await world.gateway.refresh();
+  });
+  afterAll(async () => {
+    await world.stop();
+    await signup.stop();
+  });
+
+  it('[AUTH-02] [SIGN-08] get the one cookie that ties a consent to the browser, never a session', async () => {
+    const sent = '__Host-session=svc_abc; __Secure-calendar=k1.x=y ; session=svc_abc;__Secure-calendar2=1; calendar=k1.z';
+    await world.fetch('/connect/calendar/google?link=a', { headers: { cookie: sent, authorization: 'Bearer svc_pat_tested' } });
+    await world.fetch('/connect/calendar/google', { headers: { cookie: '__Host-session=svc_abc; =; calendar' } });
+    await world.fetch('/v1/signup/start', { headers: { cookie: sent } });
+    expect(signup.seen.map(({ headers }) => [headers.cookie, headers.authorization])).toEqual([
+      ['__Secure-calendar=k1.x=y; calendar=k1.z', undefined],
+      [undefined, undefined],
+      [undefined, undefined],
+    ]);
+  });
+
+  it('[SIGN-08] refuse on a page, also where there is none', async () => {
+    await expectPage(await world.fetch('/connect/calendar/'), 404, 'There is no page at this address.');
+    await expectPage(await world.fetch('/connect/calendar/google', { method: 'POST' }), 404, 'There is no page at this address.');
+    expect((await world.fetch('/connect')).headers.get('content-type')).toContain('application/json');
   });
 });

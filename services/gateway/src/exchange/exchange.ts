@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { RATE_LIMIT_HEADERS } from '@bubbles/contracts/access.ts';
-import { PAGES_PREFIX } from '@bubbles/contracts/services.ts';
+import { PAGES_PREFIXES } from '@bubbles/contracts/services.ts';
 import { PAGE_HEADERS } from '@bubbles/http/routes/content.ts';
 import { answerOf } from '@bubbles/http/routes/http-errors.ts';
 import type { ErrorFormat } from '@bubbles/http/routes/route.ts';
@@ -111,7 +111,7 @@ export const createExchangeOpener = ({ proxies, origins, known, clock, ids }: Ex
       origin: requestOrigin(head, peer.isProxy, origins),
       isCrossOrigin: CROSS_ORIGIN_PATH.test(path),
       operation: null,
-      errorFormat: isWithin(path, PAGES_PREFIX) ? 'page' : 'envelope',
+      errorFormat: PAGES_PREFIXES.some((prefix) => isWithin(path, prefix)) ? 'page' : 'envelope',
       reason: null,
       cause: null,
     };

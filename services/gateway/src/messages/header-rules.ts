@@ -28,22 +28,33 @@ interface RequestRules {
   readonly head: RequestHead;
   /** Only identity reads credentials; everybody else gets an assertion. */
   readonly keepAuthorization: boolean;
-  readonly keepCookies: boolean;
+  /** Those that go on, by their names. */
+  readonly cookies: 'all' | readonly string[];
 }
 
 /** The client's header lines that go on to a service; the caller appends ours afterwards, so that nothing a client sends can remove or shadow them. */
-export const forwardedRequestHeaders = (raw: RawHeaders, { head, keepAuthorization, keepCookies }: RequestRules): string[] => {
+export const forwardedRequestHeaders = (raw: RawHeaders, { head, keepAuthorization, cookies }: RequestRules): string[] => {
   const kept: string[] = [];
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const sent = raw[index] ?? '';
     const name = sent.toLowerCase();
     // A name with an underscore can pass for one with a hyphen where headers become variables.
     if (head.nominated.has(name) || WITHHELD_OF_CLIENTS.has(name) || RESERVED.test(name) || name.includes('_')) continue;
-    if ((name === 'authorization' && !keepAuthorization) || (name === 'cookie' && !keepCookies)) continue;
-    kept.push(sent, raw[index + 1] ?? '');
+    if (name === 'authorization' && !keepAuthorization) continue;
+    const value = raw[index + 1] ?? '';
+    const goesOn = name === 'cookie' && cookies !== 'all' ? cookiesOf(value, cookies) : value;
+    if (goesOn !== '' || name !== 'cookie') kept.push(sent, goesOn);
   }
   return kept;
 };
+
+/** RFC 6265, 4.2.1: of `name=value; name=value` what has one of the names. */
+const cookiesOf = (header: string, names: readonly string[]): string =>
+  header
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => names.includes(pair.slice(0, Math.max(pair.indexOf('='), 0))))
+    .join('; ');
 
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 

@@ -1,3 +1,4 @@
+import { COOKIES_FOR } from '@bubbles/contracts/services.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Admission } from '../admission/admission.ts';
@@ -98,7 +99,7 @@ const serviceHeaders = (exchange: Exchange, { service, template }: Operation, ne
   const kept = forwardedRequestHeaders(req.rawHeaders, {
     head,
     keepAuthorization: isIdentity,
-    keepCookies: isIdentity && !isWithin(template, '/v1'),
+    cookies: (isWithin(template, '/v1') ? null : COOKIES_FOR[service]) ?? [],
   });
   kept.push('X-Request-Id', requestId, 'X-Forwarded-For', client);
   kept.push('X-Forwarded-Proto', proto, 'X-Forwarded-Host', host);
