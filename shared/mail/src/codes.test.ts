@@ -63,6 +63,15 @@ const contract = (make: MakeDatabase) => {
     expect(isDone).toBe(false);
   });
 
+  it('[SIGN-03] does not count tries in which what the right code is for fails, and counts wrong ones all the same', async () => {
+    const { codes, expiresAt } = await scene(make);
+    const code = await codes.issue({ ...flow, expiresAt });
+    const away = () => Promise.reject(new Error('away'));
+    for (let attempt = 1; attempt <= 6; attempt += 1) await expect(codes.check({ ...flow, code, whenRight: away })).rejects.toThrow('away');
+    for (let attempt = 1; attempt <= 4; attempt += 1) expect(await codes.check({ ...flow, code: wrongFor(code) })).toBe('wrong');
+    expect(await codes.check({ ...flow, code })).toBe('right');
+  });
+
   it('answers right to one of fifty right tries that come at once', async () => {
     const { codes, other, expiresAt } = await scene(make);
     const code = await codes.issue({ ...flow, expiresAt });

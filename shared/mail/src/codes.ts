@@ -64,14 +64,19 @@ export const createCodes = ({ open, clock, ids }: CodesOptions) => {
     },
     /**
      * Counts the try before it compares. `right` is answered once; `over` when the code was used, expired, or tried too often. `whenRight` comes before the
-     * code is spent, so that whoever finds it spent also finds what came of it.
+     * code is spent, so that whoever finds it spent also finds what came of it. When it fails, the try does not count: only the right code comes that far.
      */
     async check({ code, whenRight, ...flow }: CodeFlow & CodeTry): Promise<'right' | 'wrong' | 'over'> {
       const live = { _id: flow.flowId, expiresAt: { $gt: clock.now() }, tries: { $lt: MAX_TRIES } };
       const counted = await codes.findOneAndUpdate(live, { $inc: { tries: 1 } });
       if (counted === null) return 'over';
       if (!isSame(counted.hash, hashOf(flow, code))) return 'wrong';
-      await whenRight?.();
+      try {
+        await whenRight?.();
+      } catch (error) {
+        await codes.updateOne({ _id: flow.flowId, hash: counted.hash }, { $inc: { tries: -1 } });
+        throw error;
+      }
       return (await codes.deleteOne({ _id: flow.flowId, hash: counted.hash })) > 0 ? 'right' : 'over';
     },
     sweep: () => sweepExpired(codes, clock.now()),
