@@ -152,6 +152,12 @@ describe('a second try', () => {
     expect(world.bubbles.seen.filter(({ method }) => method === 'POST').length).toBe(1);
   });
 
+  it('[SIGN-09] a GET that acts never goes again', async () => {
+    world.bubbles.handle = (req) => void req.socket.resetAndDestroy();
+    await expectUnavailable(await world.fetch('/v1/bubbles/act'), 'upstream-down');
+    expect(world.bubbles.seen.length).toBe(1);
+  });
+
   it('[ERR-05] a GET goes again once only', async () => {
     world.bubbles.handle = (req) => void req.socket.resetAndDestroy();
     await expectUnavailable(await world.fetch('/v1/bubbles/open'), 'upstream-down');

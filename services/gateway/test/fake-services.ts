@@ -122,10 +122,11 @@ interface OperationOptions {
   readonly id?: string;
   /** How it writes its refusals. */
   readonly errors?: 'rfc6749' | 'page';
+  readonly unsafe?: boolean;
 }
 
 /** An operation as a service describes it. */
-export const operation = (id: string, { auth = 'pat', internal = false, errors }: OperationOptions = {}) => ({
+export const operation = (id: string, { auth = 'pat', internal = false, unsafe = false, errors }: OperationOptions = {}) => ({
   operationId: id,
   summary: id,
   tags: ['Bubbles'],
@@ -133,6 +134,7 @@ export const operation = (id: string, { auth = 'pat', internal = false, errors }
   'x-gw-auth': auth,
   'x-internal': internal,
   ...(errors !== undefined && { 'x-gw-error-format': errors }),
+  ...(unsafe && { 'x-gw-unsafe': true }),
   ...(errors === 'page' && { 'x-gw-undocumented': true }),
   responses: { 200: { description: 'Done.' } },
 });
@@ -149,6 +151,7 @@ export const BUBBLES_FRAGMENT = aFragment({
   '/v1/bubbles/search': { get: operation('searchBubbles') },
   '/v1/bubbles/{id}': { get: operation('getBubble'), post: operation('postBubble'), delete: operation('deleteBubble') },
   '/v1/bubbles/open': { get: operation('openBubbles', { auth: 'none' }), post: operation('postOpenBubbles', { auth: 'none' }) },
+  '/v1/bubbles/act': { get: operation('actByGet', { auth: 'none', unsafe: true }) },
   '/internal/v1/readable': { post: operation('readable', { auth: 'internal', internal: true }) },
 });
 

@@ -89,6 +89,17 @@ describe('routing', () => {
     expect(statusOf(traced)).toBe(404);
   });
 
+  it('[SIGN-09] HEAD of a GET that acts is 405 with Allow, and never reaches the service', async () => {
+    const response = await world.fetch('/v1/bubbles/act?code=123456', { method: 'HEAD' });
+    expect([response.status, response.headers.get('allow'), response.headers.get('cache-control')]).toEqual([
+      405,
+      'GET, OPTIONS',
+      'no-store',
+    ]);
+    expect(world.bubbles.seen).toEqual([]);
+    expect((await world.fetch('/v1/bubbles/act')).status).toBe(200);
+  });
+
   it('[GEN-08] [GEN-11] OPTIONS answers 204 from the table, without a credential', async () => {
     const response = await world.fetch('/v1/bubbles/42', { method: 'OPTIONS' });
     expect([response.status, response.headers.get('allow'), await response.text()]).toEqual([204, 'DELETE, GET, HEAD, OPTIONS, POST', '']);

@@ -24,6 +24,8 @@ export interface Operation {
   readonly bodyLimitBytes: number;
   /** How it writes its refusals, and how the gateway writes those that it makes in its place. */
   readonly errorFormat: ErrorFormat;
+  /** A GET that changes something: HEAD is refused, and it is sent once. */
+  readonly isUnsafe: boolean;
 }
 
 /** A service's OpenAPI document with what routing needs of it. */
@@ -101,6 +103,7 @@ const readOperation = (described: unknown, { service, template, method }: Operat
     timeoutMs,
     bodyLimitBytes: bodyLimitOf(template, bodyLimit),
     errorFormat,
+    isUnsafe: described['x-gw-unsafe'] === true,
   };
 };
 

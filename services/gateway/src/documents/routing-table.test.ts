@@ -12,6 +12,7 @@ const anOperation = (template: string, overrides: Partial<Operation> = {}): Oper
   timeoutMs: null,
   bodyLimitBytes: 65_536,
   errorFormat: 'envelope',
+  isUnsafe: false,
   ...overrides,
 });
 const table = new RoutingTable(

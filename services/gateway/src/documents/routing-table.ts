@@ -47,7 +47,7 @@ const insert = (root: Node, operation: Operation): void => {
   for (const segment of operation.template.slice(1).split('/')) node = childOf(node, segment);
   node.resource ??= { operations: new Map(), allow: '', errorFormat: operation.errorFormat };
   node.resource.operations.set(operation.method, operation);
-  node.resource.allow = allowOf([...node.resource.operations.keys()]);
+  node.resource.allow = allowOf(node.resource.operations);
 };
 
 const childOf = (node: Node, segment: string): Node => {
@@ -60,8 +60,8 @@ const childOf = (node: Node, segment: string): Node => {
   return known;
 };
 
-const allowOf = (methods: readonly string[]): string =>
-  [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].toSorted().join(', ');
+const allowOf = (operations: ReadonlyMap<string, Operation>): string =>
+  [...operations.keys(), ...(operations.get('GET')?.isUnsafe === false ? ['HEAD'] : []), 'OPTIONS'].toSorted().join(', ');
 
 /** `start` is where the next segment begins; past the end of the path all segments are used up. */
 const find = (node: Node, path: string, start: number): Resource | null => {

@@ -51,6 +51,7 @@ const pageOperation = (template: string): Operation => ({
   timeoutMs: null,
   bodyLimitBytes: USUAL_BODY_LIMIT_BYTES,
   errorFormat: 'page',
+  isUnsafe: false,
 });
 
 interface PagesOptions {

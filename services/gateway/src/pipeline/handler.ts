@@ -7,7 +7,7 @@ import type { Log } from '@bubbles/kernel/log.ts';
 import type { Operation } from '../documents/fragment.ts';
 import { type OwnedPrefixes, ownerOf } from '../documents/ownership.ts';
 import type { Resource } from '../documents/routing-table.ts';
-import { answerOptions, createExchangeOpener, type Exchange, type ExchangeOptions, fail, refuse } from '../exchange/exchange.ts';
+import { answer, answerOptions, createExchangeOpener, type Exchange, type ExchangeOptions, fail, refuse } from '../exchange/exchange.ts';
 import type { SlowReaders } from '../exchange/slow-readers.ts';
 import type { FragmentPoll } from '../fragments/fragment-poll.ts';
 import type { FragmentRegistry } from '../fragments/registry.ts';
@@ -54,6 +54,7 @@ const serve = async (exchange: Exchange, options: HandlerOptions): Promise<void>
   if (fault !== null) return refuse(exchange, { error: new DomainError('invalid', fault), close: framing !== null });
   if (!options.shedder.admit() || !isWithinShare) return fail(exchange, 'overload');
   if (resource !== null && exchange.method === 'OPTIONS') return answerOptions(exchange, resource.allow);
+  if (resource !== null && refusesHead(exchange)) return answerHead(exchange, resource.allow);
   const operation = exchange.operation ?? (await discover(exchange, options));
   if (operation === null) return;
   await (operation.service === GATEWAY ? options.showPage(exchange) : options.forward(exchange, operation));
@@ -70,6 +71,12 @@ const lookUp = (exchange: Exchange, { registry }: HandlerOptions): Resource | nu
   return resource;
 };
 
+/** The service answers so too. */
+const answerHead = (exchange: Exchange, allow: string): void =>
+  answer(exchange, { status: 405, headers: ['Allow', allow, 'Cache-Control', 'no-store', 'Referrer-Policy', 'no-referrer'], body: '' });
+
+const refusesHead = ({ method, operation }: Exchange): boolean => method === 'HEAD' && operation?.isUnsafe === true;
+
 const NOT_FOUND = new DomainError('not_found', 'Not found.');
 
 /** A service may have begun to offer more since it was asked last. Answers itself and gives null when there is no such operation. */
@@ -79,8 +86,9 @@ const discover = async (exchange: Exchange, options: HandlerOptions): Promise<Op
   const service = owner === GATEWAY ? null : owner;
   if (service !== null) await poll.discover(service);
   const resource = lookUp(exchange, options);
-  if (exchange.operation !== null) return exchange.operation;
+  if (exchange.operation !== null && !refusesHead(exchange)) return exchange.operation;
   if (resource !== null && exchange.method === 'OPTIONS') answerOptions(exchange, resource.allow);
+  else if (resource !== null && refusesHead(exchange)) answerHead(exchange, resource.allow);
   else if (resource === null && service !== null && !registry.knows(service)) fail(exchange, 'upstream-down');
   else refuse(exchange, { error: NOT_FOUND, headers: resource === null ? [] : ['Allow', resource.allow] });
   return null;

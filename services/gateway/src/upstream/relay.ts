@@ -29,7 +29,8 @@ export interface AnswerHead {
   readonly headers: ResponseHeaders;
 }
 
-const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+const isSafe = ({ method, operation }: Exchange): boolean => SAFE_METHODS.has(method) && operation?.isUnsafe !== true;
 
 /** A replica that has answered nobody for so long is left for another one. */
 const SILENCE_LIMIT_MS = 1000;
@@ -48,7 +49,7 @@ export const relay = async (exchange: Exchange, plan: RelayPlan): Promise<void> 
   const { candidates, budget } = plan;
   budget.earn();
   const untried = [...candidates];
-  let mayRetry = IDEMPOTENT.has(exchange.method);
+  let mayRetry = isSafe(exchange);
   let notEntered: GatewayReason = 'upstream-down';
   let failure: Failure | null = null;
   let failed: Address | null = null;
@@ -90,7 +91,7 @@ const ask = async (
   const call = await address.enter({ caller: exchange.caller, leaving: exchange.res, bypassesBreaker: bypasses });
   if (typeof call === 'string') return call;
   const { promise, resolve } = Promise.withResolvers<UpstreamResult>();
-  const waitsInFull = !others || !IDEMPOTENT.has(exchange.method) || timeoutMs <= SILENCE_LIMIT_MS;
+  const waitsInFull = !others || !isSafe(exchange) || timeoutMs <= SILENCE_LIMIT_MS;
   address.pool.dispatch(request, new UpstreamRequest(exchange, { plan, call, origin: address.origin, waitsInFull, resolve }));
   return promise;
 };

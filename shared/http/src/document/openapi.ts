@@ -57,7 +57,7 @@ const GATEWAY_MARGIN_MS = 1000;
 
 /** What the gateway does for the route; none of it is shown to clients. */
 const gatewayMarks = (spec: AnySpec): JsonObject => {
-  const { guard, timeLimitMs, documented, errorFormat = 'envelope' } = spec;
+  const { guard, timeLimitMs, documented, unsafe, errorFormat = 'envelope' } = spec;
   const body = bodyOf(spec.body);
   const limitBytes = body?.kind === 'raw' ? body.limitBytes : spec.bodyLimitBytes;
   return {
@@ -67,6 +67,7 @@ const gatewayMarks = (spec: AnySpec): JsonObject => {
     ...(timeLimitMs !== undefined && { 'x-gw-timeout': (timeLimitMs + GATEWAY_MARGIN_MS) / 1000 }),
     ...(errorFormat !== 'envelope' && { 'x-gw-error-format': errorFormat }),
     ...(documented === false && { 'x-gw-undocumented': true }),
+    ...(unsafe && { 'x-gw-unsafe': true }),
   };
 };
 

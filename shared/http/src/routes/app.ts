@@ -21,8 +21,12 @@ type EdgeOptions = Omit<HttpAppOptions<unknown>, 'routes' | 'guardPorts'>;
 export const createHttpApp = <Ports>(options: HttpAppOptions<Ports>): Koa => {
   checkRoutes(options.routes);
   const router = new Router({ sensitive: true, strict: true });
-  for (const route of byPrecedence(options.routes))
-    router.register(route.spec.path.replaceAll(/\{(\w+)\}/g, ':$1'), [route.spec.method], serveRoute(route, options));
+  for (const route of byPrecedence(options.routes)) {
+    const { path, method, unsafe } = route.spec;
+    const layer = router.register(path.replaceAll(/\{(\w+)\}/g, ':$1'), [method], serveRoute(route, options));
+    // The router gives every GET a HEAD.
+    if (unsafe) layer.methods = [method];
+  }
   const app = new Koa();
   app.on('error', (error: unknown) => {
     if (!CALLER_IS_GONE.includes(errorCode(error))) options.log.error('answer could not be written', { error });
@@ -33,13 +37,14 @@ export const createHttpApp = <Ports>(options: HttpAppOptions<Ports>): Koa => {
   return app;
 };
 
-/** Another method of a known path says which there are; an unknown path says nothing. */
+/** Another method of a known path says which there are, as HEAD of an unsafe GET does; an unknown path says nothing. */
 const unmatched = (ctx: Context): void => {
   const matched: readonly { readonly methods: readonly string[] }[] = ctx['matched'] ?? [];
   const methods = new Set(matched.flatMap((layer) => layer.methods));
   if (methods.size > 0) ctx.set('Allow', [...methods, 'OPTIONS'].toSorted().join(', '));
-  if (methods.size === 0 || ctx.method !== 'OPTIONS') throw new DomainError('not_found', 'No such path or method.');
-  ctx.status = 204;
+  const refusesHead = ctx.method === 'HEAD' && methods.has('GET');
+  if (!refusesHead && (methods.size === 0 || ctx.method !== 'OPTIONS')) throw new DomainError('not_found', 'No such path or method.');
+  ctx.status = refusesHead ? 405 : 204;
 };
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;

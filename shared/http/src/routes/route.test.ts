@@ -8,7 +8,7 @@ import { openApiFragment } from '../document/openapi.ts';
 import { bytes, empty, eventStream, everyParameter, form, html, json, raw, redirect, withDetails } from './content.ts';
 import type { Guard } from './guard.ts';
 import { cookie, reply, seeOther } from './reply.ts';
-import { type Route, type RouteSpec, route } from './route.ts';
+import { checkRoutes, type Route, type RouteSpec, route } from './route.ts';
 
 const open: TestHttp[] = [];
 afterEach(async () => {
@@ -123,6 +123,27 @@ describe('what a handler may ask for', () => {
     ]);
     expect([await ask(''), await ask('?')]).toEqual([[], []]);
     expect((await http.fetch('/things?a=%ZZ')).status).toBe(400);
+  });
+
+  it('[SIGN-09] is an unsafe GET, of which HEAD runs nothing and the gateway knows', async () => {
+    let runs = 0;
+    const act = route({ ...get, unsafe: true, secret: true }, () => {
+      runs += 1;
+      return Promise.reject(new DomainError('forbidden', 'No.'));
+    });
+    const http = await serve(act);
+    const head = await http.fetch('/things', { method: 'HEAD' });
+    expect([head.status, head.headers.get('allow'), runs]).toEqual([405, 'GET, OPTIONS', 0]);
+    const refused = await http.fetch('/things');
+    expect([refused.status, refused.headers.get('referrer-policy'), refused.headers.get('cache-control'), runs]).toEqual([
+      403,
+      'no-referrer',
+      'no-store',
+      1,
+    ]);
+    expect(Object(openApiFragment({ name: 'x', routes: [act], errors: SAMPLE_ERRORS })['paths'])['/things'].get['x-gw-unsafe']).toBe(true);
+    const unsafePost = { ...get, method: 'POST', unsafe: true } as const;
+    expect(() => checkRoutes([route(unsafePost, () => Promise.resolve('done'))])).toThrow('only a GET is unsafe');
   });
 
   it('is a time limit of its own', async () => {

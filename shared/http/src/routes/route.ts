@@ -40,8 +40,10 @@ export interface RouteSpec<I extends object, Ports, P = unknown, Q = unknown, H 
   readonly timeLimitMs?: number;
   /** Honours `Idempotency-Key`: what it creates takes its ids from the input's. Only a POST whose guard knows whose the key is. */
   readonly idempotent?: boolean;
-  /** The response carries a secret: `Cache-Control: no-store` and `Pragma: no-cache`. */
+  /** The request or its answer carries a secret: `Cache-Control: no-store`, `Pragma: no-cache` and `Referrer-Policy: no-referrer`. */
   readonly secret?: boolean;
+  /** A GET that changes something (RFC 9110, 9.2.1): HEAD is 405 and runs nothing, and the gateway sends it once. */
+  readonly unsafe?: boolean;
   /** Everybody may keep the answer for so long; without it no answer may be kept. Only where the guard reads no credential. */
   readonly publicMaxAgeSeconds?: number;
   /** Not part of the interface's own list of endpoints; marked so in the document. */
@@ -121,12 +123,13 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const RESERVED = /^(?:content-(?:type|length)|set-cookie|location|connection|transfer-encoding)$/i;
 
 const faultsOf = (spec: RouteSpec<object, never>): readonly string[] => {
-  const { path, params, headers, guard, publicMaxAgeSeconds, timeLimitMs } = spec;
+  const { method, path, params, headers, guard, publicMaxAgeSeconds, timeLimitMs, unsafe } = spec;
   const inPath = params ? Object.keys(fieldsOf(params)) : [];
   const faults = {
     'params and path name different parameters': inPath.toSorted().join() !== parameterNames(path).toSorted().join(),
     'names of headers are in lower case': headers !== undefined && /[A-Z]/.test(Object.keys(fieldsOf(headers)).join()),
     'an authenticated answer is never public': publicMaxAgeSeconds !== undefined && guard.reads !== null,
+    'only a GET is unsafe': unsafe && method !== 'GET',
     'a time limit is more than nothing': timeLimitMs !== undefined && !(timeLimitMs > 0),
   };
   const found = Object.entries(faults).flatMap(([fault, applies]) => (applies ? [fault] : []));

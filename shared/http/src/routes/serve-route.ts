@@ -48,7 +48,7 @@ export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<P
     const { req, res } = ctx;
     const captures = ctx.captures ?? [];
     ctx.state['route'] = spec;
-    if (guard.reads !== null) ctx.vary(guard.reads);
+    setRouteHeaders(ctx, spec);
     let reading: Promise<unknown> | null = null;
     const readBody = () => {
       reading ??= read.body(req, res);
@@ -79,6 +79,12 @@ export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<P
       res.off('close', onClose);
     }
   };
+};
+
+/** On every answer, refusals too. */
+const setRouteHeaders = (ctx: Context, { guard, secret }: RouteSpec<object, never>): void => {
+  if (guard.reads !== null) ctx.vary(guard.reads);
+  if (secret) ctx.set('Referrer-Policy', 'no-referrer');
 };
 
 const guardRequest = (ctx: Context, body: GuardRequest['body'], publicBaseUrl: string): GuardRequest => ({
