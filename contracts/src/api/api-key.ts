@@ -1,24 +1,12 @@
 import { z } from 'zod';
 import { examplesOf } from './examples.ts';
-import { hasAtMost, isPrintable, isVisible, Timestamp } from './fields.ts';
+import { displayName, Timestamp } from './fields.ts';
 import { ApiKeyId } from './ids.ts';
 
 const NAME_MAX_CHARACTERS = 100;
 
 export const CreateApiKeyRequest = z
-  .object({
-    name: z
-      .string()
-      .trim()
-      .refine((name) => name.length > 0 && hasAtMost(name, NAME_MAX_CHARACTERS), `must have 1 to ${NAME_MAX_CHARACTERS} characters`)
-      .refine((name) => isPrintable(name), 'must not hold control characters')
-      .refine((name) => isVisible(name), 'must have a visible character')
-      .meta({
-        minLength: 1,
-        maxLength: NAME_MAX_CHARACTERS,
-        description: 'Counted in Unicode code points once trimmed, stored trimmed; no control characters, and at least one that is visible',
-      }),
-  })
+  .object({ name: displayName(NAME_MAX_CHARACTERS) })
   .meta({ id: 'CreateApiKeyRequest', examples: examplesOf('CreateApiKeyRequest') });
 export type CreateApiKeyRequest = z.infer<typeof CreateApiKeyRequest>;
 

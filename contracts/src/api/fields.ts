@@ -12,6 +12,20 @@ const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
 /** Whether a reader sees anything of it. */
 export const isVisible = (text: string): boolean => VISIBLE.test(text);
 
+/** What a person calls something. */
+export const displayName = (characters: number) =>
+  z
+    .string()
+    .trim()
+    .refine((name) => name.length > 0 && hasAtMost(name, characters), `must have 1 to ${characters} characters`)
+    .refine((name) => isPrintable(name), 'must not hold control characters')
+    .refine((name) => isVisible(name), 'must have a visible character')
+    .meta({
+      minLength: 1,
+      maxLength: characters,
+      description: 'Counted in Unicode code points once trimmed, stored trimmed; no control characters, and at least one that is visible',
+    });
+
 /** An id that a caller sends. Whether there is such a thing is not the schema's to say. */
 export const CallerId = z.string().min(1, 'must not be empty');
 
