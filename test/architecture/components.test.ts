@@ -2,6 +2,7 @@ import { ApiKeyCreated, ApiKeyList, CreateApiKeyRequest } from '@bubbles/contrac
 import { Bubble, BubblesList } from '@bubbles/contracts/api/bubble.ts';
 import { CommentList } from '@bubbles/contracts/api/comment.ts';
 import { JoinMeetingRequest, MeetingJoinCreated, MeetingJoinStatus } from '@bubbles/contracts/api/meeting-join.ts';
+import { SIGNUP_STEPS } from '@bubbles/contracts/api/signup.ts';
 import { Transcript } from '@bubbles/contracts/api/transcript.ts';
 import { TeamList, User } from '@bubbles/contracts/api/user.ts';
 import {
@@ -29,8 +30,12 @@ const RESPONSES = [
   WebhookSubscriptionCreated,
   MeetingJoinCreated,
   MeetingJoinStatus,
+  ...Object.values(SIGNUP_STEPS).map(({ response }) => response),
 ];
-const REQUESTS = [CreateApiKeyRequest, CreateWebhookRequest, UpdateWebhookRequest, JoinMeetingRequest];
+const REQUESTS = [
+  ...[CreateApiKeyRequest, CreateWebhookRequest, UpdateWebhookRequest, JoinMeetingRequest],
+  ...Object.values(SIGNUP_STEPS).map(({ request }) => request),
+];
 
 const schemas = schemaDocument();
 for (const response of RESPONSES) schemas.schemaOf(response, 'output');

@@ -14,7 +14,11 @@ export const ENUMERATIONS: Readonly<Record<string, string>> = {
   TeamPlan: 'free | pro',
   TeamRole: 'admin | member | guest',
   MeetingJoinState: MEETING_JOIN_STATUSES,
+  SignupWorkspaceAction: 'join | create | enable_domain_join',
+  SignupMcpToolKind: 'read | write',
 };
+
+const SIGNUP_ANSWER = { agent_context: 'string', relay_to_user: 'string', signup_session: 'string' };
 
 const Subscription = {
   id: 'string',
@@ -132,6 +136,38 @@ export const RESPONSE_COMPONENTS: Readonly<Record<string, Fields>> = {
     team_id: 'string | null',
     updated_at: 'string | null',
   },
+  SignupStartResponse: { ...SIGNUP_ANSWER, next_step: 'verify' },
+  SignupVerifyResponse: { ...SIGNUP_ANSWER, next_step: 'workspaces' },
+  SignupWorkspacesResponse: { ...SIGNUP_ANSWER, next_step: 'workspace', workspaces: 'SignupWorkspace[]' },
+  SignupWorkspace: { id: 'string', name: 'string' },
+  SignupWorkspaceResponse: {
+    ...SIGNUP_ANSWER,
+    next_step: 'calendar',
+    'team_id?': 'string',
+    'pro_trial?': 'SignupProTrial',
+    'domain_join?': 'SignupDomainJoin',
+    'domain_join_enabled?': 'boolean',
+    'domain?': 'string',
+  },
+  SignupCalendarResponse: {
+    ...SIGNUP_ANSWER,
+    next_step: 'done',
+    why: 'string[]',
+    google_connect_url: 'string',
+    microsoft_connect_url: 'string',
+    skip: 'boolean',
+    mcp: 'SignupMcpConnect',
+  },
+  SignupProTrial: { active: 'boolean', plan: 'string', benefits: 'string[]' },
+  SignupDomainJoin: { available: 'boolean', domain: 'string' },
+  SignupMcpConnect: {
+    endpoint: 'string',
+    oauth_protected_resource: 'string',
+    scopes: 'string[]',
+    how_to_connect: 'string',
+    tools: 'SignupMcpTool[]',
+  },
+  SignupMcpTool: { name: 'string', title: 'string', kind: 'read | write', summary: 'string' },
 };
 
 export const REQUEST_COMPONENTS: Readonly<Record<string, Fields>> = {
@@ -150,4 +186,14 @@ export const REQUEST_COMPONENTS: Readonly<Record<string, Fields>> = {
     'status?': 'active',
   },
   JoinMeetingRequest: { meeting_url: 'string', team_id: 'string' },
+  SignupStartRequest: { email: 'string' },
+  SignupVerifyRequest: { signup_session: 'string', code: 'string' },
+  SignupWorkspacesRequest: { signup_session: 'string' },
+  SignupWorkspaceRequest: {
+    signup_session: 'string',
+    action: 'join | create | enable_domain_join',
+    'team_id?': 'string',
+    'workspace_name?': 'string',
+  },
+  SignupCalendarRequest: { signup_session: 'string' },
 };

@@ -25,6 +25,20 @@ const LIST_QUERY = ['limit', 'cursor', 'team_id', 'space_id', 'type', 'created_a
 const JOIN = { auth: 'pat', scope: 'meetings:join' } as const;
 const HOOKS = { auth: 'pat', scope: 'webhooks:manage' } as const;
 
+/** A step of signup: the POST, and the GET with the fields of its body in the query. */
+const signupStep = (
+  [path, name]: readonly [path: string, name: string],
+  fields: readonly string[],
+  refusals: readonly number[],
+): readonly Endpoint[] => {
+  const common = { path: `/v1/signup/${path}`, auth: 'none', status: 200, answer: `Signup${name}Response`, refusals } as const;
+  return [
+    { ...common, method: 'POST', body: `Signup${name}Request` },
+    { ...common, method: 'GET', query: fields },
+  ];
+};
+const OF_SESSION = [400, 401, 409];
+
 export const ENDPOINTS: ByService = {
   'identity-and-oauth': [
     { method: 'GET', path: '/v1/me', auth: 'pat', status: 200, answer: 'User', refusals: [] },
@@ -165,6 +179,13 @@ export const ENDPOINTS: ByService = {
       refusals: [400, 403, 429],
     },
     { method: 'GET', path: '/v1/meetings/join/{id}', ...JOIN, status: 200, answer: 'MeetingJoinStatus', refusals: [403, 404] },
+  ],
+  signup: [
+    ...signupStep(['start', 'Start'], ['email'], [400, 429]),
+    ...signupStep(['verify', 'Verify'], ['signup_session', 'code'], [400, 401]),
+    ...signupStep(['workspaces', 'Workspaces'], ['signup_session'], OF_SESSION),
+    ...signupStep(['workspace', 'Workspace'], ['signup_session', 'action', 'team_id', 'workspace_name'], [...OF_SESSION, 403]),
+    ...signupStep(['calendar', 'Calendar'], ['signup_session'], OF_SESSION),
   ],
 };
 

@@ -183,6 +183,53 @@ const joinStatus = {
   team_id: EXAMPLE_IDS.team,
   updated_at: LATER,
 };
+const signupSession = 'svc_signup_qB7xVYq0m2J8cTz5WkR1nLsD7fHgPbE4uXiO6yQaNtM';
+const bySession = { signup_session: signupSession };
+const signupStart = { email: ADA.email };
+const signupVerify = { ...bySession, code: '402916' };
+const signupWorkspace = { ...bySession, action: 'create', workspace_name: team.name };
+const listedWorkspace = { id: team.id, name: team.name };
+const signupStarted = {
+  next_step: 'verify',
+  agent_context: 'A code of six digits was mailed. Ask the user for it and send it to POST /v1/signup/verify. Never guess a code.',
+  relay_to_user: 'I have had a code mailed to you. Please tell me its six digits.',
+  ...bySession,
+};
+const signupVerified = { ...signupStarted, next_step: 'workspaces', relay_to_user: 'Your e-mail address is confirmed.' };
+const signupWorkspaces = {
+  ...signupStarted,
+  next_step: 'workspace',
+  relay_to_user: 'You may join the workspace "Acme", or create your own.',
+  workspaces: [listedWorkspace],
+};
+const proTrial = { active: true, plan: 'pro', benefits: ['API keys and webhooks'] };
+const domainJoin = { available: true, domain: 'acme.example' };
+const signupPlaced = {
+  ...signupStarted,
+  next_step: 'calendar',
+  relay_to_user: 'Your workspace "Acme" is ready.',
+  team_id: team.id,
+  pro_trial: proTrial,
+  domain_join: domainJoin,
+};
+const mcpTool = { name: 'search_bubbles', title: 'Search recordings', kind: 'read', summary: 'Finds recordings by words.' };
+const mcpConnect = {
+  endpoint: 'https://api.example.com/mcp',
+  oauth_protected_resource: 'https://api.example.com/.well-known/oauth-protected-resource',
+  scopes: ['bubbles:read', 'webhooks:manage', 'meetings:join'],
+  how_to_connect: 'Add the endpoint to your assistant as an MCP server over HTTP, and sign in when it asks.',
+  tools: [mcpTool],
+};
+const signupDone = {
+  ...signupStarted,
+  next_step: 'done',
+  relay_to_user: 'You are signed up. You may connect your calendar, or skip it.',
+  why: ['The notetaker can come to your meetings by itself.'],
+  google_connect_url: 'https://api.example.com/connect/calendar/google?link=Yk2p',
+  microsoft_connect_url: 'https://api.example.com/connect/calendar/microsoft?link=Yk2p',
+  skip: true,
+  mcp: mcpConnect,
+};
 
 const delivery = { id: EXAMPLE_IDS.event, type: 'bubble.ready', created_at: CREATED_AT, data: { bubble } };
 const bubblesList = { data: [bubbleSummary], has_more: true, next_cursor: EXAMPLE_CURSOR };
@@ -217,6 +264,21 @@ const EXAMPLES: ReadonlyMap<string, unknown> = new Map<string, unknown>(
     JoinMeetingRequest: joinMeeting,
     MeetingJoinCreated: joinCreated,
     MeetingJoinStatus: joinStatus,
+    SignupStartRequest: signupStart,
+    SignupVerifyRequest: signupVerify,
+    SignupWorkspacesRequest: bySession,
+    SignupWorkspaceRequest: signupWorkspace,
+    SignupCalendarRequest: bySession,
+    SignupStartResponse: signupStarted,
+    SignupVerifyResponse: signupVerified,
+    SignupWorkspace: listedWorkspace,
+    SignupWorkspacesResponse: signupWorkspaces,
+    SignupProTrial: proTrial,
+    SignupDomainJoin: domainJoin,
+    SignupWorkspaceResponse: signupPlaced,
+    SignupMcpTool: mcpTool,
+    SignupMcpConnect: mcpConnect,
+    SignupCalendarResponse: signupDone,
   }),
 );
 

@@ -11,6 +11,7 @@ import { errorCode } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { isAddressFault, StartupError } from '@bubbles/kernel/run-process.ts';
 import { PRODUCT, type Product } from '@bubbles/services/product.ts';
+import { signupWith } from '@bubbles/signup/service.ts';
 import type { EmbeddedStore } from '@bubbles/store-embedded/open-embedded.ts';
 import { webhooksDispatcherWith } from '@bubbles/webhooks-dispatcher/service.ts';
 import { type CallerKeys, createCallerKeys } from './caller-keys.ts';
@@ -144,6 +145,7 @@ const definitionsOf = (product: Product, { strictReceivers, ownPorts, mailbox }:
   const local = { loopback: !strictReceivers, offline: true, ownPorts };
   const changed: readonly ServiceDefinition[] = [
     webhooksDispatcherWith(({ receivers, ...config }) => ({ ...config, receivers: { ...receivers, ...local } })),
+    signupWith((config) => ({ ...config, mailTransport: () => mailbox })),
     identityAndOauthWith(({ documents }) => ({ documents: documents && { ...documents, ...local }, mailTransport: () => mailbox })),
   ];
   return product.definitions.map((definition) => changed.find(({ name }) => name === definition.name) ?? definition);

@@ -5,6 +5,7 @@ import { SERVICES, type ServiceTable } from '@bubbles/contracts/services.ts';
 import type { ServiceDefinition } from '@bubbles/host/service.ts';
 import { identityAndOauth } from '@bubbles/identity-and-oauth/service.ts';
 import { meetingsBotGateway } from '@bubbles/meetings-bot-gateway/service.ts';
+import { signup } from '@bubbles/signup/service.ts';
 import { webhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
 
 /** What sandbox, stack and tests run behind the gateway. */
@@ -16,7 +17,7 @@ export interface Product {
 }
 
 export const PRODUCT: Product = {
-  definitions: [identityAndOauth, bubblesQuery, webhooksDispatcher, meetingsBotGateway],
+  definitions: [identityAndOauth, bubblesQuery, webhooksDispatcher, meetingsBotGateway, signup],
   services: SERVICES,
   events: EVENTS,
 };

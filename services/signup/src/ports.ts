@@ -1,0 +1,97 @@
+import type { Flow } from './domain/flow.ts';
+
+/** The signups that go on, each for an hour. */
+export interface FlowStore {
+  insert(flow: Flow): Promise<void>;
+  /** By the hash of its session. */
+  get(sessionHash: string): Promise<Flow | null>;
+  /** Atomic. `change` runs again when another writer won; null from it changes nothing. Answers the flow that is then stored, null when there is none. */
+  update(sessionHash: string, change: (flow: Flow) => Flow | null): Promise<Flow | null>;
+  forgetExpired(now: Date): Promise<void>;
+}
+
+/** A workspace that is being made for an address. */
+export interface Creation {
+  readonly flowId: string;
+  readonly name: string;
+  readonly expiresAt: Date;
+}
+
+/** Of several signups of one address at a time one makes the workspace. */
+export interface CreationStore {
+  /** Stores the creation unless another one of the address has not expired at `now`; answers the one that is then stored. */
+  claim(address: string, creation: Creation, now: Date): Promise<Creation>;
+  forgetExpired(now: Date): Promise<void>;
+}
+
+interface CodeFlow {
+  readonly flowId: string;
+  /** What the agent of the flow alone has. */
+  readonly secret: string;
+}
+
+/** Codes that were mailed, each for one flow. */
+export interface MailedCodes {
+  issue(flow: CodeFlow & { readonly expiresAt: Date }): Promise<string>;
+  /** Counts the try. `right` is answered once; `over` when it was used, has expired or was tried too often. `whenRight` comes before it is spent; a try in which it fails does not count. */
+  check(tried: CodeFlow & { readonly code: string; readonly whenRight: () => Promise<void> }): Promise<'right' | 'wrong' | 'over'>;
+}
+
+interface ThrottleLimit {
+  readonly limit: number;
+  readonly windowMs: number;
+}
+
+/** Counts over all replicas. */
+export interface Throttle {
+  /** Counts one use of the key, unless `limit` of them lie within the window already. */
+  take(
+    key: string,
+    limit: ThrottleLimit,
+  ): Promise<{ readonly allowed: true } | { readonly allowed: false; readonly retryAfterSeconds: number }>;
+}
+
+/** Resolves when the mail is stored. */
+export type MailCode = (mail: {
+  readonly flowId: string;
+  readonly to: string;
+  readonly code: string;
+  readonly until: Date;
+}) => Promise<void>;
+
+/** An address that a code has proven. `domain`: the registrable one of its company; null where people of the domain do not belong together. */
+export interface ProvenAddress {
+  readonly address: string;
+  readonly domain: string | null;
+}
+
+interface ProvenFlow extends ProvenAddress {
+  readonly flowId: string;
+}
+
+/** Everything but `lookUp` answers the same when it is asked again; `closed` while the account is disabled. */
+export interface Identity {
+  lookUp(proven: ProvenAddress): Promise<{
+    readonly isClosed: boolean;
+    /** Those that the address may join. */
+    readonly workspaces: readonly { readonly id: string; readonly name: string }[];
+  }>;
+  /** An account that does not exist yet is made together with its membership. */
+  join(flow: ProvenFlow & { readonly teamId: string }): Promise<{ readonly userId: string } | 'closed' | 'forbidden'>;
+  create(
+    flow: Omit<ProvenFlow, 'domain'> & { readonly name: string },
+  ): Promise<{ readonly userId: string; readonly teamId: string; readonly trialEndsAt: Date | null } | 'closed'>;
+  /** Lets whoever proves an address of the domain join the workspace that the flow made. */
+  openToDomain(flow: ProvenFlow & { readonly domain: string }): Promise<'opened' | 'closed' | 'forbidden'>;
+}
+
+/** Whose calendar is to be connected. */
+export interface CalendarOwner {
+  readonly flowId: string;
+  readonly userId: string;
+}
+
+/** Pages that connect a calendar; their links are good for a short time. */
+export interface CalendarLinks {
+  linksFor(owner: CalendarOwner): Promise<{ readonly google: string; readonly microsoft: string }>;
+}

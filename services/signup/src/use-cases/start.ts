@@ -1,0 +1,51 @@
+import type { Ids } from '@bubbles/kernel/ids.ts';
+import type { AddressPorts } from '../address-ports.ts';
+import { newFlow, SESSION_BYTES, startLimits } from '../domain/flow.ts';
+import { REFUSALS } from '../domain/texts.ts';
+import type { MailCode, MailedCodes, Throttle } from '../ports.ts';
+import { admitAddress } from './addresses.ts';
+import type { FlowPorts } from './own-flow.ts';
+
+export interface StartPorts extends FlowPorts, AddressPorts {
+  readonly mailedCodes: MailedCodes;
+  readonly mailCode: MailCode;
+  readonly throttle: Throttle;
+  readonly startsPerClient: number;
+  readonly ids: Ids;
+}
+
+interface SignupToStart {
+  readonly email: string;
+  /** What counts as one client of the network. */
+  readonly client: string;
+}
+
+/** Mails a code to the address and answers the signup session. No account is looked at, so that nobody learns who has one. */
+export const startSignup = (ports: StartPorts) => {
+  const { flows, mailedCodes, mailCode, clock, ids } = ports;
+  const admit = admitAddress(ports);
+  return async ({ email, client }: SignupToStart): Promise<string> => {
+    const { address, mailbox } = await admit(email);
+    await takeFromLimits(ports, { mailbox, client });
+    const { flow, session, codeUntil } = newFlow({ id: ids.uuid(), random: ids.bytes(SESSION_BYTES), address, at: clock.now() });
+    await flows.insert(flow);
+    const code = await mailedCodes.issue({ flowId: flow.id, secret: session, expiresAt: codeUntil });
+    await mailCode({ flowId: flow.id, to: address, code, until: codeUntil });
+    return session;
+  };
+};
+
+const takeFromLimits = async (
+  { throttle, startsPerClient }: Pick<StartPorts, 'throttle' | 'startsPerClient'>,
+  { mailbox, client }: { readonly mailbox: string; readonly client: string },
+): Promise<void> => {
+  for (const { key, ...limit } of startLimits({ client, mailbox, startsPerClient })) {
+    const taken = await throttle.take(key, limit);
+    if (!taken.allowed) throw REFUSALS.tooManyStarts(taken.retryAfterSeconds);
+  }
+};
+
+export const sweepFlows =
+  ({ flows, clock }: FlowPorts) =>
+  (): Promise<void> =>
+    flows.forgetExpired(clock.now());
