@@ -33,6 +33,10 @@ describe('the API reference', () => {
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
+  it('[API-01] names the operations that are extensions of the interface', async () => {
+    expect(await (await world.fetch('/docs/reference.js')).text()).toContain('showExtensions: true');
+  });
+
   it('[API-01] assets are compressed, cached and asked for again by ETag', async () => {
     const asset = await world.fetch('/docs/swagger-ui-bundle.js', { headers: { 'accept-encoding': 'gzip' } });
     expect(asset.headers.get('content-type')).toBe('text/javascript; charset=utf-8');

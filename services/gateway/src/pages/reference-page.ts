@@ -41,6 +41,7 @@ const scriptOf = ({ document }: Reference): string => `SwaggerUIBundle({
   dom_id: '#reference',
   deepLinking: true,
   validatorUrl: null,
+  showExtensions: true,
 });
 `;
 
