@@ -5,8 +5,11 @@ import { createInternalClient } from '@bubbles/http/client/internal-client.ts';
 import { hashToken } from '@bubbles/identity-and-oauth/domain/token.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 
-const CALLERS = ['gateway', 'identity-and-oauth', 'bubbles-query', 'webhooks-dispatcher'] as const;
+const CALLERS = ['gateway', 'identity-and-oauth', 'bubbles-query', 'webhooks-dispatcher', 'meetings-bot-gateway'] as const;
 type CallerName = (typeof CALLERS)[number];
+
+/** Of every seeded account; it is on plan pro. */
+export const TEAM_ID = 'team-1';
 
 /** The keys that the services know each other by, in the form of their environment. */
 export interface Keys {

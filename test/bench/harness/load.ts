@@ -1,6 +1,8 @@
 import { type Child, startChild } from './children.ts';
 
 export interface LoadRequest {
+  /** GET when absent. */
+  readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;

@@ -8,6 +8,7 @@ import { issueKey, TOKEN_BYTES } from '@bubbles/identity-and-oauth/domain/token.
 import { identityAndOauthWith } from '@bubbles/identity-and-oauth/service.ts';
 import { createSeal, type SealKey } from '@bubbles/kernel/seal.ts';
 import { testConfig } from '@bubbles/testing/service-under-test.ts';
+import { TEAM_ID } from '../harness/credentials.ts';
 import { settings } from '../harness/in-child.ts';
 import { serveService } from './serve-service.ts';
 
@@ -27,7 +28,8 @@ export interface SeededAccount {
   readonly accessTokens: readonly (readonly string[])[];
 }
 
-const TEAM = { teamId: 'team-1', role: 'member', hidden: false } as const;
+const MEMBERSHIP = { teamId: TEAM_ID, role: 'member', hidden: false } as const;
+const TEAM = { id: TEAM_ID, name: 'Team', plan: 'pro', archived: false, domain: null, discoverable: false, channels: [] } as const;
 
 /** Its mails end here. */
 const mailed = new Map<string, PromiseWithResolvers<string>>();
@@ -86,6 +88,7 @@ const seed = async (infra: Infra): Promise<readonly SeededAccount[]> => {
   const { accounts, keysEach } = settings<IdentitySettings>();
   const stores = openStores({ ...infra, source: identityAndOauth.name, onCommit: () => undefined });
   await stores.ensureIndexes();
+  await stores.teams.insert({ ...TEAM, createdAt: infra.clock.now() });
   const grantTo = granter(infra, stores);
   const seeded: SeededAccount[] = [];
   for (let n = 0; n < accounts; n += 1) {
@@ -94,7 +97,10 @@ const seed = async (infra: Infra): Promise<readonly SeededAccount[]> => {
       issueKey(`key ${k}`, { id: infra.ids.uuid(), random: infra.ids.bytes(TOKEN_BYTES), at }),
     );
     const profile = { name: `Person ${n}`, email: addressOf(n), pictureUrl: null };
-    const account = { ...newAccount({ id: `user-${n}`, profile, keys: keys.map(({ key }) => key), createdAt: at }), memberships: [TEAM] };
+    const account = {
+      ...newAccount({ id: `user-${n}`, profile, keys: keys.map(({ key }) => key), createdAt: at }),
+      memberships: [MEMBERSHIP],
+    };
     await stores.accounts.insert({ state: account, events: [] });
     seeded.push({ id: account.id, tokens: keys.map(({ token }) => token), accessTokens: await grantTo(account) });
   }

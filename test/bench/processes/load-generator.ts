@@ -36,10 +36,10 @@ const tallies = () => {
   };
 };
 
-const bytesOf = ({ origin }: Load, { path, headers = {}, body = '' }: LoadRequest): Buffer => {
+const bytesOf = ({ origin }: Load, { method = 'GET', path, headers = {}, body = '' }: LoadRequest): Buffer => {
   const framed = body === '' ? headers : { ...headers, 'Content-Length': Buffer.byteLength(body) };
   const lines = Object.entries(framed).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${new URL(origin).host}\r\n${lines.join('')}\r\n${body}`);
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: ${new URL(origin).host}\r\n${lines.join('')}\r\n${body}`);
 };
 
 const turns = (load: Load): (() => Buffer) => {
