@@ -1,10 +1,15 @@
-import { base64Key, localValues, parsedText, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
+import type { ServiceContext } from '@bubbles/host/service.ts';
+import { ConfigError } from '@bubbles/kernel/config.ts';
+import { base64Key, baseUrl, localValues, parsedText, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
 import { MEDIA_VARIABLES } from './adapters/media/open-media.ts';
 import { MEETING_PLATFORMS, type MeetingPlatform } from './domain/meeting-link.ts';
 
 export const SIMULATOR = 'simulator';
-const PROVIDERS: ReadonlySet<string> = new Set([SIMULATOR]);
+const HOSTED = ['recall', 'attendee', 'vexa'] as const;
+export type ProviderName = (typeof HOSTED)[number];
+const PROVIDERS: ReadonlySet<string> = new Set([...HOSTED, SIMULATOR]);
+const RECALL_REGIONS = ['us-east-1', 'us-west-2', 'eu-central-1', 'ap-northeast-1'] as const;
 const KEY_BYTES = 32;
 const MAX_BOT_NAME = 100;
 /** Each place is kept in one document. */
@@ -27,6 +32,27 @@ const platformRoutes = () =>
     },
   );
 
+/** What goes into a header as it is. */
+const apiKey = () =>
+  z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without blanks')
+    .nullable()
+    .default(null);
+
+const MIN_SECRET_BYTES = 16;
+/** `newer,older`: each proves webhooks, so that a secret can be changed. `bytes` gives null for a malformed one. */
+const webhookSecrets = (form: string, bytes: (text: string) => Buffer | null) =>
+  parsedText(`must be a list of secrets, ${form}, of ${MIN_SECRET_BYTES} bytes at least`, (text) => {
+    const secrets = text.split(',').map((secret) => bytes(secret.trim()));
+    return secrets.every((secret) => secret !== null && secret.length >= MIN_SECRET_BYTES)
+      ? secrets.filter((secret) => secret !== null)
+      : null;
+  })
+    .nullable()
+    .default(null);
+const fromBase64 = (text: string): Buffer | null => (/^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : null);
+
 export const VARIABLES = {
   ...MEDIA_VARIABLES,
   SEAL_KEYS: sealKeys(),
@@ -39,4 +65,57 @@ export const VARIABLES = {
   MEETINGS_PER_USER_AND_HOUR: wholeNumber(1, MAX_QUOTA).default(20),
   MEETINGS_PER_FREE_TEAM_AND_WEEK: wholeNumber(1, MAX_QUOTA).default(5),
   NOTETAKER_NAME: z.string().min(1, 'must not be empty').max(MAX_BOT_NAME).default('Notetaker'),
+  RECALL_REGION: z.enum(RECALL_REGIONS).nullable().default(null),
+  RECALL_URL: baseUrl().nullable().default(null),
+  RECALL_API_KEY: apiKey(),
+  RECALL_WEBHOOK_SECRET: webhookSecrets('each whsec_ and base64', (text) =>
+    text.startsWith('whsec_') ? fromBase64(text.slice('whsec_'.length)) : null,
+  ),
+  RECALL_TRANSCRIPTION: z.enum(['recallai_streaming', 'meeting_captions', 'none']).default('recallai_streaming'),
+  ATTENDEE_URL: baseUrl().nullable().default(null),
+  ATTENDEE_API_KEY: apiKey(),
+  ATTENDEE_WEBHOOK_SECRET: webhookSecrets('each in base64', fromBase64),
+  VEXA_URL: baseUrl().nullable().default(null),
+  VEXA_API_KEY: apiKey(),
+  VEXA_WEBHOOK_SECRET: webhookSecrets('each as it is', (text) => Buffer.from(text)),
+};
+
+export type Config = ServiceContext<typeof VARIABLES>['config'];
+
+/** Where a provider is, and what proves who is who. */
+export interface ProviderSettings {
+  readonly url: string;
+  readonly apiKey: string;
+  /** Each proves a webhook. */
+  readonly webhookSecrets: readonly Buffer[];
+}
+
+/** What a provider is told, by the variable that says it; null for what nobody said. */
+const settingsOf = (config: Config, provider: ProviderName) => {
+  const { RECALL_REGION, RECALL_URL } = config;
+  const recallUrl = RECALL_URL ?? (RECALL_REGION && `https://${RECALL_REGION}.recall.ai`);
+  return {
+    recall: { url: recallUrl, apiKey: config.RECALL_API_KEY, webhookSecrets: config.RECALL_WEBHOOK_SECRET },
+    attendee: { url: config.ATTENDEE_URL, apiKey: config.ATTENDEE_API_KEY, webhookSecrets: config.ATTENDEE_WEBHOOK_SECRET },
+    vexa: { url: config.VEXA_URL, apiKey: config.VEXA_API_KEY, webhookSecrets: config.VEXA_WEBHOOK_SECRET },
+  }[provider];
+};
+
+/** Of the providers that serve a platform. Throws with all settings that they lack. */
+export const providerSettings = (config: Config): ReadonlyMap<ProviderName, ProviderSettings> => {
+  const routed = new Set(config.NOTETAKERS.values());
+  const faults: string[] = [];
+  const settings = new Map<ProviderName, ProviderSettings>();
+  for (const name of HOSTED.filter((provider) => routed.has(provider))) {
+    const { url, apiKey, webhookSecrets } = settingsOf(config, name);
+    if (url !== null && apiKey !== null && webhookSecrets !== null) settings.set(name, { url, apiKey, webhookSecrets });
+    // The entries of a literal, whose keys `Object.entries` tells as text.
+    const missing = Object.entries({ URL: url, API_KEY: apiKey, WEBHOOK_SECRET: webhookSecrets }).filter(([, value]) => value === null);
+    for (const [variable] of missing) {
+      const instead = name === 'recall' && variable === 'URL' ? ', or RECALL_REGION' : '';
+      faults.push(`${name.toUpperCase()}_${variable}: is required, since NOTETAKERS names ${name}${instead}`);
+    }
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return settings;
 };

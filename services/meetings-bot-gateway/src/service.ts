@@ -12,12 +12,11 @@ import { cursors } from './adapters/http/cursors.ts';
 import { joinRoutes } from './adapters/http/joins.ts';
 import { openMedia } from './adapters/media/open-media.ts';
 import { createMeetingMetrics } from './adapters/metrics/meeting-metrics.ts';
-import { routedNotetakers } from './adapters/notetakers/notetakers.ts';
-import { createSimulator } from './adapters/notetakers/simulator.ts';
+import { openNotetakers } from './adapters/notetakers/notetakers.ts';
 import { createAccess } from './adapters/services/access.ts';
 import { openStores } from './adapters/store/stores.ts';
 import { type App, createApp } from './app.ts';
-import { SIMULATOR, VARIABLES } from './config.ts';
+import { VARIABLES } from './config.ts';
 import type { Join } from './domain/join.ts';
 
 const LEASE_MS = 60_000;
@@ -73,8 +72,8 @@ export const meetingsBotGateway = defineService({
     const { queues, quotas, simulatedRuns, relayed, ensureIndexes, ...stores } = openStores(context);
     const { joins, metrics } = createMeetingMetrics({ registry: context.metrics.registry, joins: stores.joins, clock });
     const seal = createSeal(config.SEAL_KEYS, ids.bytes);
-    const simulator = [...config.NOTETAKERS.values()].includes(SIMULATOR) ? createSimulator({ runs: simulatedRuns, seal, clock }) : null;
     const media = openMedia(config);
+    const { simulator, ...notetakers } = openNotetakers({ config, runs: simulatedRuns, seal, called: () => undefined, clock, log });
     const app = createApp({
       joins,
       quotas,
@@ -90,7 +89,7 @@ export const meetingsBotGateway = defineService({
       seal,
       simulator,
       access: createAccess(client('identity-and-oauth')),
-      notetakers: routedNotetakers(simulator === null ? [] : [simulator], config.NOTETAKERS),
+      notetakers,
       botName: config.NOTETAKER_NAME,
       jitter: () => ids.bytes(1).readUInt8(0) / 0xff,
       wakeDispatch: () => loops.dispatch.poke(),
@@ -116,7 +115,9 @@ export const meetingsBotGateway = defineService({
       ],
       loops: Object.values(loops),
       ensureIndexes,
-      close: media.close,
+      async close() {
+        await Promise.all([media.close(), notetakers.close()]);
+      },
       async releaseLeases() {
         for (const queue of Object.values(queues)) await queue.releaseAll(clock.now());
       },

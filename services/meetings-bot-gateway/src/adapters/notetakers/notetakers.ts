@@ -1,15 +1,63 @@
-import type { MeetingPlatform } from '../../domain/meeting-link.ts';
-import type { Notetaker, Notetakers } from '../../ports.ts';
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
+import type { Seal } from '@bubbles/kernel/seal.ts';
+import type { Collection } from '@bubbles/store/collection.ts';
+import { type Config, type ProviderName, type ProviderSettings, providerSettings, SIMULATOR } from '../../config.ts';
+import type { Notetaker, Notetakers, Simulator } from '../../ports.ts';
+import { createProviderHttp, type ProviderCalled, type ProviderHttp } from './provider-http.ts';
+import { createSimulator, type SimulatedRunDoc } from './simulator.ts';
 
-/** `routes`: the name of the provider that serves each platform. */
-export const routedNotetakers = (providers: readonly Notetaker[], routes: ReadonlyMap<MeetingPlatform, string>): Notetakers => {
-  const byName = new Map(providers.map((provider) => [provider.name, provider]));
+interface OpenOptions {
+  readonly config: Config;
+  /** Of the simulator. */
+  readonly runs: Collection<SimulatedRunDoc>;
+  readonly seal: Seal;
+  readonly called: ProviderCalled;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface OpenNotetakers extends Notetakers {
+  /** Null where it serves no platform. */
+  readonly simulator: Simulator | null;
+  close(): Promise<void>;
+}
+
+/** What an adapter is made of. */
+export interface ProviderContext extends Pick<OpenOptions, 'clock' | 'log'> {
+  readonly settings: ProviderSettings;
+  readonly http: ProviderHttp;
+}
+
+interface Provider {
+  /** How its calls prove who calls. */
+  readonly headers: (apiKey: string) => Readonly<Record<string, string>>;
+  readonly create: (context: ProviderContext) => Notetaker;
+}
+const PROVIDERS: Readonly<Partial<Record<ProviderName, Provider>>> = {};
+
+/** The providers that serve platforms. Throws when one lacks a setting. */
+export const openNotetakers = ({ config, runs, seal, ...context }: OpenOptions): OpenNotetakers => {
+  const opened = [...providerSettings(config)].flatMap(([name, settings]) => {
+    const provider = PROVIDERS[name];
+    if (provider === undefined) return [];
+    const http = createProviderHttp({ provider: name, baseUrl: settings.url, headers: provider.headers(settings.apiKey), ...context });
+    return [{ http, notetaker: provider.create({ ...context, settings, http }) }];
+  });
+  const routes = config.NOTETAKERS;
+  const simulator = [...routes.values()].includes(SIMULATOR) ? createSimulator({ runs, seal, clock: context.clock }) : null;
+  const notetakers = [...opened.map(({ notetaker }) => notetaker), ...(simulator === null ? [] : [simulator])];
+  const byName = new Map(notetakers.map((notetaker) => [notetaker.name, notetaker]));
   const named = (name: string) => byName.get(name) ?? null;
   return {
+    simulator,
     named,
     forPlatform(platform) {
       const name = routes.get(platform);
       return name === undefined ? null : named(name);
+    },
+    async close() {
+      await Promise.all(opened.map(({ http }) => http.close()));
     },
   };
 };
