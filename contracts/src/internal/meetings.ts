@@ -60,7 +60,7 @@ export const AdminJoin = ReportedJoin.extend({
   bubble_id: z.string().nullable().meta({ description: 'The bubble that the recording became; null before it was captured' }),
   fatal_reason: z.string().nullable(),
   provider: z.string().nullable().meta({ description: 'Null when none serves the platform' }),
-  work: z.enum(['dispatch', 'watch', 'leave', 'capture', 'refund']).nullable().meta({ description: 'What is done for it next' }),
+  work: z.enum(['dispatch', 'watch', 'leave', 'capture', 'erase', 'refund']).nullable().meta({ description: 'What is done for it next' }),
   due_at: Timestamp.meta({ description: 'Of the work' }),
   failed_tries: z.number().meta({ description: 'Of the work, in a row' }),
   created_at: Timestamp,

@@ -1,5 +1,5 @@
-import type { RecordingCaptured, Simulator } from './ports.ts';
-import { captureRecording } from './use-cases/capture.ts';
+import type { MeetingMetrics, Simulator } from './ports.ts';
+import { type CapturePorts, captureRecording, eraseRecording } from './use-cases/capture.ts';
 import {
   endAnyJoin,
   endJoin,
@@ -15,8 +15,8 @@ import { refundJoin, sweepQuotas } from './use-cases/quotas.ts';
 import { listSimulatedRuns, reportSimulatedRun } from './use-cases/simulation.ts';
 import { dispatchJoin, hastenJoins, letLeave, type WorkPorts, watchJoin } from './use-cases/work.ts';
 
-interface AppPorts extends JoinPorts, WorkPorts {
-  readonly recordingCaptured: RecordingCaptured;
+interface AppPorts extends JoinPorts, WorkPorts, CapturePorts {
+  readonly metrics: MeetingMetrics;
   readonly simulator: Simulator | null;
 }
 
@@ -36,6 +36,7 @@ export const createApp = (ports: AppPorts) => ({
   letLeave: letLeave(ports),
   hastenJoins: hastenJoins(ports),
   captureRecording: captureRecording(ports),
+  eraseRecording: eraseRecording(ports),
   refundJoin: refundJoin(ports),
   sweepQuotas: sweepQuotas(ports),
 

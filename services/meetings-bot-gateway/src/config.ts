@@ -1,6 +1,6 @@
 import type { ServiceContext } from '@bubbles/host/service.ts';
 import { ConfigError } from '@bubbles/kernel/config.ts';
-import { base64Key, baseUrl, localValues, parsedText, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
+import { base64Key, baseUrl, duration, localValues, parsedText, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
 import { MEDIA_VARIABLES } from './adapters/media/open-media.ts';
 import { MEETING_PLATFORMS, type MeetingPlatform } from './domain/meeting-link.ts';
@@ -10,6 +10,8 @@ const HOSTED = ['recall', 'attendee', 'vexa'] as const;
 export type ProviderName = (typeof HOSTED)[number];
 const PROVIDERS: ReadonlySet<string> = new Set([...HOSTED, SIMULATOR]);
 const RECALL_REGIONS = ['us-east-1', 'us-west-2', 'eu-central-1', 'ap-northeast-1'] as const;
+/** What providers are asked to keep recordings for. */
+const DEFAULT_RETENTION_MS = 72 * 3_600_000;
 const KEY_BYTES = 32;
 const MAX_BOT_NAME = 100;
 /** Each place is kept in one document. */
@@ -64,6 +66,7 @@ export const VARIABLES = {
   }),
   MEETINGS_PER_USER_AND_HOUR: wholeNumber(1, MAX_QUOTA).default(20),
   MEETINGS_PER_FREE_TEAM_AND_WEEK: wholeNumber(1, MAX_QUOTA).default(5),
+  NOTETAKER_RETENTION: duration().default(DEFAULT_RETENTION_MS),
   NOTETAKER_NAME: z.string().min(1, 'must not be empty').max(MAX_BOT_NAME).default('Notetaker'),
   RECALL_REGION: z.enum(RECALL_REGIONS).nullable().default(null),
   RECALL_URL: baseUrl().nullable().default(null),

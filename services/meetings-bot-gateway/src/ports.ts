@@ -71,6 +71,8 @@ export interface CapturedRecording extends Pick<Recording, 'title' | 'startedAt'
   readonly participants: readonly Participant[];
   /** Null without a transcript. */
   readonly segments: readonly Segment[] | null;
+  /** Null without a file. */
+  readonly videoUrl: string | null;
 }
 
 export interface Access {
@@ -163,6 +165,17 @@ export interface MediaFile {
  */
 export type Download = (url: string, headers?: Readonly<Record<string, string>>) => Promise<MediaFile>;
 
+/** Keeps the files of recordings, each under a key that nobody can guess. */
+export interface MediaStore {
+  /**
+   * All of the file is there, in place of what was there before, or nothing of it. Faults of the file pass through, everything else rejects with `unavailable`.
+   * Ends the transfer, also when it is left because of the signal.
+   */
+  put(key: string, file: MediaFile, signal: AbortSignal): Promise<void>;
+  /** Nothing happens when there is none. */
+  remove(key: string): Promise<void>;
+}
+
 export interface Segment {
   /** Null when the provider could not tell who spoke. */
   readonly speaker: string | null;
@@ -200,6 +213,8 @@ export interface Notetakers {
 export interface MeetingMetrics {
   /** A request was refused since this quota is spent. */
   quotaRefused(quota: Quota['kind']): void;
+  /** `partly`: its video or transcript is lost; `lost`: both are, and there is no bubble. */
+  captureEnded(outcome: 'captured' | 'partly' | 'lost'): void;
 }
 
 /** The simulated provider, as an operator moves it. */

@@ -32,22 +32,26 @@ type Queues = ReturnType<typeof openStores>['queues'];
 type LoopContext = Pick<ServiceContext<typeof VARIABLES>, 'clock' | 'ids' | 'log'>;
 
 const joinLoops = (app: App, queues: Queues, { clock, ids, log }: LoopContext) => {
-  const workOn = (name: keyof Queues, work: (join: Join) => Promise<void>) =>
-    createLoop(() =>
-      createWorker({
-        name,
-        queue: queues[name],
-        work: (doc) => work(stateOf<Join>(doc)),
-        clock,
-        ids,
-        log,
-        leaseMs: LEASE_MS,
-        renews: true,
-        pollMs: POLL_MS,
-        wakesWhenDue: true,
-        concurrency: CONCURRENCY,
-        perKey: { field: 'provider', concurrency: CONCURRENCY_PER_PROVIDER },
-      }),
+  const stopping = new AbortController();
+  /** The signal of the work aborts when its lease was lost, and when the process stops and can wait no longer. */
+  const workOn = (name: keyof Queues, work: (join: Join, signal: AbortSignal) => Promise<void>) =>
+    createLoop(
+      () =>
+        createWorker({
+          name,
+          queue: queues[name],
+          work: (doc, _lease, lost) => work(stateOf<Join>(doc), AbortSignal.any([lost, stopping.signal])),
+          clock,
+          ids,
+          log,
+          leaseMs: LEASE_MS,
+          renews: true,
+          pollMs: POLL_MS,
+          wakesWhenDue: true,
+          concurrency: CONCURRENCY,
+          perKey: { field: 'provider', concurrency: CONCURRENCY_PER_PROVIDER },
+        }),
+      { cut: () => stopping.abort() },
     );
   const hasten = async () => {
     await app.hastenJoins();
@@ -58,6 +62,7 @@ const joinLoops = (app: App, queues: Queues, { clock, ids, log }: LoopContext) =
     watch: workOn('watch', app.watchJoin),
     leave: workOn('leave', app.letLeave),
     capture: workOn('capture', app.captureRecording),
+    erase: workOn('erase', app.eraseRecording),
     refund: workOn('refund', app.refundJoin),
     hasten: createLoop(() => startLoop({ name: 'hasten', clock, log, pollMs: HASTEN_MS, run: hasten })),
   };
@@ -72,12 +77,16 @@ export const meetingsBotGateway = defineService({
     const { queues, quotas, simulatedRuns, relayed, ensureIndexes, ...stores } = openStores(context);
     const { joins, metrics } = createMeetingMetrics({ registry: context.metrics.registry, joins: stores.joins, clock });
     const seal = createSeal(config.SEAL_KEYS, ids.bytes);
-    const media = openMedia(config);
+    const media = openMedia(config, { ...context, mayBePlain: false });
     const { simulator, ...notetakers } = openNotetakers({ config, runs: simulatedRuns, seal, called: () => undefined, clock, log });
     const app = createApp({
       joins,
       quotas,
       metrics,
+      ids,
+      media: media.store,
+      mediaUrl: media.urlOf,
+      retentionMs: config.NOTETAKER_RETENTION,
       quotaLimits: {
         perUserAndHour: config.MEETINGS_PER_USER_AND_HOUR,
         perFreeTeamAndWeek: config.MEETINGS_PER_FREE_TEAM_AND_WEEK,

@@ -150,6 +150,9 @@ describe('the bubble of a join', () => {
     expect(bubbleIdOf('mj_1')).toBe(bubbleIdOf('mj_1'));
     expect(bubbleIdOf('mj_1')).not.toBe(bubbleIdOf('mj_2'));
     expect(bubbleIdOf('mj_1')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect(captured(joinAt('done'), NOON)).toMatchObject({ bubbleId: bubbleIdOf('mj_1'), work: null });
+    expect(captured(joinAt('done'), { media: null, lost: [], erases: false }, NOON)).toMatchObject({
+      bubbleId: bubbleIdOf('mj_1'),
+      work: null,
+    });
   });
 });

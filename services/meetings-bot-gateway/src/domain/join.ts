@@ -11,6 +11,13 @@ interface StatusChange {
   readonly reason: string | null;
 }
 
+export interface JoinMedia {
+  /** Chosen before the first byte is copied, so that each try writes to the same place. */
+  readonly key: string;
+  /** Whether it is there whole. */
+  readonly isCopied: boolean;
+}
+
 /** The one notetaker that a team has in a meeting. */
 export interface Join {
   readonly id: string;
@@ -42,10 +49,12 @@ export interface Join {
   readonly leavingSince: Date | null;
   /** The bubble that the recording became; null before it was captured. */
   readonly bubbleId: string | null;
+  /** Where the file of its recording lies. Absent when there is none. */
+  readonly media?: JoinMedia;
   /** Whether its provider was, or may have been, asked to send a notetaker. */
   readonly isAsked: boolean;
   /** What is to be done with it next, in one of the work queues; null for nothing. `leave`: its notetaker must be told to. */
-  readonly work: 'dispatch' | 'watch' | 'leave' | 'capture' | 'refund' | null;
+  readonly work: 'dispatch' | 'watch' | 'leave' | 'capture' | 'erase' | 'refund' | null;
   readonly dueAt: Date;
   readonly leaseToken: string | null;
   /** Failed tries of the work. */
@@ -205,7 +214,32 @@ export const notAhead = (join: Join, now: Date): Join => {
 /** Looked at, without an end of the work. */
 export const watchedAgain = (join: Join, dueAt: Date): Join => withWork(join, 'watch', dueAt);
 
-export const captured = (join: Join, now: Date): Join => ({ ...withWork(join, null, now), bubbleId: bubbleIdOf(join.id) });
+/** What did not come before the provider's retention ended. The join stays done. */
+const withLosses = (join: Join, lost: readonly string[], now: Date): Join => ({
+  ...join,
+  history: [...join.history, ...lost.map((reason) => ({ status: join.status, at: now, reason }))],
+});
+
+interface Capture {
+  /** Null without a file. */
+  readonly media: JoinMedia | null;
+  readonly lost: readonly string[];
+  /** Whether the provider is to forget it. */
+  readonly erases: boolean;
+}
+
+const withoutMedia = ({ media: _, ...join }: Join): Join => join;
+
+/** Its recording is a bubble. */
+export const captured = (join: Join, { media, lost, erases }: Capture, now: Date): Join => ({
+  ...withLosses(withWork(withoutMedia(join), erases ? 'erase' : null, now), lost, now),
+  ...(media && { media }),
+  bubbleId: bubbleIdOf(join.id),
+});
+/** Its recording is lost. */
+export const uncaptured = (join: Join, reason: string, now: Date): Join =>
+  withLosses(withWork(withoutMedia(join), null, now), [reason], now);
+export const withMedia = (join: Join, media: JoinMedia): Join => ({ ...join, media });
 /** The quotas whose places a fatal join gives back: it never recorded, and one that was never sent counts in no hour. */
 export const refunds = ({ userQuota, teamQuota, providerRef, fatalReason }: Join): readonly string[] =>
   [providerRef === null && fatalReason !== CANCELLED ? userQuota : null, teamQuota].filter((key) => key !== null);

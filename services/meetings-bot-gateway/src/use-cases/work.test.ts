@@ -1,26 +1,11 @@
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { describe, expect, it } from '@jest/globals';
-import { aJoin, joinAt, later, NOON } from '../../test/builders.ts';
+import { aJoin, aNotetaker, joinAt, later, NOON } from '../../test/builders.ts';
 import { joinAdvanced } from '../adapters/bus/events.ts';
 import type { Join } from '../domain/join.ts';
 import { type JoinStore, type Notetaker, NotetakerError } from '../ports.ts';
 import { dispatchJoin, letLeave, watchJoin } from './work.ts';
-
-const notUsed = () => Promise.reject(new Error('is not called here'));
-
-/** A provider whose every call answers as it is told. */
-const aNotetaker = (fields: Partial<Notetaker>): Notetaker => ({
-  name: 'simulator',
-  dispatch: notUsed,
-  find: notUsed,
-  snapshot: notUsed,
-  leave: notUsed,
-  recording: notUsed,
-  transcript: notUsed,
-  verify: () => null,
-  ...fields,
-});
 
 /** One join, claimed. */
 const scene = (claimed: Join, notetaker: Partial<Notetaker>, at = NOON) => {

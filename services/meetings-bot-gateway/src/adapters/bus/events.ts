@@ -20,7 +20,7 @@ const presentParticipant = ({ userId, name, email, isExternal }: Participant) =>
 
 /** The id is that of the fact, so that a message that is sent again counts once. */
 export const recordingCaptured: RecordingCaptured = ({ id, teamId, platform, createdAt }, recording) => {
-  const { title, startedAt, durationSeconds, author, participants, segments } = recording;
+  const { title, startedAt, durationSeconds, author, participants, segments, videoUrl } = recording;
   const data = {
     bubble_id: bubbleIdOf(id),
     join_id: id,
@@ -31,7 +31,7 @@ export const recordingCaptured: RecordingCaptured = ({ id, teamId, platform, cre
     participants: participants.map(presentParticipant),
     platform,
     started_at: startedAt?.toISOString() ?? null,
-    video_url: null,
+    video_url: videoUrl,
     has_audio: true,
     duration_seconds: durationSeconds,
     segments:

@@ -101,6 +101,16 @@ export const createMeetingMetrics = (options: Options): { readonly metrics: Meet
     labelNames: ['quota'],
     registers: [options.registry],
   });
+  const captures = new Counter({
+    name: 'meeting_captures_total',
+    help: 'Recordings whose capture ended, by whether all, a part or nothing of it came before the retention of their provider ended',
+    labelNames: ['outcome'],
+    registers: [options.registry],
+  });
   watchBacklog(options);
-  return { metrics: { quotaRefused: (quota) => refusals.inc({ quota }) }, joins: countedJoins(options) };
+  const metrics: MeetingMetrics = {
+    quotaRefused: (quota) => refusals.inc({ quota }),
+    captureEnded: (outcome) => captures.inc({ outcome }),
+  };
+  return { metrics, joins: countedJoins(options) };
 };

@@ -16,7 +16,7 @@ const INDEXES: readonly IndexSpec[] = [
   { name: 'work_due_at', keys: { work: 1, dueAt: 1 } },
   { name: 'work_updated_at', keys: { work: 1, updatedAt: 1 } },
 ];
-const WORKS = ['dispatch', 'watch', 'leave', 'capture', 'refund'] as const satisfies readonly Join['work'][];
+const WORKS = ['dispatch', 'watch', 'leave', 'capture', 'erase', 'refund'] as const satisfies readonly Join['work'][];
 const STUCK = { tries: 3, overdueMs: 300_000 } as const;
 
 const openQueues = (documents: Collection<JoinDoc>) => {
@@ -34,6 +34,7 @@ const openQueues = (documents: Collection<JoinDoc>) => {
     watch: queueOf('watch'),
     leave: queueOf('leave'),
     capture: queueOf('capture'),
+    erase: queueOf('erase'),
     refund: queueOf('refund'),
   };
 };
