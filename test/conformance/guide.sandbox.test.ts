@@ -3,14 +3,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { FATAL_REASONS } from '@bubbles/contracts/api/meeting-join.ts';
 import { holdPort } from '@bubbles/http/wire/listen.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readSandboxConfig } from '../../deploy/sandbox/src/config.ts';
 import { type Sandbox, startSandbox } from './support/sandbox-world.ts';
 
-const guide = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
-const blocksOf = (language: string): string[] =>
-  guide
+const guideOf = (name: string): string => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
+const guide = guideOf('webhooks');
+const blocksOf = (language: string, text = guide): string[] =>
+  text
     .matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))
     .map(([, code = '']) => code)
     .toArray();
@@ -61,5 +63,25 @@ describe('the receiver’s guide, tried on one’s machine', () => {
       { status: 'exhausted', attempts: Array.from({ length: 5 }, () => ({ outcome: 'connect' })) },
       { status: 'succeeded', attempts: [{ status: 204 }] },
     ]);
+  });
+});
+
+describe('the guide of meetings', () => {
+  const meetings = guideOf('meetings');
+
+  it('[MEET-05] says of every reason what to do', () => {
+    expect(FATAL_REASONS.filter((reason) => !meetings.includes(`\`${reason}\``))).toEqual([]);
+  });
+
+  it('[MEET-01] [MEET-09] [MEET-14] its requests do what it says', async () => {
+    const script = [JQ, ...blocksOf('sh', meetings)].join('\n').replaceAll(API, sandbox.url);
+    const { stdout } = await promisify(execFile)('bash', ['-c', script], { timeout: SCRIPT_LIMIT_MS });
+    const [status, moved, recording, done, events, list] = stdout
+      .replaceAll('}{', '}\n{')
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect([status, moved, recording, done].map((answer) => answer.status)).toEqual(['dispatched', 'in_waiting_room', 'recording', 'done']);
+    expect(events).toMatchObject({ data: expect.any(Array), bubble_id: done.bubble_id });
+    expect(list.data).toMatchObject([{ id: done.bubble_id, title: 'Planning' }]);
   });
 });
