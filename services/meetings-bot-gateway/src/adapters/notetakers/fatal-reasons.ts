@@ -15,8 +15,8 @@ const WORDS: readonly (readonly [FatalReason, readonly (string | RegExp)[]])[] =
   ],
   ['entry_denied', ['bot_kicked_from_waiting_room', 'request_to_join_denied', 'awaiting_admission_rejected']],
   ['removed_from_meeting', ['bot_kicked_from_call', 'evicted']],
-  ['nobody_joined', ['timeout_exceeded_noone_joined', 'startup_alone', 'left_alone']],
-  ['cancelled', ['bot_received_leave_call', 'stopped', 'stopped_before_admission']],
+  ['nobody_joined', ['timeout_exceeded_noone_joined', 'auto_leave_only_participant_in_meeting', 'startup_alone', 'left_alone']],
+  ['cancelled', ['bot_received_leave_call', 'user_requested', 'stopped', 'stopped_before_admission']],
   [
     'recording_permission_denied',
     [
@@ -77,6 +77,7 @@ const WORDS: readonly (readonly [FatalReason, readonly (string | RegExp)[]])[] =
       'attendee_internal_error',
       'global_runtime_timeout',
       'rtmp_connection_failed',
+      'auto_leave_could_not_enable_closed_captions',
       'join_failure',
       'stopped_with_no_audio',
       'max_bot_time_exceeded',
