@@ -74,11 +74,11 @@ export const meetingsBotGateway = defineService({
   asks: ['identity-and-oauth'],
   compose: (context: ServiceContext<typeof VARIABLES>) => {
     const { config, clock, ids, log, client } = context;
-    const { queues, quotas, simulatedRuns, relayed, ensureIndexes, ...stores } = openStores(context);
+    const { queues, quotas, simulatedRuns: runs, relayed, ensureIndexes, ...stores } = openStores(context);
     const { joins, metrics } = createMeetingMetrics({ registry: context.metrics.registry, joins: stores.joins, clock });
     const seal = createSeal(config.SEAL_KEYS, ids.bytes);
     const media = openMedia(config, { ...context, mayBePlain: false });
-    const { simulator, ...notetakers } = openNotetakers({ config, runs: simulatedRuns, seal, called: () => undefined, clock, log });
+    const { simulator, ...notetakers } = openNotetakers({ ...context, called: () => undefined, download: media.download, runs, seal });
     const app = createApp({
       joins,
       quotas,

@@ -3,9 +3,11 @@ import type { Log } from '@bubbles/kernel/log.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
 import type { Collection } from '@bubbles/store/collection.ts';
 import { type Config, type ProviderName, type ProviderSettings, providerSettings, SIMULATOR } from '../../config.ts';
-import type { Notetaker, Notetakers, Simulator } from '../../ports.ts';
+import type { Download, Notetaker, Notetakers, Simulator } from '../../ports.ts';
+import { createAttendee } from './attendee.ts';
 import { createProviderHttp, type ProviderCalled, type ProviderHttp } from './provider-http.ts';
 import { createSimulator, type SimulatedRunDoc } from './simulator.ts';
+import { createVexa } from './vexa.ts';
 
 interface OpenOptions {
   readonly config: Config;
@@ -13,6 +15,7 @@ interface OpenOptions {
   readonly runs: Collection<SimulatedRunDoc>;
   readonly seal: Seal;
   readonly called: ProviderCalled;
+  readonly download: Download;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -24,7 +27,7 @@ interface OpenNotetakers extends Notetakers {
 }
 
 /** What an adapter is made of. */
-export interface ProviderContext extends Pick<OpenOptions, 'clock' | 'log'> {
+export interface ProviderContext extends Pick<OpenOptions, 'clock' | 'download' | 'log'> {
   readonly settings: ProviderSettings;
   readonly http: ProviderHttp;
 }
@@ -34,7 +37,10 @@ interface Provider {
   readonly headers: (apiKey: string) => Readonly<Record<string, string>>;
   readonly create: (context: ProviderContext) => Notetaker;
 }
-const PROVIDERS: Readonly<Partial<Record<ProviderName, Provider>>> = {};
+const PROVIDERS: Readonly<Partial<Record<ProviderName, Provider>>> = {
+  attendee: { headers: (apiKey) => ({ authorization: `Token ${apiKey}` }), create: createAttendee },
+  vexa: { headers: (apiKey) => ({ 'x-api-key': apiKey }), create: createVexa },
+};
 
 /** The providers that serve platforms. Throws when one lacks a setting. */
 export const openNotetakers = ({ config, runs, seal, ...context }: OpenOptions): OpenNotetakers => {
