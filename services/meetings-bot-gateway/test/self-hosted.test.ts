@@ -1,0 +1,122 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { startFakeAttendee } from './attendee-server.ts';
+import { NOON } from './builders.ts';
+import { startGateway, type TestGateway } from './gateway.ts';
+import { RECORDED } from './notetaker.contract.ts';
+import { startFakeVexa } from './vexa-server.ts';
+
+const KEY = 'k3y';
+const SECRET = Buffer.alloc(32, 7);
+/** The fake providers are on loopback. */
+const MEDIA = { MEDIA_ALLOW_CIDRS: '127.0.0.0/8', MEDIA_ALLOW_HTTP: '1' };
+const SPOKEN = RECORDED.segments.map(({ speaker, text, startSeconds, endSeconds }) => ({
+  speaker: speaker && { id: null, name: speaker },
+  text,
+  start_time_seconds: startSeconds,
+  end_time_seconds: endSeconds,
+}));
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).toReversed()) await stop();
+});
+
+const started = async (provider: string, url: string): Promise<TestGateway> => {
+  const prefix = provider.toUpperCase();
+  const environment = {
+    ...MEDIA,
+    NOTETAKERS: `google_meet=${provider},zoom=${provider}`,
+    [`${prefix}_URL`]: url,
+    [`${prefix}_API_KEY`]: KEY,
+    [`${prefix}_WEBHOOK_SECRET`]: provider === 'attendee' ? SECRET.toString('base64') : SECRET.toString(),
+  };
+  const gateway = await startGateway({ environment });
+  stops.push(gateway.stop);
+  return gateway;
+};
+
+/** The status as its requester sees it, after a look at the provider. */
+const seen = async (gateway: TestGateway, id: string, seconds: number): Promise<string> => {
+  await gateway.pass(seconds);
+  return (await gateway.status(id)).body.status;
+};
+
+describe('meetings that are served by an Attendee', () => {
+  const scene = async () => {
+    let clock = () => NOON;
+    const attendee = await startFakeAttendee({ apiKey: KEY, secret: SECRET, now: () => clock() });
+    stops.push(attendee.stop);
+    const gateway = await started('attendee', attendee.url);
+    clock = () => gateway.clock.now();
+    return { attendee, gateway };
+  };
+
+  it('[MEET-01][MEET-07][MEET-09] go from the request to the recording', async () => {
+    const { attendee, gateway } = await scene();
+    const { id } = (await gateway.join()).body;
+    const bot = attendee.ofJoin(id);
+    attendee.happen(bot, 'join_requested', 'joining');
+    expect(await seen(gateway, id, 240)).toBe('joining');
+    attendee.happen(bot, 'joined_meeting', 'joined_not_recording');
+    expect(await seen(gateway, id, 90)).toBe('in_call');
+    attendee.happen(bot, 'recording_permission_granted', 'joined_recording');
+    expect(await seen(gateway, id, 180)).toBe('recording');
+    attendee.happen(bot, 'meeting_ended', 'post_processing');
+    expect(await seen(gateway, id, 360)).toBe('done');
+    expect(gateway.captured).toEqual([]);
+    attendee.happen(bot, 'post_processing_completed', 'ended');
+    Object.assign(bot, { file: RECORDED.bytes, recordingState: 'complete', transcriptionState: 'complete' });
+    bot.utterances = RECORDED.segments.map(({ speaker, text, startSeconds, endSeconds }) => ({
+      speaker_name: speaker,
+      timestamp_ms: startSeconds * 1000,
+      duration_ms: (endSeconds - startSeconds) * 1000,
+      transcription: { transcript: text },
+    }));
+    await gateway.pass(300);
+    expect(gateway.captured).toEqual([expect.objectContaining({ join_id: id, segments: SPOKEN })]);
+  });
+
+  it('[MEET-05][MEET-10] end with the reason of the provider, or with ours when it stays away', async () => {
+    const { attendee, gateway } = await scene();
+    const { id } = (await gateway.join()).body;
+    attendee.happen(attendee.ofJoin(id), 'could_not_join_meeting', 'fatal_error', 'login_required');
+    expect(await seen(gateway, id, 240)).toBe('fatal');
+    expect((await gateway.status(id)).body.fatal_reason).toBe('meeting_requires_sign_in');
+    attendee.fail('a connection that is cut');
+    const second = (await gateway.join()).body;
+    for (let minute = 0; minute < 12; minute += 1) await gateway.pass(60);
+    expect((await gateway.status(second.id)).body).toMatchObject({ status: 'fatal', fatal_reason: 'notetaker_unavailable' });
+    attendee.fail(null);
+    for (let minute = 0; minute < 12; minute += 1) await gateway.pass(60);
+    expect(attendee.bots).toHaveLength(1);
+  });
+});
+
+describe('meetings that are served by a Vexa', () => {
+  it('[MEET-01][MEET-07][MEET-09] go from the request to the recording', async () => {
+    let clock = () => NOON;
+    const vexa = await startFakeVexa({ apiKey: KEY, secret: SECRET, now: () => clock() });
+    stops.push(vexa.stop);
+    const gateway = await started('vexa', vexa.url);
+    clock = () => gateway.clock.now();
+    const { id } = (await gateway.join()).body;
+    const meeting = vexa.of('abc-defg-hij');
+    vexa.go(meeting, 'awaiting_admission');
+    expect(await seen(gateway, id, 240)).toBe('in_waiting_room');
+    vexa.go(meeting, 'active');
+    expect(await seen(gateway, id, 90)).toBe('recording');
+    vexa.go(meeting, 'completed', { completion_reason: 'left_alone' });
+    meeting.segments = RECORDED.segments.map(({ speaker, text, startSeconds, endSeconds }) => ({
+      speaker: speaker ?? '',
+      text,
+      start: startSeconds,
+      end: endSeconds,
+      completed: true,
+    }));
+    expect(await seen(gateway, id, 360)).toBe('done');
+    expect(gateway.captured).toEqual([]);
+    meeting.file = RECORDED.bytes;
+    await gateway.pass(300);
+    expect(gateway.captured).toEqual([expect.objectContaining({ join_id: id, duration_seconds: 61.5, segments: SPOKEN })]);
+  });
+});
