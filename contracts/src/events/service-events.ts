@@ -7,7 +7,7 @@ import { defineEvent } from './define-event.ts';
 export const AccountChangedV1 = defineEvent('identity.account.changed.v1', AccountFacts, {
   description: "With every change of an account's state or profile. Carries the whole account; the newest revision wins.",
   publisher: 'identity-and-oauth',
-  consumers: ['bubbles-query', 'meetings-bot-gateway'],
+  consumers: ['bubbles-query', 'meetings-bot-gateway', 'signup'],
 });
 
 export const BubbleReadyV1 = defineEvent(

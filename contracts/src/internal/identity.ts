@@ -3,7 +3,7 @@ import { ACCOUNT_STATES, CREDENTIAL_KINDS, CredentialRefusal, PLANS, ROLES, SCOP
 import { ApiKeyCreated, ApiKeySummary, CreateApiKeyRequest } from '../api/api-key.ts';
 import { CallerId, HttpsLink, isPrintable, isVisible, RecordedTime, Timestamp } from '../api/fields.ts';
 
-/** `POST /internal/v1/access`, webhooks-dispatcher and meetings-bot-gateway → identity: the live state of accounts and teams, in batches. */
+/** `POST /internal/v1/access`, webhooks-dispatcher, meetings-bot-gateway and signup → identity: the live state of accounts and teams, in batches. */
 export const AccessRequest = z.object({
   user_ids: z.array(z.string()).max(500),
   team_ids: z.array(z.string()).max(500),

@@ -84,14 +84,3 @@ export interface Identity {
   /** Lets whoever proves an address of the domain join the workspace that the flow made. */
   openToDomain(flow: ProvenFlow & { readonly domain: string }): Promise<'opened' | 'closed' | 'forbidden'>;
 }
-
-/** Whose calendar is to be connected. */
-export interface CalendarOwner {
-  readonly flowId: string;
-  readonly userId: string;
-}
-
-/** Pages that connect a calendar; their links are good for a short time. */
-export interface CalendarLinks {
-  linksFor(owner: CalendarOwner): Promise<{ readonly google: string; readonly microsoft: string }>;
-}

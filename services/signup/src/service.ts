@@ -1,13 +1,45 @@
-import { type Composition, defineService, type ServiceContext } from '@bubbles/host/service.ts';
+import { type Composition, createLoop, defineService, type ServiceContext } from '@bubbles/host/service.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
 import { createMailer } from '@bubbles/mail/mailer.ts';
+import { createWorker } from '@bubbles/store/work/worker.ts';
+import { eventHandlers } from './adapters/bus/event-handlers.ts';
+import { createCalendarLinks } from './adapters/calendar/links.ts';
+import { calendarAgent, createCalendarProvider } from './adapters/calendar/oauth-provider.ts';
 import { createDomainLists } from './adapters/domains/domain-lists.ts';
+import { createMailServers } from './adapters/domains/mail-servers.ts';
+import { calendarRoutes } from './adapters/http/calendar.ts';
 import { stepRoutes } from './adapters/http/steps.ts';
 import { codeMails } from './adapters/mail/code-mails.ts';
-import { createIdentity } from './adapters/services/identity.ts';
+import { createAccountStateOf, createIdentity } from './adapters/services/identity.ts';
+import { leasedGrant } from './adapters/store/calendar-grants.ts';
 import { openStores } from './adapters/store/stores.ts';
-import { createApp } from './app.ts';
-import { type Config, configOf, VARIABLES } from './config.ts';
+import { type App, createApp } from './app.ts';
+import { type Config, calendarSettings, configOf, ownDomainsOf, VARIABLES } from './config.ts';
+
+/** Longer than identity and the provider of the calendar may take. */
+const LEASE_MS = 60_000;
+const POLL_MS = 5000;
+const CONCURRENCY = 4;
+
+const checkGrants = (
+  app: App,
+  queue: ReturnType<typeof openStores>['grantChecks'],
+  { clock, ids, log }: Pick<ServiceContext<typeof VARIABLES>, 'clock' | 'ids' | 'log'>,
+) =>
+  createLoop(() =>
+    createWorker({
+      name: 'calendar-grants',
+      queue,
+      work: (doc, lease) => app.checkGrant(leasedGrant(doc, lease)),
+      clock,
+      ids,
+      log,
+      leaseMs: LEASE_MS,
+      pollMs: POLL_MS,
+      wakesWhenDue: true,
+      concurrency: CONCURRENCY,
+    }),
+  );
 
 const compose = (context: ServiceContext<typeof VARIABLES>, { mailTransport }: Config): Composition => {
   const { config, clock, ids, log, metrics, publicBaseUrl, client } = context;
@@ -15,35 +47,45 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { mailTransport }: C
   const seal = createSeal(config.SEAL_KEYS, ids.bytes);
   const transport = mailTransport({ clock, ids });
   const mailer = createMailer({ mails, transport, seal, clock, ids, log, registry: metrics.registry });
+  const calendars = calendarSettings(config, publicBaseUrl);
+  const agent = calendarAgent();
   const app = createApp({
     ...stores,
     clock,
     ids,
     mailCode: codeMails(mailer),
     startsPerClient: config.SIGNUP_STARTS_PER_CLIENT,
-    domainLists: createDomainLists({ allowed: new Set(), denied: new Set(), company: new Set(), consumer: new Set() }),
-    mailServers: null,
+    domainLists: createDomainLists(ownDomainsOf(config)),
+    mailServers: config.SIGNUP_MAIL_SERVER_LOOKUP ? createMailServers({ log, registry: metrics.registry }) : null,
     identity: createIdentity(client('identity-and-oauth')),
-    calendarLinks: {
-      linksFor: () =>
-        Promise.resolve({
-          google: `${publicBaseUrl}/connect/calendar/google`,
-          microsoft: `${publicBaseUrl}/connect/calendar/microsoft`,
-        }),
+    accountStateOf: createAccountStateOf(client('identity-and-oauth')),
+    calendarLinks: createCalendarLinks({ sealKeys: config.SEAL_KEYS, publicBaseUrl, clock }),
+    calendarProviders: {
+      google: createCalendarProvider(calendars.google, { agent, log }),
+      microsoft: createCalendarProvider(calendars.microsoft, { agent, log }),
     },
+    seal,
+    log,
+    wakeGrantChecks: () => checkingGrants.poke(),
   });
+  const checkingGrants = checkGrants(app, stores.grantChecks, context);
   return {
-    routes: stepRoutes(app, { publicBaseUrl, isInstalled: config.ASSISTANT_CONNECTOR }),
+    routes: [...stepRoutes(app, { publicBaseUrl, isInstalled: config.ASSISTANT_CONNECTOR }), ...calendarRoutes(app, publicBaseUrl)],
+    eventHandlers: eventHandlers(app),
     jobs: [
       { name: 'sweep-signups', cron: '3-59/10 * * * *', run: app.sweepFlows },
       { name: 'sweep-signup-creations', cron: '37 * * * *', run: app.sweepCreations },
       { name: 'sweep-mailed-codes', cron: '47 * * * *', run: stores.mailedCodes.sweep },
       { name: 'sweep-throttles', cron: '57 * * * *', run: stores.throttle.sweep },
     ],
-    loops: [mailer.loop],
+    loops: [mailer.loop, checkingGrants],
     ensureIndexes,
-    releaseLeases: mailer.releaseLeases,
-    close: mailer.close,
+    releaseLeases: async () => {
+      await Promise.all([mailer.releaseLeases(), stores.grantChecks.releaseAll(clock.now())]);
+    },
+    close: async () => {
+      await Promise.all([mailer.close(), agent.destroy()]);
+    },
   };
 };
 

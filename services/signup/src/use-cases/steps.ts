@@ -1,6 +1,7 @@
+import type { CalendarLinks } from '../calendar-ports.ts';
 import type { Flow } from '../domain/flow.ts';
 import { REFUSALS } from '../domain/texts.ts';
-import type { CalendarLinks, MailedCodes } from '../ports.ts';
+import type { MailedCodes } from '../ports.ts';
 import { closeFlow, type FlowPorts, type IdentityPorts, ownFlow, provenAddress, requireStep, updateFlow } from './own-flow.ts';
 
 export interface VerifyPorts extends IdentityPorts {
@@ -40,17 +41,17 @@ export const listWorkspaces =
   };
 
 export interface CalendarPorts extends FlowPorts {
-  readonly calendarLinks: CalendarLinks;
+  readonly calendarLinks: Pick<CalendarLinks, 'linksFor'>;
 }
 
 /** Ends the flow, whether or not a calendar will be connected; answers where that is done. */
 export const finishSignup =
   (ports: CalendarPorts) =>
-  async (session: string): ReturnType<CalendarLinks['linksFor']> => {
+  async (session: string): Promise<ReturnType<CalendarLinks['linksFor']>> => {
     const flow = await ownFlow(ports, session);
     requireStep('calendar', flow);
     if (flow.workspace === null) throw REFUSALS.outOfOrder('calendar', flow);
-    const links = await ports.calendarLinks.linksFor({ flowId: flow.id, userId: flow.workspace.userId });
+    const links = ports.calendarLinks.linksFor({ flowId: flow.id, userId: flow.workspace.userId, until: flow.expiresAt });
     await updateFlow(ports, flow, (current) => (current.state === 'done' ? null : { ...current, state: 'done' }));
     return links;
   };

@@ -76,7 +76,7 @@ const readAccess = (app: App) =>
       operationId: 'readAccess',
       summary: 'The live state of accounts and teams in a batch, answered in the order asked',
       tag: TAG,
-      guard: internal(['webhooks-dispatcher', 'meetings-bot-gateway', 'bubbles-query']),
+      guard: internal(['webhooks-dispatcher', 'meetings-bot-gateway', 'bubbles-query', 'signup']),
       body: AccessRequest,
       answers: { 200: json(AccessResponse) },
     },

@@ -7,6 +7,7 @@ import { storeUnavailable, sweepExpired } from '@bubbles/store/collection.ts';
 import { indexedCollections, type OpenCollection } from '@bubbles/store/indexed-collections.ts';
 import type { Flow } from '../../domain/flow.ts';
 import type { Creation, CreationStore, FlowStore } from '../../ports.ts';
+import { openCalendarGrants } from './calendar-grants.ts';
 
 /** `_id` is the hash of the session. */
 interface FlowDoc extends Omit<Flow, 'id' | 'sessionHash'> {
@@ -71,6 +72,7 @@ export const openStores = ({ database, clock, ids }: Pick<StoreContext, 'databas
   return {
     flows: openFlows(open),
     creations: openCreations(open),
+    ...openCalendarGrants(open, clock),
     mails: openMails(open),
     mailedCodes: createCodes({ open, clock, ids }),
     throttle: createThrottle({ open, clock }),
