@@ -50,12 +50,14 @@ interface Setting {
 const noRecord = () => Promise.reject(Object.assign(new Error('no record'), { code: 'ENODATA' }));
 const LOOPBACK: Resolver = { resolve4: () => Promise.resolve(['127.0.0.1']), resolve6: noRecord };
 
-const downloadsWith = ({ allow = ['127.0.0.0/8'], resolver = LOOPBACK, idleMs = 10_000 }: Setting = {}) => {
+const openWith = ({ allow = ['127.0.0.0/8'], resolver = LOOPBACK, idleMs = 10_000 }: Setting = {}) => {
   const policy = { addresses: addressPolicy({ allow, deny: [] }), http: true, loopback: false };
   const made = createDownloads({ policy, resolver, extraCa: [], maxBytes: MAX_BYTES, idleMs });
   open.push(made);
-  return made.download;
+  return made;
 };
+const downloadsWith = (setting?: Setting) => openWith(setting).download;
+const documentsWith = (setting?: Setting) => openWith(setting).downloadDocument;
 
 const bytesOf = async ({ bytes }: MediaFile): Promise<Buffer> => Buffer.concat(await Array.fromAsync(bytes));
 const read = async (url: string, setting?: Setting): Promise<Buffer> => bytesOf(await downloadsWith(setting)(url, KEY));
@@ -135,6 +137,18 @@ describe('a link of a provider', () => {
     await iterator.return?.();
     expect(await fault).toBe('transient media_unreachable');
     await closed.promise;
+  });
+});
+
+describe('a document of a provider', () => {
+  it('is fetched with the same guard, whatever it is called', async () => {
+    const { url, requests } = await serve((_request, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end('[{}]'),
+    );
+    const file = await documentsWith()(url, KEY);
+    expect([file.contentType, (await bytesOf(file)).toString()]).toEqual(['application/json', '[{}]']);
+    expect(requests[0]?.headers).toMatchObject({ ...KEY, accept: expect.stringContaining('application/json') });
+    expect(await faultOf(documentsWith({ allow: [] })(url))).toBe('transient media_blocked');
   });
 });
 

@@ -15,12 +15,21 @@ interface DownloadOptions extends Pick<Parameters<typeof guardedConnect>[0], 'po
 }
 
 interface Downloads {
+  /** Video or audio; anything else is refused. */
   readonly download: Download;
+  /** What a provider keeps beside a recording, such as its transcript. */
+  readonly downloadDocument: Download;
   close(): Promise<void>;
 }
 
 type Response = Awaited<ReturnType<typeof request>>;
 type Headers = Readonly<Record<string, string>>;
+
+interface FileKind {
+  readonly accept: string;
+  /** What a file is handed on as, by its header and first bytes; null for one that is refused. */
+  readonly typeOf: (contentType: string, first: Uint8Array) => string | null;
+}
 
 const CONNECT_MS = 10_000;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -31,7 +40,8 @@ const MAX_RESUMES = 10;
 const UNSPREAD = () => 1;
 const BROKEN_OFF = 'media_broken_off';
 const LEAST_BYTES = 16 * 1024;
-const HEADERS: Headers = { accept: 'video/*, audio/*, application/octet-stream;q=0.5', 'accept-encoding': 'identity' };
+const MEDIA: FileKind = { accept: 'video/*, audio/*, application/octet-stream;q=0.5', typeOf: mediaTypeOf };
+const DOCUMENT: FileKind = { accept: 'application/json, */*;q=0.5', typeOf: (contentType) => contentType };
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 const transient = (reason: string, options: { readonly cause?: unknown; readonly retryAfterSeconds?: number } = {}): NotetakerError =>
@@ -212,11 +222,12 @@ export const createDownloads = ({ maxBytes, idleMs, ...guard }: DownloadOptions)
       throw error;
     }
   };
+  /** `own` goes to the origin of the link alone. */
   const fetchFrom = async (link: string, own: Headers, headers: Headers): Promise<Response> => {
     const start = vetted(link);
     let url = start;
     for (let redirects = 0; ; redirects += 1) {
-      const sent = { ...HEADERS, ...(url.origin === start.origin && own), ...headers };
+      const sent = { 'accept-encoding': 'identity', ...(url.origin === start.origin && own), ...headers };
       const response = await request(url, { dispatcher: agent, headers: sent });
       if (!REDIRECTS.has(response.statusCode)) return response;
       discard(response);
@@ -229,28 +240,30 @@ export const createDownloads = ({ maxBytes, idleMs, ...guard }: DownloadOptions)
     if (isEncoded(response)) throw transient('media_encoded');
     if ((lengthOf(response) ?? 0) > maxBytes) throw new NotetakerError('permanent', 'media_too_large');
   };
-  const opened = async (first: Response, reopen: TransferOptions['reopen']): Promise<MediaFile> => {
+  const opened = async (first: Response, reopen: TransferOptions['reopen'], typeOf: FileKind['typeOf']): Promise<MediaFile> => {
     checkHead(first);
     const bytes = transferOf({ first, reopen, maxBytes, idleMs });
     const { done, value } = await bytes.next();
     if (done) throw transient('media_empty');
-    const contentType = mediaTypeOf(headerOf(first, 'content-type'), value);
+    const contentType = typeOf(headerOf(first, 'content-type'), value);
     if (contentType === null) throw transient('media_type');
     return { contentType, length: lengthOf(first), bytes: withFirst(value, bytes) };
   };
 
-  return {
-    async download(url, own = {}) {
+  const downloadAs =
+    ({ accept, typeOf }: FileKind): Download =>
+    async (url, own = {}) => {
+      const reopen = (headers: Headers) => fetchFrom(url, own, { accept, ...headers });
       try {
-        const first = await fetchFrom(url, own, {});
-        return await opened(first, (headers) => fetchFrom(url, own, headers)).catch((error: unknown) => {
+        const first = await reopen({});
+        return await opened(first, reopen, typeOf).catch((error: unknown) => {
           discard(first);
           throw error;
         });
       } catch (error) {
         throw faultOf(error);
       }
-    },
-    close: () => agent.destroy(),
-  };
+    };
+
+  return { download: downloadAs(MEDIA), downloadDocument: downloadAs(DOCUMENT), close: () => agent.destroy() };
 };

@@ -56,12 +56,12 @@ export const openMedia = (config: MediaConfig, options: MediaOptions) => {
     offline: false,
     extraCa: config.MEDIA_EXTRA_CA === null ? [] : [config.MEDIA_EXTRA_CA],
   };
-  const { download, close } = createDownloads({
+  const downloads = createDownloads({
     policy: { ...policyOf(sources), maxCharacters: MAX_LINK_CHARACTERS },
     resolver: createResolver(sources),
     extraCa: sources.extraCa,
     maxBytes: config.MEDIA_MAX_BYTES,
     idleMs: IDLE_MS,
   });
-  return { download, store: files, files, urlOf: (key: string) => `${base}/${key}`, close };
+  return { ...downloads, store: files, files, urlOf: (key: string) => `${base}/${key}` };
 };
