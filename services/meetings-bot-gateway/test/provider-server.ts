@@ -50,8 +50,9 @@ const FLOOD_BYTES = 64 * 1024 * 1024;
 const flood = async (response: ServerResponse): Promise<void> => {
   response.writeHead(200, { 'content-type': 'application/json' });
   const chunk = Buffer.alloc(64 * 1024, ' ');
+  const closed = new Promise((resolve) => response.once('close', resolve));
   for (let sent = 0; sent < FLOOD_BYTES && !response.destroyed; sent += chunk.length)
-    if (!response.write(chunk)) await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+    if (!response.write(chunk)) await Promise.race([closed, new Promise((resolve) => response.once('drain', resolve))]);
   response.end();
 };
 

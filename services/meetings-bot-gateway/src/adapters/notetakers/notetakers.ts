@@ -6,6 +6,7 @@ import { type Config, type ProviderName, type ProviderSettings, providerSettings
 import type { Download, Notetaker, Notetakers, Simulator } from '../../ports.ts';
 import { createAttendee } from './attendee.ts';
 import { createProviderHttp, type ProviderCalled, type ProviderHttp } from './provider-http.ts';
+import { createRecall } from './recall.ts';
 import { createSimulator, type SimulatedRunDoc } from './simulator.ts';
 import { createVexa } from './vexa.ts';
 
@@ -16,6 +17,7 @@ interface OpenOptions {
   readonly seal: Seal;
   readonly called: ProviderCalled;
   readonly download: Download;
+  readonly downloadDocument: Download;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -27,7 +29,7 @@ interface OpenNotetakers extends Notetakers {
 }
 
 /** What an adapter is made of. */
-export interface ProviderContext extends Pick<OpenOptions, 'clock' | 'download' | 'log'> {
+export interface ProviderContext extends Pick<OpenOptions, 'clock' | 'config' | 'download' | 'downloadDocument' | 'log'> {
   readonly settings: ProviderSettings;
   readonly http: ProviderHttp;
 }
@@ -37,20 +39,23 @@ interface Provider {
   readonly headers: (apiKey: string) => Readonly<Record<string, string>>;
   readonly create: (context: ProviderContext) => Notetaker;
 }
-const PROVIDERS: Readonly<Partial<Record<ProviderName, Provider>>> = {
+const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
+  recall: {
+    headers: (apiKey) => ({ authorization: `Token ${apiKey}` }),
+    create: ({ config, ...context }) => createRecall({ ...context, transcription: config.RECALL_TRANSCRIPTION }),
+  },
   attendee: { headers: (apiKey) => ({ authorization: `Token ${apiKey}` }), create: createAttendee },
   vexa: { headers: (apiKey) => ({ 'x-api-key': apiKey }), create: createVexa },
 };
 
 /** The providers that serve platforms. Throws when one lacks a setting. */
-export const openNotetakers = ({ config, runs, seal, ...context }: OpenOptions): OpenNotetakers => {
-  const opened = [...providerSettings(config)].flatMap(([name, settings]) => {
-    const provider = PROVIDERS[name];
-    if (provider === undefined) return [];
-    const http = createProviderHttp({ provider: name, baseUrl: settings.url, headers: provider.headers(settings.apiKey), ...context });
-    return [{ http, notetaker: provider.create({ ...context, settings, http }) }];
+export const openNotetakers = ({ runs, seal, ...context }: OpenOptions): OpenNotetakers => {
+  const routes = context.config.NOTETAKERS;
+  const opened = [...providerSettings(context.config)].map(([name, settings]) => {
+    const { headers, create } = PROVIDERS[name];
+    const http = createProviderHttp({ ...context, provider: name, baseUrl: settings.url, headers: headers(settings.apiKey) });
+    return { http, notetaker: create({ ...context, settings, http }) };
   });
-  const routes = config.NOTETAKERS;
   const simulator = [...routes.values()].includes(SIMULATOR) ? createSimulator({ runs, seal, clock: context.clock }) : null;
   const notetakers = [...opened.map(({ notetaker }) => notetaker), ...(simulator === null ? [] : [simulator])];
   const byName = new Map(notetakers.map((notetaker) => [notetaker.name, notetaker]));

@@ -128,7 +128,7 @@ const retryAfterOf = (value: string | string[] | undefined, now: Date): number |
 };
 
 /** Undefined for what is no JSON. */
-const parsed = (text: string): unknown => {
+export const parsedJson = (text: string): unknown => {
   try {
     return text === '' ? null : JSON.parse(text);
   } catch {
@@ -187,7 +187,7 @@ export const createProviderHttp = (options: ProviderHttpOptions): ProviderHttp =
     const bytes = await bytesOf(answer.body, call.maxBytes ?? MAX_BYTES);
     return {
       status: answer.statusCode,
-      body: parsed(bytes.toString()),
+      body: parsedJson(bytes.toString()),
       retryAfterSeconds: retryAfterOf(answer.headers['retry-after'], clock.now()),
     };
   };
