@@ -20,6 +20,7 @@ const CLAUSES: Readonly<Record<string, number>> = {
   DLV: 6,
   API: 4,
   OAUTH: 11,
+  SIGN: 11,
 };
 
 const idsOf = ([group, count]: readonly [string, number]): readonly string[] =>
