@@ -1,8 +1,8 @@
-import { AccessResponse } from '@bubbles/contracts/internal/identity.ts';
+import { UserAccess } from '@bubbles/contracts/internal/identity.ts';
 import { SIGNUP_CALLS } from '@bubbles/contracts/internal/identity-signup.ts';
 import { CallRefused, type InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
-import type { ZodType } from 'zod';
+import { type ZodType, z } from 'zod';
 import type { AccountStateOf } from '../../calendar-ports.ts';
 import type { Identity } from '../../ports.ts';
 
@@ -49,11 +49,13 @@ export const createIdentity = (identity: InternalClient): Identity => {
   };
 };
 
+export const AccountStates = z.object({ users: z.array(UserAccess.pick({ id: true, state: true, life: true })) });
+
 export const createAccountStateOf =
   (identity: InternalClient): AccountStateOf =>
   async (userId) => {
     const body = { user_ids: [userId], team_ids: [] };
-    const { users } = await identity.post('/internal/v1/access', { body, schema: AccessResponse });
+    const { users } = await identity.post('/internal/v1/access', { body, schema: AccountStates });
     const user = users.find(({ id }) => id === userId);
     if (user === undefined) throw new DomainError('unavailable', 'Incomplete answer from identity.');
     return { isActive: user.state === 'active', life: user.life ?? 1 };
