@@ -38,7 +38,7 @@ export const RecordingCapturedV1 = defineEvent(
   }),
   {
     description:
-      'Once for each recorded meeting. It says details, media and transcript at revision 0; a notes generator that consumes it sends `recording.notes.generated.v1` for this bubble.',
+      'Once for each recorded meeting, when its media are kept. It is what a notes generator consumes, with a queue of its own: it writes summary and action items from `segments` and sends `recording.notes.generated.v1` with this `bubble_id`, at a revision of its own that rises with each change; where there is nothing to write (no segments), with null for both. Until then the bubble is shown without notes and is not ready. For the bubble it says details, media and transcript at revision 0: whatever the recording pipeline tells of it later replaces that. It may come more than once, always with the same id.',
     publisher: MEETINGS,
     consumers: ['bubbles-query'],
   },
