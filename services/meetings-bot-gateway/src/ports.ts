@@ -213,6 +213,8 @@ export interface Notetakers {
 export interface MeetingMetrics {
   /** A request was refused since this quota is spent. */
   quotaRefused(quota: Quota['kind']): void;
+  /** Both are from short lists of ours. */
+  providerCall(provider: string, outcome: string): void;
   /** `partly`: its video or transcript is lost; `lost`: both are, and there is no bubble. */
   captureEnded(outcome: 'captured' | 'partly' | 'lost'): void;
 }

@@ -78,7 +78,7 @@ export const meetingsBotGateway = defineService({
     const { joins, metrics } = createMeetingMetrics({ registry: context.metrics.registry, joins: stores.joins, clock });
     const seal = createSeal(config.SEAL_KEYS, ids.bytes);
     const media = openMedia(config, { ...context, mayBePlain: false });
-    const { simulator, ...notetakers } = openNotetakers({ ...context, ...media, called: () => undefined, runs, seal });
+    const { simulator, ...notetakers } = openNotetakers({ ...context, ...media, called: metrics.providerCall, runs, seal });
     const app = createApp({
       joins,
       quotas,

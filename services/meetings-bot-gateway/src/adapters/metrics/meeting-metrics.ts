@@ -107,9 +107,16 @@ export const createMeetingMetrics = (options: Options): { readonly metrics: Meet
     labelNames: ['outcome'],
     registers: [options.registry],
   });
+  const calls = new Counter({
+    name: 'notetaker_calls_total',
+    help: 'Calls of providers of notetakers, by provider and outcome',
+    labelNames: ['provider', 'outcome'],
+    registers: [options.registry],
+  });
   watchBacklog(options);
   const metrics: MeetingMetrics = {
     quotaRefused: (quota) => refusals.inc({ quota }),
+    providerCall: (provider, outcome) => calls.inc({ provider, outcome }),
     captureEnded: (outcome) => captures.inc({ outcome }),
   };
   return { metrics, joins: countedJoins(options) };
