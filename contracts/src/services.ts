@@ -13,6 +13,9 @@ export const CALENDAR_COOKIES = ['__Secure-calendar', 'calendar'] as const;
 /** The cookies that the gateway hands on to a service, never those of its data endpoints; to the others it hands none. */
 export const COOKIES_FOR: Readonly<Record<string, 'all' | readonly string[]>> = { 'identity-and-oauth': 'all', signup: CALENDAR_COOKIES };
 
+/** Below it files of recordings are served, where the service keeps them itself. */
+export const MEDIA_PREFIX = '/media/';
+
 /** What the others must know of a service. */
 export interface ServiceEntry {
   /** Below them the gateway sends it every request; of two that match, the longer one decides. */
@@ -46,7 +49,7 @@ export const SERVICES = {
     callers: [GATEWAY, 'identity-and-oauth'],
   },
   'meetings-bot-gateway': {
-    prefixes: ['/v1/meetings'],
+    prefixes: ['/v1/meetings', MEDIA_PREFIX],
     database: 'bubbles_meetings',
     urlsVariable: 'MEETINGS_URLS',
     callers: [GATEWAY, OPERATOR],

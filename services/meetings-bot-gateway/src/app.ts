@@ -1,4 +1,4 @@
-import type { MeetingMetrics, Simulator } from './ports.ts';
+import type { MeetingMetrics, ServedMedia, Simulator } from './ports.ts';
 import { type CapturePorts, captureRecording, eraseRecording } from './use-cases/capture.ts';
 import {
   endAnyJoin,
@@ -11,12 +11,14 @@ import {
   readJoin,
   requestJoin,
 } from './use-cases/joins.ts';
+import { openMedia } from './use-cases/media.ts';
 import { refundJoin, sweepQuotas } from './use-cases/quotas.ts';
 import { listSimulatedRuns, reportSimulatedRun } from './use-cases/simulation.ts';
 import { dispatchJoin, hastenJoins, letLeave, type WorkPorts, watchJoin } from './use-cases/work.ts';
 
 interface AppPorts extends JoinPorts, WorkPorts, CapturePorts {
   readonly metrics: MeetingMetrics;
+  readonly served: ServedMedia;
   readonly simulator: Simulator | null;
 }
 
@@ -37,6 +39,7 @@ export const createApp = (ports: AppPorts) => ({
   hastenJoins: hastenJoins(ports),
   captureRecording: captureRecording(ports),
   eraseRecording: eraseRecording(ports),
+  openMedia: openMedia(ports),
   refundJoin: refundJoin(ports),
   sweepQuotas: sweepQuotas(ports),
 

@@ -176,6 +176,22 @@ export interface MediaStore {
   remove(key: string): Promise<void>;
 }
 
+/** A file that is kept whole. */
+export interface StoredMedia {
+  readonly contentType: string;
+  readonly length: number;
+  /** Names this very content, until the file is replaced. */
+  readonly tag: string;
+  /** From `start` on, up to and without `end`; opens the file when it is first read. */
+  bytes(start: number, end: number): AsyncIterable<Uint8Array>;
+}
+
+/** A store that serves its files through this service. */
+export interface ServedMedia {
+  /** Null when there is none, and for a key of another form. */
+  find(key: string): Promise<StoredMedia | null>;
+}
+
 export interface Segment {
   /** Null when the provider could not tell who spoke. */
   readonly speaker: string | null;

@@ -10,6 +10,7 @@ import { adminJoinRoutes } from './adapters/http/admin-joins.ts';
 import { adminNotetakerRoutes } from './adapters/http/admin-notetakers.ts';
 import { cursors } from './adapters/http/cursors.ts';
 import { joinRoutes } from './adapters/http/joins.ts';
+import { mediaRoutes } from './adapters/http/media.ts';
 import { openMedia } from './adapters/media/open-media.ts';
 import { createMeetingMetrics } from './adapters/metrics/meeting-metrics.ts';
 import { openNotetakers } from './adapters/notetakers/notetakers.ts';
@@ -84,8 +85,7 @@ export const meetingsBotGateway = defineService({
       quotas,
       metrics,
       ids,
-      media: media.store,
-      mediaUrl: media.urlOf,
+      ...media.ports,
       retentionMs: config.NOTETAKER_RETENTION,
       quotaLimits: {
         perUserAndHour: config.MEETINGS_PER_USER_AND_HOUR,
@@ -115,6 +115,7 @@ export const meetingsBotGateway = defineService({
         ...joinRoutes(app, cursors(cursorsWith({ current: config.CURSOR_KEY, previous: config.CURSOR_KEY_PREVIOUS }))),
         ...adminJoinRoutes(app),
         ...adminNotetakerRoutes(app),
+        ...mediaRoutes(app),
       ],
       eventHandlers: eventHandlers(app),
       outboxes: relayed,

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createFileStore, type StoredFile } from '../src/adapters/media/file-store.ts';
+import { createFileStore } from '../src/adapters/media/file-store.ts';
+import type { StoredMedia } from '../src/ports.ts';
 import { aFile } from './builders.ts';
 import { describeMediaStore } from './media-store.contract.ts';
 
@@ -20,7 +21,7 @@ const make = async () => {
   return { folder, store: createFileStore({ folder, ids: systemIds() }) };
 };
 
-const textOf = async ({ bytes, length }: StoredFile, start = 0, end = length): Promise<string> =>
+const textOf = async ({ bytes, length }: StoredMedia, start = 0, end = length): Promise<string> =>
   Buffer.concat(await Array.fromAsync(bytes(start, end))).toString();
 
 describeMediaStore('the file system', async () => {

@@ -152,7 +152,7 @@ const headersOf = ({ kind, details: { headers = {}, cookies = {} } }: AnswerKind
 const contentOf = ({ kind, contentType, schema }: AnswerKind, schemas: SchemaDocument): JsonObject => {
   const [mediaType] = contentType?.split(';') ?? [];
   if (mediaType === undefined) return {};
-  const described = kind === 'bytes' || schema === null ? {} : schemas.schemaOf(schema, 'output');
+  const described = kind === 'bytes' || kind === 'file' || schema === null ? {} : schemas.schemaOf(schema, 'output');
   return { content: { [mediaType]: { schema: described } } };
 };
 

@@ -1,10 +1,12 @@
+import { setImmediate } from 'node:timers/promises';
 import { anyone } from '@bubbles/auth/guards.ts';
 import { startTestHttp, type TestHttp, type TestHttpOptions } from '@bubbles/testing/http.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
+import { rawExchange } from '@bubbles/testing/raw-http.ts';
 import { jsonBody } from '@bubbles/testing/requests.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { bytes, empty, form, html, json, raw, redirect, text, withDetails } from './content.ts';
+import { bytes, empty, file, form, html, json, raw, redirect, text, withDetails } from './content.ts';
 import { markup } from './markup.ts';
 import { cookie, reply, seeOther } from './reply.ts';
 import { type Route, route } from './route.ts';
@@ -196,5 +198,62 @@ describe('a cookie', () => {
     ['', 'a'],
   ])('of a character that ends it is not made: "%s" "%s"', (name, value) => {
     expect(() => cookie(name, value)).toThrow(TypeError);
+  });
+});
+
+describe('a file', () => {
+  const chunks = async function* (texts: readonly string[], fault?: Error) {
+    for (const one of texts) yield Buffer.from(one);
+    // What was sent is on its way.
+    await setImmediate();
+    if (fault) throw fault;
+  };
+  const serveFile = (source: () => AsyncIterable<Uint8Array>, length: number) =>
+    route({ ...get, answers: { 200: file } }, () => Promise.resolve({ contentType: 'video/mp4', length, bytes: source() }));
+
+  it('is sent as it is read, with its own type and length', async () => {
+    const http = await serve(serveFile(() => chunks(['some', 'bytes']), 9));
+    const answer = await http.fetch('/things');
+    expect([answer.headers.get('content-type'), answer.headers.get('content-length'), await answer.text()]).toEqual([
+      'video/mp4',
+      '9',
+      'somebytes',
+    ]);
+  });
+
+  it('[GEN-08] of HEAD is its headers alone, and is not begun', async () => {
+    let begun = false;
+    const source = async function* () {
+      begun = true;
+      yield await Promise.resolve(Buffer.from('x'));
+    };
+    const http = await serve(serveFile(source, 9));
+    const answer = await http.fetch('/things', { method: 'HEAD' });
+    expect([answer.status, answer.headers.get('content-length'), begun]).toEqual([200, '9', false]);
+  });
+
+  it('that fails is broken off, not ended', async () => {
+    const log = memoryLog();
+    const http = await serve(
+      serveFile(() => chunks(['some'], new TypeError('a bug')), 9),
+      { log },
+    );
+    expect(await rawExchange(http.url, 'GET /things HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(/\r\n\r\nsome$/);
+    expect(log.lines.map(({ level, message }) => [level, message])).toEqual([['error', 'request failed']]);
+  });
+
+  it('is left when its reader leaves', async () => {
+    const ended = Promise.withResolvers<void>();
+    const source = async function* () {
+      try {
+        for (;;) yield await setImmediate(Buffer.alloc(65_536));
+      } finally {
+        ended.resolve();
+      }
+    };
+    const http = await serve(serveFile(source, 1e12));
+    const answer = await http.fetch('/things');
+    await answer.body?.cancel();
+    await expect(ended.promise).resolves.toBeUndefined();
   });
 });

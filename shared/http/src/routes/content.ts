@@ -3,7 +3,7 @@ import type { Markup } from './markup.ts';
 
 /** One of the answers of a route. `T` is what its handler returns for it, `N` names the headers and cookies that it may set. */
 export interface AnswerKind<T = unknown, N extends string = string> {
-  readonly kind: 'json' | 'text' | 'page' | 'bytes' | 'events' | 'redirect' | 'empty';
+  readonly kind: 'json' | 'text' | 'page' | 'bytes' | 'file' | 'events' | 'redirect' | 'empty';
   /** The header as it is sent; null without a body. */
   readonly contentType: string | null;
   /** Describes the body, or the data of each event. */
@@ -54,6 +54,16 @@ export const bytes = (mediaType: string): AnswerKind<Uint8Array, never> => ({
   schema: z.instanceof(Uint8Array),
   details: {},
 });
+
+/** Bytes that are sent as they are read; `contentType` is sent in place of that of the answer. */
+export interface SentFile {
+  readonly contentType: string;
+  readonly length: number;
+  /** Not begun where the head alone is asked for. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+export const file: AnswerKind<SentFile, never> = { kind: 'file', contentType: '*/*', schema: z.instanceof(Uint8Array), details: {} };
 
 /** One server-sent event. */
 export interface StreamedEvent<D> {

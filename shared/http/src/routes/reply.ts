@@ -1,6 +1,6 @@
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { ZodType } from 'zod';
-import { type AnswerKind, type Answers, describeIssues, type EventStream, redirect } from './content.ts';
+import { type AnswerKind, type Answers, describeIssues, type EventStream, redirect, type SentFile } from './content.ts';
 import { isMarkup } from './markup.ts';
 
 const REPLY: unique symbol = Symbol('reply');
@@ -89,7 +89,7 @@ type IsUnion<U, V = U> = [U] extends [never] ? false : U extends unknown ? ([V] 
 
 /** What a handler has answered, proved against its route and ready to be written. */
 export interface Answer extends Pick<Reply, 'status' | 'headers' | 'cookies'> {
-  readonly body: string | Buffer | EventStream | null;
+  readonly body: string | Buffer | EventStream | SentFile | null;
 }
 
 /** A fault of ours: the log says what it is, the caller does not learn it. */
@@ -132,6 +132,9 @@ const written = ({ kind, schema }: AnswerKind, { status, body, headers, cookies 
       return { status, body: body.text, headers, cookies };
     case 'bytes':
       return { status, body: bufferOf(proved(schema, body)), headers, cookies };
+    case 'file':
+      // The handler's type says so.
+      return { status, body: body as SentFile, headers, cookies };
     case 'events':
       // The handler's type says so; each event is proved when it is sent.
       return { status, body: body as EventStream, headers, cookies };

@@ -142,8 +142,10 @@ const bodyFaults = (spec: RouteSpec<object, never>): readonly string[] => {
   return body.mediaTypes.length > 0 && body.limitBytes > 0 ? [] : ['raw bytes have a media type and a limit'];
 };
 
-/** A page may show a form again with what is wrong in it. */
-const isAnswered = (status: number, kind: AnswerKind['kind']): boolean => status >= 200 && status <= (kind === 'page' ? 499 : 399);
+const RANGE_NOT_SATISFIABLE = 416;
+/** A page may show a form again with what is wrong in it; of a range that a file does not have its length is told. */
+const isAnswered = (status: number, kind: AnswerKind['kind']): boolean =>
+  status >= 200 && (status <= (kind === 'page' ? 499 : 399) || (kind === 'empty' && status === RANGE_NOT_SATISFIABLE));
 
 const answerFaults = (spec: RouteSpec<object, never>): readonly string[] => {
   const answers = Object.entries(spec.answers).map(([status, answer]) => ({ status: Number(status), ...answer }));

@@ -15,6 +15,7 @@ import { actOnce, IDEMPOTENCY_REPLAYED, type IdempotencyStore, idempotencyKeyOf,
 import { inputReader } from './read-input.ts';
 import { type Answer, answerWriter, redirectionOf } from './reply.ts';
 import type { HandlerInput, Route, RouteSpec } from './route.ts';
+import { sendFile } from './send-file.ts';
 
 export interface HttpAppOptions<Ports> {
   /** The service's name. */
@@ -168,7 +169,7 @@ const send = (
     return;
   }
   ctx.respond = false;
-  return streamEvents(ctx, body, { schema, gone });
+  return 'length' in body ? sendFile(ctx, body, gone) : streamEvents(ctx, body, { schema, gone });
 };
 
 const sendEmpty = (ctx: Context, answer: Answer, spec: RouteSpec<object, never>): void => {

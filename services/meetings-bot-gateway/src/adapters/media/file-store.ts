@@ -3,27 +3,14 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError, errorCode } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import type { MediaFile, MediaStore } from '../../ports.ts';
+import type { MediaFile, MediaStore, ServedMedia } from '../../ports.ts';
 
 interface FileStoreOptions {
   readonly folder: string;
   readonly ids: Pick<Ids, 'uuid'>;
 }
 
-/** A file that is there whole. */
-export interface StoredFile {
-  readonly contentType: string;
-  readonly length: number;
-  /** Names this very content, until the file is replaced. */
-  readonly tag: string;
-  /** Opens the file when it is first read. */
-  bytes(start: number, end: number): AsyncIterable<Uint8Array>;
-}
-
-interface FileStore extends MediaStore {
-  /** Null when there is none, and for a key of another form. */
-  find(key: string): Promise<StoredFile | null>;
-}
+type FileStore = MediaStore & ServedMedia;
 
 /** Nothing else opens a file: no name of a caller reaches the file system. */
 const KEY = /^[0-9a-f]{64}$/;

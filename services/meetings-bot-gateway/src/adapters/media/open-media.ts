@@ -63,5 +63,5 @@ export const openMedia = (config: MediaConfig, options: MediaOptions) => {
     maxBytes: config.MEDIA_MAX_BYTES,
     idleMs: IDLE_MS,
   });
-  return { ...downloads, store: files, files, urlOf: (key: string) => `${base}/${key}` };
+  return { ...downloads, ports: { media: files, served: files, mediaUrl: (key: string) => `${base}/${key}` } };
 };
