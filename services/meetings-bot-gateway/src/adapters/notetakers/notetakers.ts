@@ -9,6 +9,7 @@ import { createProviderHttp, type ProviderCalled, type ProviderHttp } from './pr
 import { createRecall } from './recall.ts';
 import { createSimulator, type SimulatedRunDoc } from './simulator.ts';
 import { createVexa } from './vexa.ts';
+import { withinBounds } from './within-bounds.ts';
 
 interface OpenOptions {
   readonly config: Config;
@@ -54,7 +55,7 @@ export const openNotetakers = ({ runs, seal, ...context }: OpenOptions): OpenNot
   const opened = [...providerSettings(context.config)].map(([name, settings]) => {
     const { headers, create } = PROVIDERS[name];
     const http = createProviderHttp({ ...context, provider: name, baseUrl: settings.url, headers: headers(settings.apiKey) });
-    return { http, notetaker: create({ ...context, settings, http }) };
+    return { http, notetaker: withinBounds(create({ ...context, settings, http }), context.clock) };
   });
   const simulator = [...routes.values()].includes(SIMULATOR) ? createSimulator({ runs, seal, clock: context.clock }) : null;
   const notetakers = [...opened.map(({ notetaker }) => notetaker), ...(simulator === null ? [] : [simulator])];
