@@ -201,6 +201,23 @@ describe('an Attendee that is asked for a notetaker', () => {
       expect(await notetaker.find(request({ joinId: 'mj_5' }))).toBe(attendee.ofJoin('mj_5').id);
       expect(await notetaker.find(request({ joinId: 'mj_6' }))).toBeNull();
     }));
+
+  it('is not asked for ever by a list without an end', () =>
+    within(async ({ notetaker, attendee }) => {
+      attendee.fail({ status: 200, body: { results: [], next: `${attendee.url}/api/v1/bots?cursor=again` } });
+      expect(await faultOf(notetaker.dispatch(request()))).toEqual(['transient', 'notetaker_unavailable']);
+      expect(attendee.requests).toHaveLength(40);
+    }));
+
+  it('is asked at its own address alone, wherever its pages are said to be', () =>
+    within(async ({ notetaker, attendee }) => {
+      for (const next of ['http://127.0.0.1:1/?cursor=a', '//evil.example/?cursor=a', 'cursor=a', '', 'x'.repeat(1e5)]) {
+        attendee.fail({ status: 200, body: { results: [], next } });
+        const [, reason] = (await faultOf(notetaker.find(request()))) ?? [null, 'found none'];
+        expect(['found none', 'notetaker_unavailable']).toContain(reason);
+      }
+      expect(new Set(attendee.requests.map(({ path }) => path))).toEqual(new Set(['/api/v1/bots']));
+    }));
 });
 
 describe('what an Attendee keeps of a run', () => {

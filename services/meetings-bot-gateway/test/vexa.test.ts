@@ -230,6 +230,13 @@ describe('a Vexa that is asked for a notetaker', () => {
       expect(await notetaker.find(request({ meetingUrl: 'https://meet.google.com/zzz-zzzz-zzz' }))).toBeNull();
     }),
   );
+
+  it('is not asked for ever by a list without an end', () =>
+    within(async ({ notetaker, vexa }) => {
+      vexa.fail({ status: 200, body: { meetings: [null], has_more: true } });
+      expect(await faultOf(notetaker.find(request()))).toEqual(['transient', 'notetaker_unavailable', null]);
+      expect(vexa.requests).toHaveLength(20);
+    }));
 });
 
 describe('what a Vexa keeps of a run', () => {

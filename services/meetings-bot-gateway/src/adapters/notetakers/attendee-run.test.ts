@@ -59,6 +59,16 @@ describe('a state of Attendee', () => {
     expect(told(state, JOINED)).toEqual(['fatal', false, false]);
   });
 
+  it('is none of a bot whose id could lead elsewhere', () => {
+    for (const id of ['', '..', 'a/b', 'a?b', 'ü', 'x'.repeat(101)]) expect(Bot.safeParse({ ...aBot('ready'), id }).success).toBe(false);
+  });
+
+  it('[MEET-05] is told by the events in the order in which they happened, in whatever order they come', () => {
+    const bot = aBot('ended', ['join_requested', 'leave_requested/user_requested', 'meeting_ended']);
+    const told = bot.events.map((event) => ({ ...event, created_at: event.created_at.toISOString() })).toReversed();
+    expect(Bot.parse({ ...bot, events: told })).toEqual(bot);
+  });
+
   it('data_deleted tells nothing', () => expect(told('data_deleted', RECORDING)).toBeNull());
 });
 

@@ -9,16 +9,19 @@ const time = z
   .transform((iso) => new Date(iso))
   .refine((date) => !Number.isNaN(date.getTime()));
 
+const BotEvent = z.object({ type: z.string(), sub_type: text, created_at: time });
+type BotEvent = z.infer<typeof BotEvent>;
+
 export const Bot = z.object({
-  id: z.string().min(1),
+  /** Becomes a part of paths. */
+  id: z.string().regex(/^[\w-]{1,100}$/),
   state: z.string(),
   /** In the order in which they happened. */
-  events: z.array(z.object({ type: z.string(), sub_type: text, created_at: time })),
+  events: z.array(BotEvent).transform((events) => events.toSorted((left, right) => left.created_at.getTime() - right.created_at.getTime())),
   recording_state: text,
   transcription_state: text,
 });
 export type Bot = z.infer<typeof Bot>;
-type BotEvent = Bot['events'][number];
 
 /** What a state is at the least. Those that are absent, also ones that are not known yet, tell nothing: what happened before counts. */
 const STATES: ReadonlyMap<string, JoinStatus> = new Map([

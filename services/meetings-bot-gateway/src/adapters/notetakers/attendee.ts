@@ -24,7 +24,7 @@ import {
   Utterances,
 } from './attendee-run.ts';
 import { verifyAttendeeWebhook } from './attendee-webhook.ts';
-import type { ProviderHttp } from './provider-http.ts';
+import type { ProviderCall, ProviderHttp } from './provider-http.ts';
 
 interface Options {
   readonly http: ProviderHttp;
@@ -78,40 +78,43 @@ const cursorOf = (next: string | null): string | null => (next === null ? null :
 
 /** Reads from an Attendee; null for a bot that it does not know. */
 const reader = (http: ProviderHttp) => {
-  const orNull = async <T>(name: string, path: string, schema: z.ZodType<T>): Promise<T | null> => {
-    const answer = await http.call({ name, method: 'GET', path, schema, reads: [NOT_FOUND], maxBytes: TRANSCRIPT_BYTES });
+  const orNull = async <T>(call: Pick<ProviderCall<T>, 'name' | 'path' | 'schema' | 'maxBytes'>): Promise<T | null> => {
+    const answer = await http.call({ ...call, method: 'GET', reads: [NOT_FOUND] });
     return answer.refused ? null : answer.value;
   };
 
-  const pages = async (name: string, path: string): Promise<readonly unknown[]> => {
-    const rows: unknown[] = [];
+  /** What `pick` makes of all rows. */
+  const pages = async <T>(name: string, path: string, pick: (row: unknown) => readonly T[]): Promise<readonly T[]> => {
+    let picked: T[] = [];
     let query = '';
     for (let page = 0; page < MAX_PAGES; page += 1) {
-      const answer = await orNull(name, `${path}${query}`, Page);
-      for (const row of answer?.results ?? []) rows.push(row);
+      const answer = await orNull({ name, path: `${path}${query}`, schema: Page });
+      picked = picked.concat(answer?.results.flatMap(pick) ?? []);
       const cursor = cursorOf(answer?.next ?? null);
-      if (cursor === null) return rows;
+      if (cursor === null) return picked;
       query = `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
     }
     throw transient();
   };
 
   return {
-    bot: (ref: string) => orNull('read bot', ofBot(ref), Bot),
-    recording: (ref: string) => orNull('read recording', ofBot(ref, '/recording'), StoredRecording),
-    utterances: (ref: string) => orNull('read transcript', ofBot(ref, '/transcript'), Utterances),
+    bot: (ref: string) => orNull({ name: 'read bot', path: ofBot(ref), schema: Bot }),
+    recording: (ref: string) => orNull({ name: 'read recording', path: ofBot(ref, '/recording'), schema: StoredRecording }),
+    utterances: (ref: string) =>
+      orNull({ name: 'read transcript', path: ofBot(ref, '/transcript'), schema: Utterances, maxBytes: TRANSCRIPT_BYTES }),
     async participants(ref: string): Promise<Recording['participants']> {
-      const rows = await pages('list participants', ofBot(ref, '/participants'));
-      const names = rows.flatMap((row) => ListedParticipant.safeParse(row).data?.name?.trim() || []);
+      const names = await pages('list participants', ofBot(ref, '/participants'), (row) => {
+        const { name = null } = ListedParticipant.safeParse(row).data ?? {};
+        return name === null ? [] : [name];
+      });
       return [...new Set(names)].map((name) => ({ name, email: null }));
     },
     /** The run of a join: the one that is not over, else the last one. */
     async ofJoin(joinId: string): Promise<Bot | null> {
-      const rows = await pages('list bots', `${BOTS}?deduplication_key=${encodeURIComponent(joinId)}`);
-      // Versions that do not know the filter list all bots.
-      const bots = rows.flatMap((row) => {
+      const bots = await pages('list bots', `${BOTS}?deduplication_key=${encodeURIComponent(joinId)}`, (row) => {
         const { data } = ListedBot.safeParse(row);
-        return data !== undefined && (data.deduplication_key === joinId || data.metadata?.join_id === joinId) ? [data] : [];
+        // Versions that do not know the filter list all bots.
+        return data?.deduplication_key === joinId || data?.metadata?.join_id === joinId ? [data] : [];
       });
       return bots.find((bot) => !isGone(bot)) ?? bots.at(-1) ?? null;
     },

@@ -139,7 +139,8 @@ describe('a status of Vexa', () => {
   });
 
   it('is none without an id or a status', () => {
-    for (const fields of [{ id: null }, { id: 1.5 }, { id: '' }, { status: 7 }]) expect(() => aMeeting('active', fields)).toThrow('id');
+    for (const fields of [{ id: null }, { id: 1.5 }, { id: '' }, { id: '..' }, { id: '4/2' }, { status: 7 }])
+      expect(() => aMeeting('active', fields)).toThrow('in');
   });
 });
 

@@ -45,8 +45,11 @@ const time = z
   .refine((date) => !Number.isNaN(date.getTime()))
   .nullable()
   .catch(null);
-/** Whole numbers today; whatever it is, it is sent back as it came. */
-export const VexaId = z.union([z.number().int(), z.string().min(1)]).transform(String);
+/** Whole numbers today. It becomes a part of paths. */
+export const VexaId = z
+  .union([z.number().int(), z.string()])
+  .transform(String)
+  .pipe(z.string().regex(/^[\w-]{1,100}$/));
 
 export const Meeting = z
   .object({

@@ -31,7 +31,7 @@ const UNPROCESSABLE = 422;
 const PAGE_ROWS = 100;
 /** A list that goes on after them is no answer. */
 const MAX_PAGES = 20;
-const TRANSCRIPT_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 /** A file that is not there for this long after the end never comes. */
 const SETTLED_AFTER_MS = 10 * 60_000;
 
@@ -49,7 +49,8 @@ const segment = (value: string): string => encodeURIComponent(value);
 /** Reads from a Vexa; null for what it does not know. */
 const reader = (http: ProviderHttp) => {
   const orNull = async <T>(name: string, path: string, schema: z.ZodType<T>): Promise<T | null> => {
-    const answer = await http.call({ name, method: 'GET', path, schema, reads: [NOT_FOUND, UNPROCESSABLE], maxBytes: TRANSCRIPT_BYTES });
+    // A transcript is large, and so is a list of meetings with all that is known of them.
+    const answer = await http.call({ name, method: 'GET', path, schema, reads: [NOT_FOUND, UNPROCESSABLE], maxBytes: MAX_BYTES });
     return answer.refused ? null : answer.value;
   };
 
