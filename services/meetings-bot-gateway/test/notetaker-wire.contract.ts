@@ -38,8 +38,8 @@ const describeFaults = ({ open, unknownRef }: Provider): void => {
         () => notetaker.recording(ref),
         () => notetaker.transcript(ref),
       ];
-      // Of an answer in JSON to these only its status counts.
       const { erase } = notetaker;
+      // What providers tell of these differs too much to know nonsense from it.
       const writes = fault === 'nonsense' ? [] : [() => notetaker.leave(ref), ...(erase ? [() => erase(ref)] : [])];
       for (const call of fault === 'capacity' ? dispatches : [...dispatches, ...reads, ...writes]) {
         const error = await faultOf(call());
@@ -55,6 +55,19 @@ const describeFaults = ({ open, unknownRef }: Provider): void => {
       expect(await world.sent()).toEqual(['mj_1', 'mj_2']);
     }),
   );
+
+  it('[MEET-10] adopts the notetaker whose dispatch was answered to nobody', () =>
+    within(async (world) => {
+      const wire = wireOf(world);
+      wire.fail('an answer that is lost');
+      expect((await faultOf(world.notetaker.dispatch(request()))).kind).toBe('transient');
+      wire.fail(null);
+      // It may have looked for one first.
+      const isSent = (await world.sent()).length > 0;
+      const { ref, adopted } = await world.notetaker.dispatch(request({ tries: 1 }));
+      expect([ref, adopted]).toEqual([await world.notetaker.find(request()), isSent]);
+      expect(await world.sent()).toEqual(['mj_1']);
+    }));
 
   it('[MEET-10] waits for no answer longer than its limit', () =>
     inWorld(

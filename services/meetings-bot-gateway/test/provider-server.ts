@@ -34,7 +34,8 @@ export const WIRE_FAULTS = {
   'an answer that breaks off': 'truncated',
   'no answer': 'silence',
 } as const satisfies Record<string, ProviderReply | 'flood' | 'cut' | 'truncated' | 'silence'>;
-export type WireFault = keyof typeof WIRE_FAULTS;
+/** Of an answer that is lost the call was done. */
+export type WireFault = keyof typeof WIRE_FAULTS | 'an answer that is lost';
 
 export interface ProviderServer {
   readonly url: string;
@@ -67,6 +68,7 @@ export const startProviderServer = async (answer: (request: ProviderRequest) => 
   let failing: WireFault | ProviderReply | null = null;
 
   const meet = (fault: WireFault | ProviderReply, response: ServerResponse): unknown => {
+    if (fault === 'an answer that is lost') return response.destroy();
     const met = typeof fault === 'string' ? WIRE_FAULTS[fault] : fault;
     if (typeof met === 'object') return send(response, met);
     if (met === 'flood') return flood(response);
@@ -82,6 +84,7 @@ export const startProviderServer = async (answer: (request: ProviderRequest) => 
     const { method = 'GET', headers } = incoming;
     const request = { method, path: pathname, query: searchParams, headers, body: sent === '' ? null : JSON.parse(sent) };
     requests.push(request);
+    if (failing === 'an answer that is lost') answer(request);
     if (failing === null) send(response, answer(request));
     else await meet(failing, response);
   });

@@ -49,8 +49,8 @@ const PROVIDERS = {
 /** Fields that the caller's link has no part in. */
 const OUR_FIELDS: readonly string[] = ['bot_name', 'metadata', 'recording_config'];
 
-/** Of a command: what Recall tells besides is not needed. */
-const Done = z.object({}).nullable();
+/** Of a command. What looks otherwise does not prove that it was done. */
+const Done = z.union([CreatedBot, z.strictObject({}), z.null()]);
 
 const pathOf = (ref: string, command = ''): string => `${BOTS}${encodeURIComponent(ref)}/${command}`;
 
