@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { CloudEvent } from '@bubbles/bus/bus.ts';
-import { AdminClient, CreatedAccount, IssuedGrant } from '@bubbles/contracts/internal/identity.ts';
+import { AdminClient, AdminTeam, CreatedAccount, IssuedGrant } from '@bubbles/contracts/internal/identity.ts';
+import { SIGNUP_CALLS } from '@bubbles/contracts/internal/identity-signup.ts';
 import { identityAndOauth } from '@bubbles/identity-and-oauth/service.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { asService } from '@bubbles/testing/http.ts';
@@ -101,6 +102,26 @@ describe('identity-and-oauth', () => {
     },
   };
 
+  const signup = (call: keyof typeof SIGNUP_CALLS, body: unknown) => send(SIGNUP_CALLS[call].path, { body, headers: asService('signup') });
+
+  const signupStates = {
+    'an address that may join a workspace': async () => {
+      const team = AdminTeam.parse(await admin('teams', { name: 'Acme', plan: 'free', domain: 'acme.test', discoverable: true }));
+      return { email: (await anAccount()).email, team_id: team.id };
+    },
+    'an address without an account': () => Promise.resolve({ email: `new-${randomUUID()}@acme.test` }),
+    'an address whose account is disabled': async () => {
+      const { id, email } = await anAccount();
+      await admin(`accounts/${id}/state`, { state: 'disabled' }, 'PUT');
+      return { email };
+    },
+    'a workspace that a signup made': async () => {
+      const made = { flow_id: randomUUID(), email: `new-${randomUUID()}@acme.test` };
+      await signup('create', { ...made, name: 'Acme' });
+      return made;
+    },
+  };
+
   const lastHeard = (type: string): CloudEvent => {
     const event = bus.published.findLast((published) => published.type === type);
     if (!event) throw new Error(`${type} was not published`);
@@ -111,7 +132,7 @@ describe('identity-and-oauth', () => {
     const verified = verify({
       provider: 'identity-and-oauth',
       providerBaseUrl: identity.url,
-      stateHandlers,
+      stateHandlers: { ...stateHandlers, ...signupStates },
       messageProviders: {
         'identity.account.changed.v1': async () => {
           await anAccount();
