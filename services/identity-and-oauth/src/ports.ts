@@ -52,8 +52,8 @@ export interface AddressStore {
 export type AccountChanged = (account: Account) => OutgoingEvent;
 
 export interface TeamStore {
-  /** Changes nothing when the id is taken. */
-  insert(team: Team): Promise<void>;
+  /** False when the id is taken. */
+  insert(team: Team): Promise<boolean>;
   get(id: string): Promise<Team | null>;
   byIds(ids: readonly string[]): Promise<TeamsById>;
   page(page: Page): Promise<Team[]>;

@@ -48,8 +48,7 @@ const describeTeamStore = (make: Make) =>
     it('[SIGN-06] keeps the first team of an id, and the end of its trial', async () => {
       const { teams } = await make();
       const team = aTeam({ plan: 'free', trialEndsAt: AT });
-      await teams.insert(team);
-      await teams.insert({ ...team, name: 'Another' });
+      expect([await teams.insert(team), await teams.insert({ ...team, name: 'Another' })]).toEqual([true, false]);
       expect(await teams.get('team-1')).toEqual(team);
     });
 

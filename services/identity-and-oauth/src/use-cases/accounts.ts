@@ -1,5 +1,5 @@
 import type { AccountState } from '@bubbles/contracts/access.ts';
-import { DomainError } from '@bubbles/kernel/errors.ts';
+import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { foldAddress } from '@bubbles/mail/address.ts';
 import type { Changed } from '@bubbles/store/aggregates.ts';
@@ -16,7 +16,7 @@ import {
 import { addressOf, checkedAddress } from '../domain/address.ts';
 import { type IssuedKey, type IssuedSession, issueKey, issueSession, TOKEN_BYTES } from '../domain/token.ts';
 import type { AccountChanged, AccountStore, GrantStore, Page, RevokedKeyStore, SessionStore } from '../ports.ts';
-import { type AddressPorts, accountAt, addressTaken, claimAddress, heldAddress, moveAddress } from './addresses.ts';
+import { type AddressPorts, accountAt, addressTaken, begunAt, heldAddress, moveAddress } from './addresses.ts';
 
 interface AccountToCreate {
   readonly profile: Profile;
@@ -78,16 +78,24 @@ interface AccountToOpen {
   readonly memberships: readonly Membership[];
 }
 
-/** The one account at an address, made if there is none: of many who ask at once, those who come later finish what the first one began. */
+/**
+ * The one account at an address that had none a moment ago. Of many who ask at once, those who find the address taken by an account that is not written yet
+ * write that one, so that nobody has to wait for a process that died.
+ */
 export const openAccountAt = async (
   ports: AccountWriterPorts,
   { address, accountId, name, memberships }: AccountToOpen,
 ): Promise<Account> => {
-  const found = await accountAt(ports, address);
-  if (found !== null) return found;
-  const id = await claimAddress(ports, address, accountId);
   const profile = { name, email: address, pictureUrl: null };
-  await insertAccount(ports, newAccount({ id, profile, keys: [], memberships, createdAt: ports.clock.now() }));
+  const accountOf = (id: string) => newAccount({ id, profile, keys: [], memberships, createdAt: ports.clock.now() });
+  const account = accountOf(accountId);
+  try {
+    if (await insertAccount(ports, account)) return account;
+  } catch (error) {
+    if (!isDomainError(error) || error.kind !== 'limit_reached') throw error;
+    const begun = await begunAt(ports, address);
+    if (begun !== null) await insertAccount(ports, accountOf(begun));
+  }
   const opened = await accountAt(ports, address);
   if (opened === null) throw addressTaken();
   return opened;

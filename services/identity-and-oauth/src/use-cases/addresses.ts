@@ -29,12 +29,10 @@ const takeAddress = async (ports: AddressPorts, address: string, accountId: stri
   if (!mayTake || !(await addresses.replace(taken, { accountId, takenAt }))) throw addressTaken();
 };
 
-/** Of the account that is to be made at an address which no account has: whoever took it and has not made the account yet said which. */
-export const claimAddress = async ({ accounts, addresses, clock }: AddressPorts, address: string, accountId: string): Promise<string> => {
-  if (await addresses.insert({ address, accountId, takenAt: clock.now(), version: 1 })) return accountId;
+/** The id of the account that took the address and is not written yet; null when there is no such account. */
+export const begunAt = async ({ accounts, addresses }: AddressPorts, address: string): Promise<string | null> => {
   const taken = await addresses.get(address);
-  const isWaiting = taken !== null && (await accounts.get(taken.accountId)) === null;
-  return isWaiting ? taken.accountId : accountId;
+  return taken !== null && (await accounts.get(taken.accountId)) === null ? taken.accountId : null;
 };
 
 /** To be freed when the profile has lost it; read before, so that nothing is freed that was taken again meanwhile. */

@@ -130,7 +130,7 @@ export const openAccount =
     const signIn = await ownSignIn(ports, own);
     if (!signIn?.isProven) return { outcome: 'over' };
     if (name === null) return { outcome: 'wrong', signIn };
-    const account = await openedAt(ports, signIn, name);
+    const account = (await accountAt(ports, signIn.address)) ?? (await openedAt(ports, signIn, name));
     return enter(ports, { signIn, account, formerToken });
   };
 

@@ -54,7 +54,8 @@ export const joinWorkspace =
     const team = await ports.teams.get(teamId);
     // One refusal for all, so that nobody learns of a team that is not theirs to see.
     if (!team || !isJoinable(team, proven.domain)) throw new DomainError('forbidden', 'This address may not join this workspace.');
-    const userId = await enterTeam(ports, { address, accountId: idsOf(flowId).accountId, teamId, role: 'member' });
+    const found = await accountAt(ports, address);
+    const userId = await enterTeam(ports, { found, address, accountId: idsOf(flowId).accountId, teamId, role: 'member' });
     return { userId, teamId };
   };
 
@@ -65,9 +66,10 @@ export const createWorkspace =
     const { teams, clock, trialMs } = ports;
     const address = addressIn({ email, domain: null });
     const { teamId, channelId, accountId } = idsOf(flowId);
-    refuseClosed(await accountAt(ports, address));
+    const found = await accountAt(ports, address);
+    refuseClosed(found);
     const createdAt = clock.now();
-    await teams.insert({
+    const team: Team = {
       id: teamId,
       name,
       plan: 'free',
@@ -77,11 +79,11 @@ export const createWorkspace =
       discoverable: false,
       createdAt,
       channels: [{ id: channelId, name: 'general', memberIds: null }],
-    });
-    const userId = await enterTeam(ports, { address, accountId, teamId, role: 'admin' });
-    const team = await teams.get(teamId);
-    if (!team) throw new DomainError('internal', 'The team that was made is gone.');
-    return { userId, team };
+    };
+    const made = (await teams.insert(team)) ? team : await teams.get(teamId);
+    if (!made) throw new DomainError('internal', 'The team that was made is gone.');
+    const userId = await enterTeam(ports, { found, address, accountId, teamId, role: 'admin' });
+    return { userId, team: made };
   };
 
 /** Lets people of a domain into the workspace that the flow made. */
@@ -103,14 +105,20 @@ const idsOf = (flowId: string) => {
   return { teamId: ids.uuid(), channelId: ids.uuid(), accountId: ids.uuid() };
 };
 
-type Entering = Pick<Membership, 'teamId' | 'role'> & { readonly address: string; readonly accountId: string };
+interface Entering extends Pick<Membership, 'teamId' | 'role'> {
+  /** The account at the address; null when there is none yet. */
+  readonly found: Account | null;
+  readonly address: string;
+  /** Of the account that is made in that case. */
+  readonly accountId: string;
+}
 
 /** An account that does not exist yet is made together with its membership. Answers its id. */
-const enterTeam = async (ports: SignupPorts, { address, accountId, teamId, role }: Entering): Promise<string> => {
-  const { id } = await openAccount(ports, { address, accountId, memberships: [{ teamId, role, hidden: false }] });
+const enterTeam = async (ports: SignupPorts, { found, address, accountId, ...membership }: Entering): Promise<string> => {
+  const { id } = found ?? (await openAccount(ports, { address, accountId, memberships: [{ ...membership, hidden: false }] }));
   await ports.accounts.update(id, (account) => {
     refuseClosed(account);
-    return withoutEvents(joined(account, { teamId, role }));
+    return withoutEvents(joined(account, membership));
   });
   return id;
 };

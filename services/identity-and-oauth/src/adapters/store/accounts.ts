@@ -44,9 +44,7 @@ export const openTeams = (open: OpenCollection, options: AggregateStoreOptions):
   const aggregates = createAggregateStore<Team>(documents, options);
   return {
     ...readsById(documents, (doc) => stateOf<Team>(doc)),
-    insert: async (team) => {
-      await aggregates.insert(team);
-    },
+    insert: (team) => aggregates.insert(team),
     discoverable: async (domain, limit) => {
       const docs = await documents.find({ domain, discoverable: true, archived: false }, { sort: { createdAt: 1, _id: 1 }, limit });
       return docs.map((doc) => stateOf<Team>(doc));
