@@ -214,12 +214,12 @@ export const startCalendarWorld = async (
     accounts,
     log,
     get,
-    linksOf: (userId = 'ada', flowId = `flow of ${userId}`) =>
-      links.linksFor({ flowId, userId, until: new Date(NOON.getTime() + HOUR_MS) }),
-    /** The user opens the link, consents and comes back. */
+    linksOf: (userId = 'ada', flowId = `flow of ${userId}`, begunAt = NOON) =>
+      links.linksFor({ flowId, userId, until: new Date(begunAt.getTime() + HOUR_MS) }),
+    /** The user opens the link, and where it leads to a consent, consents and comes back. */
     async connect(link: string, subject?: string): Promise<Page> {
-      const { location, cookie } = await get(link);
-      return get(provider.consent(location, subject), cookie);
+      const opened = await get(link);
+      return opened.status === 303 ? get(provider.consent(opened.location, subject), opened.cookie) : opened;
     },
     grants: () => database.collection('calendar_grants').find({}),
     /** Says that something of the account has changed, not what. */

@@ -8,15 +8,20 @@ import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterAll } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
+import { describeCalendarGrantStore } from './calendar-grant-store.contract.ts';
 import { describeSignupStores } from './flow-store.contract.ts';
 import { NOON } from './signup.ts';
 
-const describeStores = (engine: string, open: () => Database): void =>
-  describeSignupStores(engine, async () => {
-    const stores = openStores({ database: open(), clock: fakeClock(NOON), ids: fakeIds() });
+const describeStores = (engine: string, open: () => Database): void => {
+  const make = async () => {
+    const clock = fakeClock(NOON);
+    const stores = openStores({ database: open(), clock, ids: fakeIds() });
     await stores.ensureIndexes();
-    return stores;
-  });
+    return { ...stores, clock };
+  };
+  describeSignupStores(engine, make);
+  describeCalendarGrantStore(engine, make);
+};
 
 describeStores('the embedded store', memoryDatabase);
 
