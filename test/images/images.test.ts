@@ -1,0 +1,141 @@
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { GATEWAY, SERVICES } from '@bubbles/contracts/services.ts';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openKeys, type StackKeys } from '../../deploy/stack/src/keys.ts';
+import { type ProcessPlan, planProcesses } from '../../deploy/stack/src/plan.ts';
+import { whyNotReady } from '../../deploy/stack/src/readiness.ts';
+import { type FrailEngines, frailEngines } from '../chaos/support/engines.ts';
+import { baseImage, buildImage, command, imageOf, podman, RESTRICTED } from './engine.ts';
+
+const PROCESSES = [...Object.keys(SERVICES), GATEWAY];
+const WORKSPACES = [...PROCESSES.map((name) => `services/${name}`), 'deploy/topology', 'deploy/admin'];
+/** The user of the images. */
+const USER = 10_001;
+const PORT = 8680;
+const READY_LIMIT_MS = 60_000;
+/** Beside what a process gives its last requests. */
+const END_LIMIT_S = 20;
+const MODULES_LIMIT_MB = 30;
+/** Against the containers; the rest of the suite runs against processes. */
+const CONFORMANCE = ['general', 'me-and-teams', 'keys', 'list', 'reading', 'document', 'oauth-discovery'];
+
+const readableByUser = (path: string) => {
+  chownSync(path, USER, USER);
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) readableByUser(join(path, entry.name));
+    else chownSync(join(path, entry.name), USER, USER);
+  }
+};
+
+let engines: FrailEngines;
+let home: string;
+let keys: StackKeys;
+let plans: readonly ProcessPlan[];
+
+beforeAll(async () => {
+  const base = await baseImage();
+  for (const workspace of WORKSPACES) await buildImage(workspace, base);
+  engines = await frailEngines();
+  home = mkdtempSync(join(tmpdir(), 'images-'));
+  const folder = join(home, 'files');
+  mkdirSync(folder);
+  keys = openKeys(join(home, 'keys'));
+  const replicas = Object.fromEntries(PROCESSES.map((name) => [name, 1]));
+  const { amqpUrl, mongoUrl } = engines;
+  const layout = { amqpUrl, mongoUrl, port: PORT, folder, databasePrefix: '', replicas, drainNotice: '1s', shedding: true, settings: {} };
+  plans = planProcesses(layout, keys);
+  keys.privateKeyFile('operator');
+  readableByUser(home);
+});
+
+afterAll(async () => {
+  await podman('rm', '--force', '--ignore', ...(plans ?? []).map(containerOf));
+  await engines?.close();
+  if (home !== undefined) rmSync(home, { recursive: true, force: true });
+});
+
+const containerOf = ({ name }: ProcessPlan) => `bubbles-images-${name}`;
+const variables = (environment: Readonly<Record<string, string>>) =>
+  Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
+const runOnce = (workspace: string, environment: Readonly<Record<string, string>>, ...words: readonly string[]) =>
+  podman('run', '--rm', ...RESTRICTED, '--volume', `${home}:${home}:ro`, ...variables(environment), imageOf(workspace), ...words);
+const awaitReady = async (plan: ProcessPlan) => {
+  const deadline = performance.now() + READY_LIMIT_MS;
+  for (let why = await whyNotReady(plan); why !== null; why = await whyNotReady(plan)) {
+    if (performance.now() > deadline) throw new Error(`${plan.name}: ${why}\n${await podman('logs', '--tail', '5', containerOf(plan))}`);
+    await pause(50);
+  }
+};
+const planOf = (service: string): ProcessPlan => {
+  const plan = plans.find((one) => one.service === service);
+  if (plan === undefined) throw new Error(`no process of ${service}`);
+  return plan;
+};
+
+describe('an image', () => {
+  it.each(WORKSPACES)('of %s holds its sources, no tests, and few packages', async (workspace) => {
+    const listed = await runOnce(workspace, {}, 'find', '/app', '-path', '*/node_modules', '-prune', '-o', '-type', 'f', '-print');
+    const files = listed.split('\n');
+    expect(files).toContain(`/app/${workspace}/src/main.ts`);
+    expect(files.filter((file) => /[.](?:test|contract)[.]ts$|\/test\//.test(file))).toEqual([]);
+    const sizes = await runOnce(workspace, {}, 'du', '-sm', '--exclude', 'swagger-ui-dist', '/app/node_modules');
+    expect(Number.parseInt(sizes, 10)).toBeLessThanOrEqual(MODULES_LIMIT_MB);
+  });
+
+  it.each(PROCESSES)('of %s says in one line what it has not been told, and ends with 2', async (service) => {
+    const refusal: unknown = await runOnce(`services/${service}`, {}).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: 2, stderr: expect.stringMatching(/^[^\n]*bad configuration: [^\n]+\n$/) });
+  });
+});
+
+describe('the product in containers without any rights', () => {
+  it('declares the topology, and every process comes to be ready', async () => {
+    await runOnce('deploy/topology', { AMQP_URL: engines.amqpUrl });
+    for (const plan of plans) {
+      const files = plan.service === GATEWAY ? [] : ['--volume', `${join(home, 'files')}:${join(home, 'files')}`];
+      const mounted = ['--volume', `${join(home, 'keys')}:${join(home, 'keys')}:ro`, ...files];
+      const image = imageOf(`services/${plan.service}`);
+      await podman('run', '--detach', '--name', containerOf(plan), ...RESTRICTED, ...mounted, ...variables(plan.environment), image);
+    }
+    await Promise.all(plans.map(awaitReady));
+  });
+
+  it('has no capability, another user than root, and nowhere to write', async () => {
+    for (const plan of plans) {
+      const inside = (...words: readonly string[]) => podman('exec', containerOf(plan), ...words);
+      expect(await inside('grep', 'CapEff', '/proc/1/status')).toMatch(/^CapEff:\s+0+$/);
+      expect(await inside('id', '-u')).toBe(String(USER));
+      await expect(inside('touch', '/app/written')).rejects.toMatchObject({ stderr: expect.stringContaining('Read-only file system') });
+    }
+  });
+
+  it('takes the orders of an operator', async () => {
+    const environment = { IDENTITY_URL: planOf('identity-and-oauth').url, OPERATOR_KEY_FILE: keys.privateKeyFile('operator') };
+    const made = await runOnce('deploy/admin', environment, 'node', 'src/main.ts', 'accounts', 'create', '--email', 'ada@images.test');
+    expect(JSON.parse(made)).toMatchObject({ account: { email: 'ada@images.test', state: 'active' } });
+  });
+
+  it('is as the interface says', async () => {
+    const environment = {
+      STACK_URL: planOf(GATEWAY).url,
+      IDENTITY_URL: planOf('identity-and-oauth').url,
+      MEETINGS_URL: planOf('meetings-bot-gateway').url,
+      OPERATOR_KEY_FILE: keys.privateKeyFile('operator'),
+      AMQP_URL: engines.amqpUrl,
+      MONGODB_URL: engines.mongoUrl,
+      MAIL_FILES: join(home, 'files', 'mail'),
+    };
+    const files = CONFORMANCE.map((name) => `test/conformance/${name}.test.ts`);
+    const words = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+    await expect(command('env', ...words, 'npm', 'run', '--silent', 'jest', '--', '-i', ...files)).resolves.toBeDefined();
+  });
+
+  it('ends in good order when it is told to', async () => {
+    for (const plan of plans.toReversed()) await podman('stop', '--time', String(END_LIMIT_S), containerOf(plan));
+    const codes = await Promise.all(plans.map((plan) => podman('inspect', '--format', '{{.State.ExitCode}}', containerOf(plan))));
+    expect(codes).toEqual(plans.map(() => '0'));
+  });
+});
