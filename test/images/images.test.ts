@@ -103,6 +103,7 @@ describe('the product in containers without any rights', () => {
       await podman('run', '--detach', '--name', containerOf(plan), ...RESTRICTED, ...mounted, ...variables(plan.environment), image);
     }
     await Promise.all(plans.map(awaitReady));
+    expect(await Promise.all(plans.map(whyNotReady))).toEqual(plans.map(() => null));
   });
 
   it('has no capability, another user than root, and nowhere to write', async () => {
