@@ -67,12 +67,18 @@ describe('a webhook of Attendee', () => {
       expect(verify(body(metadata), sign(body(metadata)))).toEqual({ id: 'e', joinId: null, ref: 'b' });
   });
 
-  it.each(['{}', '{"idempotency_key":null}', '{"idempotency_key":""}', '[]', 'null', '"e"', '0'])(
-    'tells nothing without an id: %s',
-    (body) => {
-      expect(verify(body, sign(body))).toBeNull();
-    },
-  );
+  it.each([
+    '{}',
+    `{"idempotency_key":"${'e'.repeat(201)}"}`,
+    '{"idempotency_key":null}',
+    '{"idempotency_key":""}',
+    '[]',
+    'null',
+    '"e"',
+    '0',
+  ])('tells nothing without an id: %s', (body) => {
+    expect(verify(body, sign(body))).toBeNull();
+  });
 });
 
 describe('the canonical form', () => {
@@ -97,7 +103,12 @@ describe('the canonical form', () => {
 
   it('is made of a hundred levels at most', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
-    expect([isOneMessage(nested(99), nested(99)), isOneMessage(nested(200_000), nested(200_000))]).toEqual([true, false]);
+    expect([99, 100, 200_000].map((depth) => isOneMessage(nested(depth), nested(depth)))).toEqual([true, false, false]);
+  });
+
+  it('is made of twenty thousand tokens at most, among them those of the message around it', () => {
+    const list = (items: number) => `[${Array.from({ length: items }, () => '1').join(',')}]`;
+    expect([isOneMessage(list(19_993), list(19_993)), isOneMessage(list(19_994), list(19_994))]).toEqual([true, false]);
   });
 
   it('is found in a long text of escapes', () => {

@@ -1,89 +1,114 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { ProviderEvent, ProviderWebhook } from '../../ports.ts';
+import { parsedJson } from './provider-http.ts';
 
 const SIGNATURE_HEADER = 'x-webhook-signature';
-/** Attendee's own messages are a few levels deep. */
+/** Attendee's own messages are a few levels deep, and of some hundred tokens. Anybody may send others, and this is done before it is known who did. */
 const MAX_DEPTH = 100;
+const MAX_TOKENS = 20_000;
+const MAX_ID_CHARACTERS = 200;
 /** Strings, numbers and words, and where objects and arrays begin and end. Of text that is known to be JSON nothing more is needed. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]]|[^\s,:"{}[\]]+/g;
 
 /** What has no form that Python could have signed. */
 class Unsignable extends Error {}
 
-/** Escapes what Python escapes too, and nothing else. */
-const canonicalString = (quoted: string): string => {
-  const decoded = String(JSON.parse(quoted));
-  // Half of a surrogate pair has no UTF-8.
-  if (!decoded.isWellFormed()) throw new Unsignable();
-  return JSON.stringify(decoded);
+const tokensOf = (text: string): readonly string[] => {
+  const tokens: string[] = [];
+  let depth = 0;
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === '{' || token === '[') depth += 1;
+    if (token === '}' || token === ']') depth -= 1;
+    if (tokens.push(token) > MAX_TOKENS || depth > MAX_DEPTH) throw new Unsignable();
+  }
+  return tokens;
 };
 
-/** Python sorts by code points, JavaScript by UTF-16 units. UTF-8 has the order of code points. */
-const byCodePoint = ([left]: readonly [string, string], [right]: readonly [string, string]): number =>
-  Buffer.compare(Buffer.from(String(JSON.parse(left))), Buffer.from(String(JSON.parse(right))));
+/** As Python decodes it. */
+const decoded = (quoted: string): string => {
+  if (!quoted.includes('\\')) return quoted.slice(1, -1);
+  const text = String(JSON.parse(quoted));
+  // Half of a surrogate pair has no UTF-8.
+  if (!text.isWellFormed()) throw new Unsignable();
+  return text;
+};
+/** What JavaScript escapes Python escapes too, and nothing else. */
+const canonicalString = (quoted: string): string => (quoted.includes('\\') ? JSON.stringify(decoded(quoted)) : quoted);
+
+const SURROGATES = 0xd800;
+const ABOVE_SURROGATES = 0xe000;
+/** Two of these stand for a code point above all that one unit can be. */
+const rankOf = (unit: number): number => (unit >= SURROGATES && unit < ABOVE_SURROGATES ? unit + 0x1_0000 : unit);
+/** Python sorts by code points, JavaScript by UTF-16 units. */
+const byCodePoint = ([left]: readonly [string, string], [right]: readonly [string, string]): number => {
+  const shorter = Math.min(left.length, right.length);
+  for (let at = 0; at < shorter; at += 1) {
+    const difference = rankOf(left.charCodeAt(at)) - rankOf(right.charCodeAt(at));
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+};
 
 /**
- * The text that Python's `json.dumps(…, sort_keys=True, ensure_ascii=False, separators=(',', ':'))` makes of what it reads in `json`. Numbers stay as they
- * are written: Python writes 2.0 and 1e-07 where JavaScript would write 2 and 1e-7. `json` must be JSON; throws when Python could not have signed it.
+ * The text that Python's `json.dumps(…, sort_keys=True, ensure_ascii=False, separators=(',', ':'))` makes of what it reads in these tokens, which must be those
+ * of JSON. Numbers stay as they are written: Python writes 2.0 and 1e-07 where JavaScript would write 2 and 1e-7. Throws when Python could not sign it.
  */
-const canonicalForm = (json: string): string => {
-  const tokens = json.match(TOKEN) ?? [];
+const canonicalForm = (tokens: readonly string[]): string => {
   let next = 0;
   const take = () => tokens[next++] ?? '';
-  const array = (depth: number): string => {
+  const array = (): string => {
     const items: string[] = [];
-    while (tokens[next] !== ']') items.push(value(depth));
+    while (tokens[next] !== ']') items.push(value());
     take();
     return `[${items.join(',')}]`;
   };
-  const object = (depth: number): string => {
+  const object = (): string => {
     // Of a key that comes twice the last value counts, as in Python.
     const members = new Map<string, string>();
-    while (tokens[next] !== '}') members.set(canonicalString(take()), value(depth));
+    while (tokens[next] !== '}') members.set(decoded(take()), value());
     take();
     const sorted = [...members].sort(byCodePoint);
-    return `{${sorted.map(([name, text]) => `${name}:${text}`).join(',')}}`;
+    return `{${sorted.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
   };
-  const value = (depth: number): string => {
-    if (depth > MAX_DEPTH) throw new Unsignable();
+  const value = (): string => {
     const token = take();
-    if (token === '{') return object(depth + 1);
-    if (token === '[') return array(depth + 1);
+    if (token === '{') return object();
+    if (token === '[') return array();
     return token.startsWith('"') ? canonicalString(token) : token;
   };
-  return value(0);
+  return value();
 };
 
-const readJson = (body: Uint8Array): { readonly text: string; readonly parsed: unknown } | null => {
+const textOf = (body: Uint8Array): string | null => {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
-    return { text, parsed: JSON.parse(text) };
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
   } catch {
+    // What is no UTF-8 is no JSON.
     return null;
   }
 };
 
-const canonicalOrNull = (json: string): string | null => {
+const readSigned = (json: string): { readonly canonical: string; readonly parsed: unknown } | null => {
   try {
-    return canonicalForm(json);
+    const tokens = tokensOf(json);
+    const parsed = parsedJson(json);
+    return parsed === undefined ? null : { canonical: canonicalForm(tokens), parsed };
   } catch (error) {
     if (error instanceof Unsignable) return null;
     throw error;
   }
 };
 
+const SIGNATURE = /^[A-Za-z\d+/]{43}=$/;
 const isSigned = (canonical: string, signature: string, secrets: readonly Buffer[]): boolean => {
   const given = Buffer.from(signature);
-  return secrets.some((secret) => {
-    const expected = Buffer.from(createHmac('sha256', secret).update(canonical).digest('base64'));
-    return given.length === expected.length && timingSafeEqual(given, expected);
-  });
+  return secrets.some((secret) => timingSafeEqual(given, Buffer.from(createHmac('sha256', secret).update(canonical).digest('base64'))));
 };
 
-const text = z.string().min(1).nullable().catch(null);
+const text = z.string().min(1).max(MAX_ID_CHARACTERS).nullable().catch(null);
 const Webhook = z.object({
-  idempotency_key: z.string().min(1),
+  idempotency_key: z.string().min(1).max(MAX_ID_CHARACTERS),
   trigger: text,
   bot_id: text,
   bot_metadata: z.object({ join_id: text }).nullable().catch(null),
@@ -96,11 +121,11 @@ const TRIGGERS_OF_RUNS: ReadonlySet<string | null> = new Set(['bot.state_change'
  * made over a canonical form, not over the bytes that are sent.
  */
 export const verifyAttendeeWebhook = ({ headers, body }: ProviderWebhook, secrets: readonly Buffer[]): ProviderEvent | null => {
-  const signature = headers[SIGNATURE_HEADER];
-  const json = signature === undefined ? null : readJson(body);
-  const canonical = json && canonicalOrNull(json.text);
-  if (signature === undefined || canonical === null || !isSigned(canonical, signature, secrets)) return null;
-  const { data, success } = Webhook.safeParse(json?.parsed);
+  const signature = headers[SIGNATURE_HEADER] ?? '';
+  const json = SIGNATURE.test(signature) ? textOf(body) : null;
+  const signed = json === null ? null : readSigned(json);
+  if (signed === null || !isSigned(signed.canonical, signature, secrets)) return null;
+  const { data, success } = Webhook.safeParse(signed.parsed);
   if (!success) return null;
   const isOfRun = TRIGGERS_OF_RUNS.has(data.trigger);
   return {

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { ProviderEvent, ProviderWebhook } from '../../ports.ts';
+import { parsedJson } from './provider-http.ts';
 import { VexaId } from './vexa-meeting.ts';
 
 const TIMESTAMP = /^\d{1,11}$/;
@@ -9,20 +10,12 @@ const SIGNATURE = /^sha256=([\da-f]{64})$/;
 const TOLERANCE_MS = 5 * 60_000;
 
 const Webhook = z.object({
-  event_id: z.string().min(1),
+  event_id: z.string().min(1).max(200),
   data: z
     .object({ meeting: z.object({ id: VexaId }).nullable().catch(null) })
     .nullable()
     .catch(null),
 });
-
-const readJson = (body: Uint8Array): unknown => {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
-  } catch {
-    return null;
-  }
-};
 
 /** What a webhook of Vexa tells. The change of status in it has two shapes; neither is needed, since the run is asked. */
 export const verifyVexaWebhook = (
@@ -37,6 +30,6 @@ export const verifyVexaWebhook = (
   const isGenuine = secrets.some((secret) =>
     timingSafeEqual(createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest(), given),
   );
-  const { data, success } = Webhook.safeParse(isGenuine ? readJson(body) : null);
+  const { data, success } = Webhook.safeParse(isGenuine ? parsedJson(Buffer.from(body).toString()) : null);
   return success ? { id: data.event_id, joinId: null, ref: data.data?.meeting?.id ?? null } : null;
 };
