@@ -145,17 +145,19 @@ export const localEnvironment = (
   settings: Environment,
 ): Readonly<Record<string, string>> => {
   const { name, variables, asks } = service;
-  const own = Object.entries(variables).flatMap(([variable, schema]) => {
-    const local = localValues.get(schema);
-    return local === undefined ? [] : [[variable, textOf(local, variable, machine)]];
-  });
+  const own = (isUsual: boolean) =>
+    Object.entries(variables).flatMap(([variable, schema]) => {
+      const local = localValues.get(schema);
+      return local === undefined || (local.kind === 'text') !== isUsual ? [] : [[variable, textOf(local, variable, machine)]];
+    });
   return {
     PUBLIC_BASE_URL: machine.publicBaseUrl,
     CALLER_KEYS: machine.callerKeys(name),
     ...(asks.length > 0 && machine.serviceKey(name)),
     ...Object.fromEntries(asks.map((callee) => [SERVICES[callee].urlsVariable, machine.urls(callee)])),
+    ...Object.fromEntries(own(true)),
     ...settingsIn([service], settings),
-    ...Object.fromEntries(own),
+    ...Object.fromEntries(own(false)),
   };
 };
 
@@ -168,9 +170,17 @@ export const secretsOf = ({ variables }: Needs): readonly { readonly name: strin
       : [{ name: secretOf(variable), bytes: local.bytes }];
   });
 
-/** The variables that such a machine leaves to who starts it. */
+/** The variables that such a machine leaves to who starts it, also those for which it has a usual text. */
 export const settingsOf = (services: readonly Needs[]): Needs['variables'] =>
-  Object.fromEntries(services.flatMap(({ variables }) => Object.entries(variables).filter(([, schema]) => !localValues.has(schema))));
+  Object.fromEntries(
+    services.flatMap(({ variables }) =>
+      Object.entries(variables).flatMap(([name, schema]) => {
+        const local = localValues.get(schema);
+        if (local === undefined) return [[name, schema]];
+        return local.kind === 'text' ? [[name, schema.optional()]] : [];
+      }),
+    ),
+  );
 
 /** Of an environment what sets them, also by the name of a file. */
 export const settingsIn = (services: readonly Needs[], env: Environment): Readonly<Record<string, string>> => {
