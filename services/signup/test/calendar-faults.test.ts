@@ -3,7 +3,8 @@ import { failEverywhere, falteringWorld } from '@bubbles/testing/faltering-world
 import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { type MortalDatabase, mortalDatabase } from '@bubbles/testing/mortal-database.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type CalendarWorld, type FakeProvider, fakeAccounts, startCalendarWorld, startFakeProvider } from './calendar-world.ts';
+import { type CalendarWorld, fakeAccounts, startCalendarWorld } from './calendar-world.ts';
+import { type FakeProvider, startFakeProvider } from './fake-calendar-provider.ts';
 
 const LEASE_SECONDS = 60;
 /** More than the flow has. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type CalendarWorld, type FakeProvider, startCalendarWorld, startFakeProvider } from './calendar-world.ts';
+import { type CalendarWorld, startCalendarWorld } from './calendar-world.ts';
+import { type FakeProvider, startFakeProvider } from './fake-calendar-provider.ts';
 
 let provider: FakeProvider;
 let world: CalendarWorld;

@@ -1,15 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  type CalendarWorld,
-  CLIENT,
-  type FakeProvider,
-  GOOGLE_SCOPE,
-  idToken,
-  PUBLIC,
-  startCalendarWorld,
-  startFakeProvider,
-} from './calendar-world.ts';
+import { type CalendarWorld, PUBLIC, startCalendarWorld } from './calendar-world.ts';
+import { CLIENT, type FakeProvider, GOOGLE_SCOPE, idToken, startFakeProvider } from './fake-calendar-provider.ts';
 
 let provider: FakeProvider;
 let world: CalendarWorld;
