@@ -49,7 +49,7 @@ export const SERVICES = {
     callers: [GATEWAY, 'identity-and-oauth'],
   },
   'meetings-bot-gateway': {
-    prefixes: ['/v1/meetings', MEDIA_PREFIX],
+    prefixes: ['/v1/meetings', '/hooks/notetakers/', MEDIA_PREFIX],
     database: 'bubbles_meetings',
     urlsVariable: 'MEETINGS_URLS',
     callers: [GATEWAY, OPERATOR],

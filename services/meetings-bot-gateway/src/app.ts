@@ -1,5 +1,6 @@
 import type { MeetingMetrics, ServedMedia, Simulator } from './ports.ts';
 import { type CapturePorts, captureRecording, eraseRecording } from './use-cases/capture.ts';
+import { followHints, type HintPorts, receiveProviderWebhook, sweepProviderEvents } from './use-cases/hints.ts';
 import {
   endAnyJoin,
   endJoin,
@@ -16,10 +17,10 @@ import { refundJoin, sweepQuotas } from './use-cases/quotas.ts';
 import { listSimulatedRuns, reportSimulatedRun } from './use-cases/simulation.ts';
 import { dispatchJoin, hastenJoins, letLeave, type WorkPorts, watchJoin } from './use-cases/work.ts';
 
-interface AppPorts extends JoinPorts, WorkPorts, CapturePorts {
-  readonly metrics: MeetingMetrics;
+interface AppPorts extends JoinPorts, WorkPorts, CapturePorts, HintPorts {
   readonly served: ServedMedia;
   readonly simulator: Simulator | null;
+  readonly metrics: MeetingMetrics;
 }
 
 /** What the meetings bot gateway can do. */
@@ -40,6 +41,9 @@ export const createApp = (ports: AppPorts) => ({
   captureRecording: captureRecording(ports),
   eraseRecording: eraseRecording(ports),
   openMedia: openMedia(ports),
+  receiveProviderWebhook: receiveProviderWebhook(ports),
+  followHints: followHints(ports),
+  sweepProviderEvents: sweepProviderEvents(ports),
   refundJoin: refundJoin(ports),
   sweepQuotas: sweepQuotas(ports),
 

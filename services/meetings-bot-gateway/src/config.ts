@@ -16,6 +16,7 @@ const KEY_BYTES = 32;
 const MAX_BOT_NAME = 100;
 /** Each place is kept in one document. */
 const MAX_QUOTA = 1000;
+const MAX_SNAPSHOTS_PER_MINUTE = 100_000;
 
 const isPlatform = (name: string): name is MeetingPlatform => MEETING_PLATFORMS.some((platform) => platform === name);
 
@@ -67,6 +68,8 @@ export const VARIABLES = {
   MEETINGS_PER_USER_AND_HOUR: wholeNumber(1, MAX_QUOTA).default(20),
   MEETINGS_PER_FREE_TEAM_AND_WEEK: wholeNumber(1, MAX_QUOTA).default(5),
   NOTETAKER_RETENTION: duration().default(DEFAULT_RETENTION_MS),
+  /** Of each provider, over all replicas. */
+  NOTETAKER_SNAPSHOTS_PER_MINUTE: wholeNumber(1, MAX_SNAPSHOTS_PER_MINUTE).default(150),
   NOTETAKER_NAME: z.string().min(1, 'must not be empty').max(MAX_BOT_NAME).default('Notetaker'),
   RECALL_REGION: z.enum(RECALL_REGIONS).nullable().default(null),
   RECALL_URL: baseUrl().nullable().default(null),

@@ -13,6 +13,8 @@ export interface JoinStore {
   /** Null also for the join of somebody else. */
   ofRequester(userId: string, id: string): Promise<Join | null>;
   listOf(userId: string, page: JoinPage): Promise<readonly Join[]>;
+  /** Those of these runs. */
+  byRefs(refs: readonly { readonly provider: string; readonly ref: string }[]): Promise<readonly Join[]>;
   running(runningKey: string): Promise<Join | null>;
   runningOf(userId: string): Promise<readonly Join[]>;
   /** Of those whose time has come. */
@@ -51,6 +53,20 @@ export interface QuotaStore {
   releaseOrphans(before: Date, known: (joinIds: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void>;
   /** Drops the quotas that have ended. */
   sweep(now: Date): Promise<void>;
+}
+
+/** What providers told, for long enough that none counts twice. Who inserts one may die: it is followed all the same. */
+export interface ProviderEventStore {
+  /** False when it was told before. */
+  insert(hint: ProviderHint): Promise<boolean>;
+  /** Drops those that no provider sends again. */
+  sweep(now: Date): Promise<void>;
+}
+
+/** `id`: of the event. */
+export interface ProviderHint extends ProviderEvent {
+  readonly provider: string;
+  readonly receivedAt: Date;
 }
 
 /** A status that the join has come to, also `dispatched`. */
@@ -233,6 +249,8 @@ export interface MeetingMetrics {
   providerCall(provider: string, outcome: string): void;
   /** `partly`: its video or transcript is lost; `lost`: both are, and there is no bubble. */
   captureEnded(outcome: 'captured' | 'partly' | 'lost'): void;
+  /** A webhook came: kept, kept before, about no run, or without the provider's signature. */
+  providerWebhook(provider: string, result: 'stored' | 'repeated' | 'ignored' | 'refused'): void;
 }
 
 /** The simulated provider, as an operator moves it. */

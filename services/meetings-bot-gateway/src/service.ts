@@ -3,7 +3,8 @@ import { cursorsWith } from '@bubbles/kernel/cursors.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
 import { stateOf } from '@bubbles/store/aggregates.ts';
-import { createWorker } from '@bubbles/store/work/worker.ts';
+import type { WorkQueue } from '@bubbles/store/work/work-queue.ts';
+import { createWorker, type WorkerOptions } from '@bubbles/store/work/worker.ts';
 import { eventHandlers } from './adapters/bus/event-handlers.ts';
 import { joinAdvanced, recordingCaptured } from './adapters/bus/events.ts';
 import { adminJoinRoutes } from './adapters/http/admin-joins.ts';
@@ -11,10 +12,12 @@ import { adminNotetakerRoutes } from './adapters/http/admin-notetakers.ts';
 import { cursors } from './adapters/http/cursors.ts';
 import { joinRoutes } from './adapters/http/joins.ts';
 import { mediaRoutes } from './adapters/http/media.ts';
+import { providerWebhookRoutes } from './adapters/http/provider-webhooks.ts';
 import { openMedia } from './adapters/media/open-media.ts';
 import { createMeetingMetrics } from './adapters/metrics/meeting-metrics.ts';
 import { openNotetakers } from './adapters/notetakers/notetakers.ts';
 import { createAccess } from './adapters/services/access.ts';
+import type { JoinDoc } from './adapters/store/joins.ts';
 import { openStores } from './adapters/store/stores.ts';
 import { type App, createApp } from './app.ts';
 import { VARIABLES } from './config.ts';
@@ -29,18 +32,42 @@ const CONCURRENCY = 16;
 /** A provider that hangs leaves room for the others. */
 const CONCURRENCY_PER_PROVIDER = 8;
 
-type Queues = ReturnType<typeof openStores>['queues'];
-type LoopContext = Pick<ServiceContext<typeof VARIABLES>, 'clock' | 'ids' | 'log'>;
+type Context = ServiceContext<typeof VARIABLES>;
+type Stores = ReturnType<typeof openStores>;
 
-const joinLoops = (app: App, queues: Queues, { clock, ids, log }: LoopContext) => {
+/** Follows what providers told, many hints at once. */
+const hintLoop = (app: App, hints: Stores['hints'], { clock, ids, log }: Context) => {
+  const run = async (): Promise<Date | null> => {
+    for (;;) {
+      const now = clock.now();
+      const lease = { token: ids.uuid(), until: new Date(now.getTime() + LEASE_MS) };
+      const claimed = await hints.claim(now, lease);
+      if (claimed.length === 0) return hints.nextAfter(now);
+      await hints.end(claimed, lease.token, await app.followHints(claimed));
+    }
+  };
+  return createLoop(() => startLoop({ name: 'hints', clock, log, pollMs: POLL_MS, run }));
+};
+
+const hastenLoop = (app: App, { clock, log }: Context) => {
+  const run = () => app.hastenJoins().then(() => null);
+  return createLoop(() => startLoop({ name: 'hasten', clock, log, pollMs: HASTEN_MS, run }), { lookAgain: () => undefined });
+};
+
+interface JoinWork extends Partial<Pick<WorkerOptions<JoinDoc>, 'perKey' | 'pollMs'>> {
+  readonly work: (join: Join, signal: AbortSignal) => Promise<void>;
+}
+
+const workLoops = (app: App, { queues, watchQueue, orphanQueue, hints }: Stores, context: Context) => {
+  const { clock, ids, log, config } = context;
   const stopping = new AbortController();
   /** The signal of the work aborts when its lease was lost, and when the process stops and can wait no longer. */
-  const workOn = (name: keyof Queues, work: (join: Join, signal: AbortSignal) => Promise<void>) =>
+  const workOn = (name: string, queue: WorkQueue<JoinDoc>, { work, ...options }: JoinWork) =>
     createLoop(
       () =>
         createWorker({
           name,
-          queue: queues[name],
+          queue,
           work: (doc, _lease, lost) => work(stateOf<Join>(doc), AbortSignal.any([lost, stopping.signal])),
           clock,
           ids,
@@ -50,87 +77,108 @@ const joinLoops = (app: App, queues: Queues, { clock, ids, log }: LoopContext) =
           pollMs: POLL_MS,
           wakesWhenDue: true,
           concurrency: CONCURRENCY,
-          perKey: { field: 'provider', concurrency: CONCURRENCY_PER_PROVIDER },
+          ...options,
         }),
       { cut: () => stopping.abort() },
     );
-  const hasten = async () => {
-    await app.hastenJoins();
-    return null;
-  };
+  const perKey = { field: 'provider', concurrency: CONCURRENCY_PER_PROVIDER } as const;
+  const providers = [...new Set(config.NOTETAKERS.values())];
+  const watching = providers.map((provider) =>
+    workOn(`watch ${provider}`, watchQueue(provider, config.NOTETAKER_SNAPSHOTS_PER_MINUTE), { work: app.watchJoin }),
+  );
   return {
-    dispatch: workOn('dispatch', app.dispatchJoin),
-    watch: workOn('watch', app.watchJoin),
-    leave: workOn('leave', app.letLeave),
-    capture: workOn('capture', app.captureRecording),
-    erase: workOn('erase', app.eraseRecording),
-    refund: workOn('refund', app.refundJoin),
-    hasten: createLoop(() => startLoop({ name: 'hasten', clock, log, pollMs: HASTEN_MS, run: hasten })),
+    watching,
+    dispatching: workOn('dispatch', queues.dispatch, { work: app.dispatchJoin, perKey }),
+    leaving: workOn('leave', queues.leave, { work: app.letLeave, perKey }),
+    capturing: workOn('capture', queues.capture, { work: app.captureRecording, perKey }),
+    erasing: workOn('erase', queues.erase, { work: app.eraseRecording, perKey }),
+    // The joins of a provider that is configured no more end.
+    orphans: workOn('watch orphans', orphanQueue(providers), { work: app.watchJoin, pollMs: HASTEN_MS }),
+    refunding: workOn('refund', queues.refund, { work: app.refundJoin, perKey }),
+    following: hintLoop(app, hints, context),
+    hastening: hastenLoop(app, context),
   };
 };
 
-export const meetingsBotGateway = defineService({
-  name: 'meetings-bot-gateway',
-  variables: VARIABLES,
-  asks: ['identity-and-oauth'],
-  compose: (context: ServiceContext<typeof VARIABLES>) => {
-    const { config, clock, ids, log, client } = context;
-    const { queues, quotas, simulatedRuns: runs, relayed, ensureIndexes, ...stores } = openStores(context);
-    const { joins, metrics } = createMeetingMetrics({ registry: context.metrics.registry, joins: stores.joins, clock });
-    const seal = createSeal(config.SEAL_KEYS, ids.bytes);
-    const media = openMedia(config, { ...context, mayBePlain: false });
-    const { simulator, ...notetakers } = openNotetakers({ ...context, ...media, called: metrics.providerCall, runs, seal });
-    const app = createApp({
-      joins,
-      quotas,
-      metrics,
-      ids,
-      ...media.ports,
-      retentionMs: config.NOTETAKER_RETENTION,
-      quotaLimits: {
-        perUserAndHour: config.MEETINGS_PER_USER_AND_HOUR,
-        perFreeTeamAndWeek: config.MEETINGS_PER_FREE_TEAM_AND_WEEK,
-      },
-      joinAdvanced,
-      recordingCaptured,
-      clock,
-      log,
-      seal,
-      simulator,
-      access: createAccess(client('identity-and-oauth')),
-      notetakers,
-      botName: config.NOTETAKER_NAME,
-      jitter: () => ids.bytes(1).readUInt8(0) / 0xff,
-      wakeDispatch: () => loops.dispatch.poke(),
-      wakeWatch: () => {
-        loops.watch.poke();
-        loops.leave.poke();
-      },
-      wakeCapture: () => loops.capture.poke(),
-    });
-    const loops = joinLoops(app, queues, context);
-    return {
-      seal,
-      routes: [
-        ...joinRoutes(app, cursors(cursorsWith({ current: config.CURSOR_KEY, previous: config.CURSOR_KEY_PREVIOUS }))),
-        ...adminJoinRoutes(app),
-        ...adminNotetakerRoutes(app),
-        ...mediaRoutes(app),
-      ],
-      eventHandlers: eventHandlers(app),
-      outboxes: relayed,
-      jobs: [
-        { name: 'sweep-quotas', cron: '*/10 * * * *', run: app.sweepQuotas },
-        { name: 'erase-meeting-links', cron: '41 * * * *', run: app.eraseLinks },
-      ],
-      loops: Object.values(loops),
-      ensureIndexes,
-      async close() {
-        await Promise.all([media.close(), notetakers.close()]);
-      },
-      async releaseLeases() {
-        for (const queue of Object.values(queues)) await queue.releaseAll(clock.now());
-      },
-    };
+const routesOf = (app: App, { CURSOR_KEY, CURSOR_KEY_PREVIOUS }: Context['config']) => [
+  ...joinRoutes(app, cursors(cursorsWith({ current: CURSOR_KEY, previous: CURSOR_KEY_PREVIOUS }))),
+  ...adminJoinRoutes(app),
+  ...adminNotetakerRoutes(app),
+  ...providerWebhookRoutes(app),
+  ...mediaRoutes(app),
+];
+
+const wakersOf = (loops: () => ReturnType<typeof workLoops>) => ({
+  wakeDispatch: () => loops().dispatching.poke(),
+  wakeHints: () => loops().following.poke(),
+  wakeWatch() {
+    const { watching, leaving } = loops();
+    for (const loop of [...watching, leaving]) loop.poke();
   },
+  wakeCapture: () => loops().capturing.poke(),
 });
+
+const jobsOf = (app: App) => [
+  { name: 'sweep-quotas', cron: '*/10 * * * *', run: app.sweepQuotas },
+  { name: 'sweep-provider-events', cron: '17 * * * *', run: app.sweepProviderEvents },
+  { name: 'erase-meeting-links', cron: '41 * * * *', run: app.eraseLinks },
+];
+
+/** The service with the providers that it is given. */
+export const meetingsWith = (openProviders: typeof openNotetakers) =>
+  defineService({
+    name: 'meetings-bot-gateway',
+    variables: VARIABLES,
+    asks: ['identity-and-oauth'],
+    compose: (context: Context) => {
+      const { config, clock, ids, log, client } = context;
+      const stores = openStores(context);
+      const { quotas, providerEvents, queues, hints, simulatedRuns: runs } = stores;
+      const { joins, metrics } = createMeetingMetrics({ registry: context.metrics.registry, joins: stores.joins, clock });
+      const seal = createSeal(config.SEAL_KEYS, ids.bytes);
+      const media = openMedia(config, { ...context, mayBePlain: false });
+      const { simulator, ...notetakers } = openProviders({ ...context, ...media, called: metrics.providerCall, runs, seal });
+      const app = createApp({
+        joins,
+        quotas,
+        providerEvents,
+        metrics,
+        ids,
+        ...media.ports,
+        retentionMs: config.NOTETAKER_RETENTION,
+        quotaLimits: {
+          perUserAndHour: config.MEETINGS_PER_USER_AND_HOUR,
+          perFreeTeamAndWeek: config.MEETINGS_PER_FREE_TEAM_AND_WEEK,
+        },
+        joinAdvanced,
+        recordingCaptured,
+        clock,
+        log,
+        seal,
+        simulator,
+        access: createAccess(client('identity-and-oauth')),
+        notetakers,
+        botName: config.NOTETAKER_NAME,
+        jitter: () => ids.bytes(1).readUInt8(0) / 0xff,
+        ...wakersOf(() => loops),
+      });
+      const loops = workLoops(app, stores, context);
+      return {
+        seal,
+        routes: routesOf(app, config),
+        eventHandlers: eventHandlers(app),
+        outboxes: stores.relayed,
+        jobs: jobsOf(app),
+        loops: Object.values(loops).flat(),
+        ensureIndexes: stores.ensureIndexes,
+        async close() {
+          await Promise.all([media.close(), notetakers.close()]);
+        },
+        async releaseLeases() {
+          for (const queue of [...Object.values(queues), hints]) await queue.releaseAll(clock.now());
+        },
+      };
+    },
+  });
+
+export const meetingsBotGateway = meetingsWith(openNotetakers);

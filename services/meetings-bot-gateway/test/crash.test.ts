@@ -8,7 +8,7 @@ import { fakeIdentity, MEETING, startGateway, type TestGateway } from './gateway
 
 const LEASE_SECONDS = 60;
 /** More than the flow has. */
-const MOST_STEPS = 150;
+const MOST_STEPS = 300;
 
 const started: TestGateway[] = [];
 afterEach(async () => {
@@ -120,7 +120,7 @@ describe('dying between any two steps of the store', () => {
         await survivor.settle();
         // Beyond the age at which a reservation without a join is given back.
         await survivor.pass(400);
-        await survivor.sweepQuotas();
+        await survivor.runJob('sweep-quotas');
         const statuses: number[] = [];
         for (let n = 0; n < 6; n += 1) {
           const meeting_url = `https://meet.google.com/aaa-aaaa-aa${String.fromCharCode(97 + n)}`;

@@ -13,8 +13,9 @@ import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { type MemoryLog, memoryLog } from '@bubbles/testing/memory-log.ts';
 import { startTestService } from '@bubbles/testing/service-under-test.ts';
 import type { z } from 'zod';
-import { meetingsBotGateway } from '../src/service.ts';
+import { meetingsBotGateway, meetingsWith } from '../src/service.ts';
 import { NOON, TEAM } from './builders.ts';
+import type { FakeProvider } from './fake-provider.ts';
 
 export interface Answer {
   readonly status: number;
@@ -102,12 +103,14 @@ export interface TestGateway {
   status(id: string, userId?: string): Promise<Answer>;
   /** The simulated provider reports, and what follows is done. */
   report(id: string, fields: object): Promise<Answer>;
+  /** What a provider sends. */
+  hook(webhook: { readonly headers: Readonly<Record<string, string>>; readonly body: string }, provider?: string): Promise<Response>;
   runs(): Promise<readonly { readonly join_id: string; readonly meeting_url: string; readonly left_at: string | null }[]>;
   closeAccount(userId: string): Promise<void>;
   pass(seconds: number): Promise<void>;
   settle(): Promise<void>;
-  /** As the job does. */
-  sweepQuotas(): Promise<void>;
+  runJob(name: string): Promise<void>;
+  metric(name: string): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -118,6 +121,8 @@ interface GatewayOptions {
   readonly bus?: MemoryBus;
   readonly identity?: FakeIdentity;
   readonly environment?: Readonly<Record<string, string>>;
+  /** In place of the simulator. */
+  readonly provider?: FakeProvider;
 }
 
 export const MEETING = { meeting_url: 'https://meet.google.com/abc-defg-hij?authuser=1', team_id: TEAM };
@@ -135,7 +140,9 @@ export const startGateway = async (options: GatewayOptions = {}): Promise<TestGa
     eventHandler(RecordingCapturedV1, (data) => Promise.resolve(void captured.push(data))),
   );
   const peers = { 'identity-and-oauth': identity.client };
-  const started = await startTestService(meetingsBotGateway, { database, clock, log, bus: end, peers, environment });
+  const { provider } = options;
+  const definition = provider ? meetingsWith(() => provider.notetakers) : meetingsBotGateway;
+  const started = await startTestService(definition, { database, clock, log, bus: end, peers, environment });
   const { service, infra, metrics } = started;
 
   const call: TestGateway['call'] = async (method, path, body, { userId = 'ada', idempotencyKey } = {}) => {
@@ -173,6 +180,7 @@ export const startGateway = async (options: GatewayOptions = {}): Promise<TestGa
       await settle();
       return answer;
     },
+    hook: (webhook, name = 'simulator') => started.fetch(`/hooks/notetakers/${name}`, { method: 'POST', ...webhook }),
     runs: async () => (await call('GET', '/internal/v1/admin/notetakers')).body.runs,
     async closeAccount(userId) {
       const facts = { user_id: userId, state: 'disabled' as const, name: null, email: null, picture_url: null, revision: 2 };
@@ -185,7 +193,8 @@ export const startGateway = async (options: GatewayOptions = {}): Promise<TestGa
       await settle();
     },
     settle,
-    sweepQuotas: () => started.runJob('sweep-quotas'),
+    runJob: started.runJob,
+    metric: (name) => started.metrics.registry.getSingleMetricAsString(name),
     async stop() {
       await started.stop();
       await end.close();

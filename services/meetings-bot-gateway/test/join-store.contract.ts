@@ -114,6 +114,24 @@ export const describeJoinStore = (engine: string, make: () => Promise<Stores>): 
       ]);
     });
 
+    it('finds joins by what their providers call the runs', async () => {
+      const { joins } = await make();
+      for (const [id, provider, providerRef] of [
+        ['mj_1', 'recall', 'r'],
+        ['mj_2', 'vexa', 'r'],
+        ['mj_3', 'vexa', 's'],
+        ['mj_4', 'vexa', null],
+      ] as const)
+        await joins.insert(aJoin({ id, runningKey: id, provider, providerRef }), []);
+      const find = async (...refs: Parameters<typeof joins.byRefs>[0]) => (await joins.byRefs(refs)).map(({ id }) => id).toSorted();
+      expect(await find({ provider: 'vexa', ref: 'r' })).toEqual(['mj_2']);
+      expect(await find({ provider: 'vexa', ref: 's' }, { provider: 'recall', ref: 'r' }, { provider: 'recall', ref: 's' })).toEqual([
+        'mj_1',
+        'mj_3',
+      ]);
+      expect(await find()).toEqual([]);
+    });
+
     it('keeps a claim that comes while a change is written', async () => {
       const { joins, queues } = await make();
       await joins.insert(aJoin(), []);

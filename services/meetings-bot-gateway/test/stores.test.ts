@@ -10,7 +10,9 @@ import { afterAll } from '@jest/globals';
 import { openStores } from '../src/adapters/store/stores.ts';
 import { NOON } from './builders.ts';
 import { describeJoinStore } from './join-store.contract.ts';
+import { describeProviderEventStore } from './provider-event-store.contract.ts';
 import { describeQuotaStore } from './quota-store.contract.ts';
+import { describeWatchQueue } from './watch-queue.contract.ts';
 
 const describeStores = (engine: string, open: () => Database): void => {
   const make = async () => {
@@ -20,6 +22,8 @@ const describeStores = (engine: string, open: () => Database): void => {
     return made;
   };
   describeJoinStore(engine, make);
+  describeWatchQueue(engine, make);
+  describeProviderEventStore(engine, make);
   describeQuotaStore(engine, async () => (await make()).quotas);
 };
 

@@ -23,7 +23,7 @@ export const falteringWorld = (): FalteringWorld => {
 };
 
 /** More than any flow has: a flow that never gets through ends. */
-const MOST_STEPS = 400;
+const MOST_STEPS = 800;
 
 /** Runs the flow again and again, failing one step later each time, until it came to no failure; answers how many there were. */
 export const failEverywhere = async (failedAt: (step: number) => Promise<boolean>): Promise<number> => {

@@ -7,6 +7,7 @@ import {
   captured,
   dispatched,
   ended,
+  hinted,
   isFinal,
   isInCall,
   type JoinStatus,
@@ -16,6 +17,7 @@ import {
   notAhead,
   refunds,
   unsent,
+  watchedAgain,
   withRequester,
   withSnapshot,
 } from './join.ts';
@@ -104,7 +106,11 @@ describe('a join that is ended', () => {
   it('lets a notetaker leave whose dispatch was under way', () => {
     const over = ended(aJoin({ leaseToken: 'lease', isAsked: true }), 'cancelled', NOON);
     expect(over).toMatchObject({ status: 'fatal', work: 'dispatch', leaseToken: 'lease' });
-    expect(over && dispatched(over, 'run', NOON)).toMatchObject({ status: 'fatal', work: 'leave', providerRef: 'run' });
+    expect(over && dispatched(over, 'run', { now: NOON, lookAt: NOON })).toMatchObject({
+      status: 'fatal',
+      work: 'leave',
+      providerRef: 'run',
+    });
   });
 
   it('looks for a notetaker whose dispatch was not answered, whoever ends it', () => {
@@ -123,6 +129,39 @@ describe('a join that is ended', () => {
 
   it('stays as it ended first', () => {
     expect(ended(joinAt('done'), 'cancelled', NOON)).toBeNull();
+  });
+});
+
+describe('a hint of the provider', () => {
+  const silent = { ...joinAt('in_call'), dueAt: later(120), urgency: 'silent' } as const;
+
+  it('makes a watched join due at once, and a second one changes nothing', () => {
+    const told = hinted(silent, later(1));
+    expect(told).toMatchObject({ dueAt: later(1), urgency: 'hinted', hintedAt: later(1), work: 'watch' });
+    expect(told && hinted(told, later(2))).toBeNull();
+  });
+
+  it('leaves some time between two looks, whatever the clock says', () => {
+    expect(hinted({ ...silent, lookedAt: NOON }, later(1))?.dueAt).toEqual(later(3));
+    expect(hinted({ ...silent, lookedAt: later(7200) }, NOON)?.dueAt).toEqual(later(3));
+  });
+
+  it('is seen at the end of a look or dispatch that is under way', () => {
+    const looking = hinted({ ...silent, leaseToken: 'lease' }, later(1));
+    expect(looking).toMatchObject({ dueAt: later(120), leaseToken: 'lease', hintedAt: later(1) });
+    expect(looking && watchedAgain(looking, later(120), later(1))).toMatchObject({ dueAt: later(4), urgency: 'hinted', leaseToken: null });
+    const dispatching = hinted(aJoin({ leaseToken: 'lease', isAsked: true }), later(1));
+    const answered = dispatching && dispatched(dispatching, 'run', { now: later(2), lookAt: later(180) });
+    expect(answered).toMatchObject({ work: 'watch', dueAt: later(2), urgency: 'hinted' });
+  });
+
+  it('about a join that is over is none', () => {
+    expect(hinted(joinAt('done'), NOON)).toBeNull();
+  });
+
+  it('gone, the join waits in its turn: while its notetaker is on its way before those in a call', () => {
+    const urgency = (status: JoinStatus) => watchedAgain(joinAt(status), later(60), NOON).urgency;
+    expect([urgency('joining'), urgency('in_waiting_room'), urgency('in_call')]).toEqual(['early', 'early', 'silent']);
   });
 });
 

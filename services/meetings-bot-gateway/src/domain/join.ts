@@ -56,6 +56,12 @@ export interface Join {
   /** What is to be done with it next, in one of the work queues; null for nothing. `leave`: its notetaker must be told to. */
   readonly work: 'dispatch' | 'watch' | 'leave' | 'capture' | 'erase' | 'refund' | null;
   readonly dueAt: Date;
+  /** Who is asked about first: of which the provider told, whose notetaker is on its way, and all others. Counts while it is watched. */
+  readonly urgency: 'hinted' | 'early' | 'silent';
+  /** When the provider told of news; null when it told of none since it was asked. */
+  readonly hintedAt: Date | null;
+  /** When the provider answered where its notetaker is; null before the first time. */
+  readonly lookedAt: Date | null;
   readonly leaseToken: string | null;
   /** Failed tries of the work. */
   readonly tries: number;
@@ -122,6 +128,9 @@ export const newJoin = ({ userId, ...join }: NewJoin): Join => ({
   isAsked: false,
   work: 'dispatch',
   dueAt: join.createdAt,
+  urgency: 'early',
+  hintedAt: null,
+  lookedAt: null,
   leaseToken: null,
   tries: 0,
 });
@@ -194,9 +203,30 @@ export const unsent = (join: Join, reason: string, now: Date): Join =>
 /** The join of a dispatch that may have sent somebody, whatever was answered. */
 export const lost = (join: Join, reason: string, now: Date): Join => withWork(ended(join, reason, now) ?? join, 'leave', now);
 
+/** Hints of a join may come in floods: between two looks lies some time. */
+const LOOK_GAP_MS = 3000;
+
+/** Watched from now on, due at that time, or soon when the provider told of news. */
+const watched = (join: Join, dueAt: Date, now: Date): Join => {
+  if (join.hintedAt === null) return { ...withWork(join, 'watch', dueAt), urgency: RANK[join.status] < RANK.in_call ? 'early' : 'silent' };
+  const gapEndsMs = (join.lookedAt?.getTime() ?? 0) + LOOK_GAP_MS;
+  const soonMs = Math.min(Math.max(now.getTime(), gapEndsMs), now.getTime() + LOOK_GAP_MS);
+  return { ...withWork(join, 'watch', new Date(soonMs)), urgency: 'hinted' };
+};
+
+/** The join after a hint of its provider; null when a look is due for an earlier one, or when none is needed any more. */
+export const hinted = (join: Join, now: Date): Join | null => {
+  if (isFinal(join.status) || join.hintedAt !== null) return null;
+  const told = { ...join, hintedAt: now };
+  // Who dispatches it, or looks at it, sees the hint at the end.
+  return join.work === 'watch' && join.leaseToken === null ? watched(told, now, now) : told;
+};
+
 /** The answer to its dispatch. One that ended meanwhile has a notetaker that must leave. */
-export const dispatched = (join: Join, providerRef: string, dueAt: Date): Join =>
-  withWork({ ...join, providerRef }, isFinal(join.status) ? 'leave' : 'watch', dueAt);
+export const dispatched = (join: Join, providerRef: string, { now, lookAt }: { readonly now: Date; readonly lookAt: Date }): Join => {
+  const answered = { ...join, providerRef };
+  return isFinal(join.status) ? withWork(answered, 'leave', now) : watched(answered, lookAt, now);
+};
 
 /** Its notetaker has left, or there never was one. */
 export const left = (join: Join, now: Date): Join => withWork(join, join.status === 'done' ? 'capture' : 'refund', now);
@@ -212,7 +242,7 @@ export const notAhead = (join: Join, now: Date): Join => {
 };
 
 /** Looked at, without an end of the work. */
-export const watchedAgain = (join: Join, dueAt: Date): Join => withWork(join, 'watch', dueAt);
+export const watchedAgain = (join: Join, dueAt: Date, now: Date): Join => watched({ ...join, lookedAt: now }, dueAt, now);
 
 /** What did not come before the provider's retention ended. The join stays done. */
 const withLosses = (join: Join, lost: readonly string[], now: Date): Join => ({

@@ -92,3 +92,9 @@ export const mayStillLeave = ({ updatedAt, tries }: Over, now: Date): boolean =>
 /** When a notetaker that was not found is looked for again; null when there is none. */
 export const nextSearch = ({ updatedAt, tries }: Over, now: Date): Date | null =>
   isWithin(SETTLED, updatedAt, { tries, now }) ? new Date(now.getTime() + SETTLED.ms) : null;
+
+/** A hint about a run that no join knows waits while the answer to its dispatch may still be stored, also after the death of a process. */
+const HINT_WAITS = { ms: 3 * MINUTE_MS, eachMs: 10_000 } as const;
+/** When such a hint is followed again; null when it is about nothing of ours. */
+export const hintWaitsUntil = ({ receivedAt }: { readonly receivedAt: Date }, now: Date): Date | null =>
+  Math.abs(now.getTime() - receivedAt.getTime()) < HINT_WAITS.ms ? new Date(now.getTime() + HINT_WAITS.eachMs) : null;

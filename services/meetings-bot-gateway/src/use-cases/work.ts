@@ -101,7 +101,8 @@ export const dispatchJoin = (ports: WorkPorts) => {
   const send = async (join: Join, notetaker: Notetaker): Promise<void> => {
     const { ref, adopted } = await asked(notetaker.dispatch(requestOf(ports, join, join.linkSealed ?? '')));
     if (adopted) log.info('notetaker adopted', { joinId: join.id, provider: notetaker.name });
-    await end(join, (before) => dispatched(before, ref, nextLook(before, clock.now(), jitter())));
+    const now = clock.now();
+    await end(join, (before) => dispatched(before, ref, { now, lookAt: nextLook(before, now, jitter()) }));
   };
 
   return async (join: Join): Promise<void> => {
@@ -131,7 +132,7 @@ export const watchJoin = (ports: WorkPorts) => {
       const heard = snapshot === null ? join : (withSnapshot(join, snapshot, now) ?? join);
       if (isFinal(heard.status)) return heard;
       const overdue = overdueReason(heard, now);
-      return (overdue === null ? null : ended(heard, overdue, now)) ?? watchedAgain(heard, nextLook(heard, now, jitter()));
+      return (overdue === null ? null : ended(heard, overdue, now)) ?? watchedAgain(heard, nextLook(heard, now, jitter()), now);
     };
 
   return async (join: Join): Promise<void> => {

@@ -113,11 +113,18 @@ export const createMeetingMetrics = (options: Options): { readonly metrics: Meet
     labelNames: ['provider', 'outcome'],
     registers: [options.registry],
   });
+  const webhooks = new Counter({
+    name: 'meeting_provider_webhooks_total',
+    help: 'Webhooks of providers, by what became of them; refused are those that no signature proves',
+    labelNames: ['provider', 'result'],
+    registers: [options.registry],
+  });
   watchBacklog(options);
   const metrics: MeetingMetrics = {
     quotaRefused: (quota) => refusals.inc({ quota }),
     providerCall: (provider, outcome) => calls.inc({ provider, outcome }),
     captureEnded: (outcome) => captures.inc({ outcome }),
+    providerWebhook: (provider, result) => webhooks.inc({ provider, result }),
   };
   return { metrics, joins: countedJoins(options) };
 };

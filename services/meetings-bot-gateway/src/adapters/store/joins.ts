@@ -14,6 +14,8 @@ const INDEXES: readonly IndexSpec[] = [
   { name: 'requester_status_created_at', keys: { requesterIds: 1, status: 1, createdAt: -1, _id: -1 } },
   { name: 'link_until', keys: { linkUntil: 1 }, sparse: true },
   { name: 'work_due_at', keys: { work: 1, dueAt: 1 } },
+  { name: 'work_provider_urgency_due_at', keys: { work: 1, provider: 1, urgency: 1, dueAt: 1 } },
+  { name: 'provider_ref', keys: { provider: 1, providerRef: 1 } },
   { name: 'work_updated_at', keys: { work: 1, updatedAt: 1 } },
 ];
 const WORKS = ['dispatch', 'watch', 'leave', 'capture', 'erase', 'refund'] as const satisfies readonly Join['work'][];
@@ -58,6 +60,12 @@ export const openJoins = (open: OpenCollection, options: AggregateStoreOptions) 
       const filter = { requesterIds: userId, ...(status === null ? {} : { status }), ...after };
       return (await documents.find(filter, { sort: { createdAt: -1, _id: -1 }, limit })).map((doc) => stateOf<Join>(doc));
     },
+    async byRefs(refs) {
+      const found = [...Map.groupBy(refs, ({ provider }) => provider)].map(([provider, ofProvider]) =>
+        documents.find({ provider, providerRef: { $in: ofProvider.map(({ ref }) => ref) } }),
+      );
+      return (await Promise.all(found)).flat().map((doc) => stateOf<Join>(doc));
+    },
     running: async (runningKey) => found(await documents.findOne({ runningKey })),
     async eraseLinks(now) {
       await documents.updateMany(
@@ -86,7 +94,7 @@ export const openJoins = (open: OpenCollection, options: AggregateStoreOptions) 
       return { silent, uncaptured: count, oldestUncaptured: oldest?.updatedAt ?? null };
     },
     async hasten(latest, dueAt) {
-      for (const work of WORKS) await documents.updateMany({ work, dueAt: { $gt: latest } }, { $set: { dueAt }, $inc: { version: 1 } });
+      await documents.updateMany({ work: { $in: [...WORKS] }, dueAt: { $gt: latest } }, { $set: { dueAt }, $inc: { version: 1 } });
     },
     runningOf: async (userId) =>
       (await documents.find({ requesterIds: userId, runningKey: { $exists: true } })).map((doc) => stateOf<Join>(doc)),

@@ -1,0 +1,77 @@
+import type { Clock } from '@bubbles/kernel/clock.ts';
+import { DomainError } from '@bubbles/kernel/errors.ts';
+import { hinted, type Join } from '../domain/join.ts';
+import { hintWaitsUntil } from '../domain/watchdog.ts';
+import type { JoinStore, MeetingMetrics, Notetakers, ProviderEventStore, ProviderHint, ProviderWebhook } from '../ports.ts';
+
+export interface HintPorts {
+  readonly joins: JoinStore;
+  readonly notetakers: Notetakers;
+  readonly providerEvents: ProviderEventStore;
+  readonly metrics: Pick<MeetingMetrics, 'providerWebhook'>;
+  readonly clock: Clock;
+  /** Wakes who follows hints. */
+  readonly wakeHints: () => void;
+  /** Wakes who watches notetakers. */
+  readonly wakeWatch: () => void;
+}
+
+/** Keeps what a provider tells, and answers before anything is made of it: the provider's API may be slow while it sends webhooks. */
+export const receiveProviderWebhook =
+  ({ notetakers, providerEvents, metrics, clock, wakeHints }: HintPorts) =>
+  async (provider: string, webhook: ProviderWebhook): Promise<void> => {
+    const notetaker = notetakers.named(provider);
+    if (notetaker === null) throw new DomainError('not_found', 'No such resource.');
+    const event = notetaker.verify(webhook);
+    if (event === null) {
+      metrics.providerWebhook(provider, 'refused');
+      throw new DomainError('unauthorized', 'The signature does not prove that this webhook is from the provider.');
+    }
+    const isAboutRun = event.joinId !== null || event.ref !== null;
+    const isNew = isAboutRun && (await providerEvents.insert({ ...event, provider, receivedAt: clock.now() }));
+    metrics.providerWebhook(provider, isAboutRun ? (isNew ? 'stored' : 'repeated') : 'ignored');
+    if (isNew) wakeHints();
+  };
+
+/** By our id of the join, else by what the provider calls the run. One of another provider is never found. */
+const joinFinder = async (joins: JoinStore, hints: readonly ProviderHint[]) => {
+  const byId = await joins.byIds(hints.flatMap(({ joinId }) => joinId ?? []));
+  const byRef = await joins.byRefs(hints.flatMap(({ provider, ref }) => (ref === null ? [] : { provider, ref })));
+  return ({ joinId, ref, provider }: ProviderHint): readonly Join[] => {
+    const join = joinId === null ? undefined : byId.get(joinId);
+    if (join?.provider === provider) return [join];
+    return byRef.filter(({ providerRef, ...found }) => found.provider === provider && providerRef === ref);
+  };
+};
+
+/**
+ * Lets the joins that the hints are about be looked at; many hints of one join are one look. Answers which hints wait, and until when: what their ref means
+ * may be known once the answer to a dispatch is stored.
+ */
+export const followHints =
+  ({ joins, clock, wakeWatch }: Pick<HintPorts, 'joins' | 'clock' | 'wakeWatch'>) =>
+  async (hints: readonly ProviderHint[]): Promise<ReadonlyMap<string, Date>> => {
+    const now = clock.now();
+    const find = await joinFinder(joins, hints);
+    const waiting = new Map<string, Date>();
+    const told = new Set<string>();
+    for (const hint of hints) {
+      const found = find(hint);
+      for (const { id } of found) told.add(id);
+      const until = found.length === 0 && hint.joinId === null ? hintWaitsUntil(hint, now) : null;
+      if (until !== null) waiting.set(hint.id, until);
+    }
+    for (const id of told) {
+      await joins.update(id, (join) => {
+        const state = hinted(join, now);
+        return state && { state, events: [] };
+      });
+    }
+    wakeWatch();
+    return waiting;
+  };
+
+export const sweepProviderEvents =
+  ({ providerEvents, clock }: Pick<HintPorts, 'providerEvents' | 'clock'>) =>
+  (): Promise<void> =>
+    providerEvents.sweep(clock.now());
