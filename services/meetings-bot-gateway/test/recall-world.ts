@@ -22,7 +22,7 @@ interface FakeBot {
   isErased: boolean;
 }
 
-export const RECALL_SECRET = Buffer.alloc(24, 7);
+const RECALL_SECRET = Buffer.alloc(24, 7);
 const PAGE = 2;
 const AT = NOON.toISOString();
 const LATER = '2026-03-02T12:30:00.500Z';
@@ -57,7 +57,15 @@ const STATES = { there: 'done', pending: 'processing', none: 'failed' } as const
 export const startRecallServer = async () => {
   const bots: FakeBot[] = [];
   const answers = new Map<string, ProviderReply>();
-  const state = { key: PROVIDER_KEY, isPoolEmpty: false, ignoresFilters: false, beginsLate: false, token: 'signed' };
+  const state = {
+    key: PROVIDER_KEY,
+    isPoolEmpty: false,
+    ignoresFilters: false,
+    beginsLate: false,
+    isInFlight: false,
+    isBroken: false,
+    token: 'signed',
+  };
 
   const link = (file: string) => `${server.url}/download/${file}?token=${state.token}`;
   const shown = (bot: FakeBot) => {
@@ -87,6 +95,11 @@ export const startRecallServer = async () => {
     const key = String(headers['idempotency-key']);
     const known = answers.get(key);
     if (known !== undefined) return known;
+    if (state.isInFlight) return { status: 409, body: { detail: 'A request with this key is in flight.' } };
+    if (state.isBroken) {
+      answers.set(key, { status: 500, body: { detail: 'Internal error.' } });
+      return { status: 500, body: { detail: 'Internal error.' } };
+    }
     if (!/^https:\/\//.test(body.meeting_url)) return { status: 400, body: { meeting_url: ['Enter a valid meeting URL.'] } };
     const id = `0b85d2f9-d54a-47f6-b28d-${String(bots.length).padStart(12, '0')}`;
     const bot: FakeBot = {
@@ -152,6 +165,17 @@ export const startRecallServer = async () => {
 
 export type RecallServer = Awaited<ReturnType<typeof startRecallServer>>;
 
+/** What a gateway is told whose meetings it serves. */
+export const recallSettings = ({ url }: Pick<RecallServer, 'url'>) => ({
+  NOTETAKERS: 'google_meet=recall,zoom=recall',
+  RECALL_URL: url,
+  RECALL_API_KEY: PROVIDER_KEY,
+  RECALL_WEBHOOK_SECRET: `whsec_${RECALL_SECRET.toString('base64')}`,
+  // It is on loopback.
+  MEDIA_ALLOW_CIDRS: '127.0.0.0/8',
+  MEDIA_ALLOW_HTTP: '1',
+});
+
 /** Signed as Recall does since 2025-12-15. */
 export const recallWebhook = (id: string, body: Buffer, { at = NOON, secret = RECALL_SECRET } = {}): ProviderWebhook => {
   const timestamp = String(Math.floor(at.getTime() / 1000));
@@ -192,7 +216,8 @@ export const openRecallWorld = async ({
     maxBytes: 1_000_000,
     idleMs: 10_000,
   });
-  const started = () => createRecall({ http, settings: { webhookSecrets: [RECALL_SECRET] }, transcription, ...downloads, clock });
+  const options = { http, settings: { webhookSecrets: [RECALL_SECRET] }, transcription, retentionMs: 71.5 * 3_600_000, clock };
+  const started = () => createRecall({ ...options, ...downloads });
   const notetaker = started();
   const world: NotetakerWorld = {
     notetaker,

@@ -78,6 +78,17 @@ describe('a bot of Recall.ai', () => {
       expect(keysOf(server)).toEqual(['mj_1:0', 'mj_1:1', 'mj_1:2']);
     }));
 
+  it('is asked for with the same key while a call with it is in flight, and with another one after a fault', () =>
+    within(async ({ notetaker, server }) => {
+      server.state.isInFlight = true;
+      await expect(notetaker.dispatch(SEND)).rejects.toMatchObject({ kind: 'transient' });
+      Object.assign(server.state, { isInFlight: false, isBroken: true });
+      await expect(notetaker.dispatch({ ...SEND, tries: 1 })).rejects.toMatchObject({ kind: 'transient' });
+      server.state.isBroken = false;
+      await notetaker.dispatch({ ...SEND, tries: 2 });
+      expect(keysOf(server)).toEqual(['mj_1:0', 'mj_1:0', 'mj_1:1']);
+    }));
+
   it('is asked for with each key again after a restart, since the answer to one may not be known', () =>
     within(async ({ notetaker, server, restarted }) => {
       server.state.isPoolEmpty = true;

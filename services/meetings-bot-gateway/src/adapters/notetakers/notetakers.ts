@@ -43,7 +43,8 @@ interface Provider {
 const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
   recall: {
     headers: (apiKey) => ({ authorization: `Token ${apiKey}` }),
-    create: ({ config, ...context }) => createRecall({ ...context, transcription: config.RECALL_TRANSCRIPTION }),
+    create: ({ config, ...context }) =>
+      createRecall({ ...context, transcription: config.RECALL_TRANSCRIPTION, retentionMs: config.NOTETAKER_RETENTION }),
   },
   attendee: { headers: (apiKey) => ({ authorization: `Token ${apiKey}` }), create: createAttendee },
   vexa: { headers: (apiKey) => ({ 'x-api-key': apiKey }), create: createVexa },

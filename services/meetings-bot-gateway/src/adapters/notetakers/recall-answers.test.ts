@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { isFinal, mayMove } from '../../domain/join.ts';
 import { Bot, linkOf, recordingOf, runOf, segmentsOf, snapshotOf, Turns } from './recall-answers.ts';
 
 type Change = string | readonly [code: string, subCode: string];
@@ -68,6 +70,36 @@ describe('where a bot of Recall.ai is', () => {
   it('says that the host lets it record nothing, until it records', () => {
     expect(snapshotOf(botAt(...JOINED, ['recording_permission_denied', 'zoom_local_recording_disabled'])).isDenied).toBe(true);
     expect(snapshotOf(botAt(...JOINED, 'recording_permission_denied', 'in_call_recording')).isDenied).toBe(false);
+  });
+
+  it('[MEET-07] only goes forward as it tells more, and is done when it recorded', () => {
+    const codes = fc.constantFrom(
+      ...[...JOINED, 'ready', 'recording_permission_denied', 'in_call_recording', 'recording_done', 'call_ended', 'done', 'fatal', 'odd'],
+    );
+    fc.assert(
+      fc.property(fc.array(codes, { maxLength: 12 }), (told) => {
+        const seen = told.map((_, n) => snapshotOf(botAt(...told.slice(0, n + 1))));
+        for (const [n, now] of seen.entries()) {
+          const before = seen[n - 1];
+          if (before && now.status !== before.status && !isFinal(before.status)) expect(mayMove(before.status, now.status)).toBe(true);
+          if (isFinal(now.status)) expect(now.status).toBe(now.recordedEver ? 'done' : 'fatal');
+        }
+      }),
+    );
+  });
+
+  it('reads any JSON as a bot, or as none', () => {
+    const bots = fc.record({ id: fc.string(), status_changes: fc.array(fc.jsonValue()), recordings: fc.jsonValue() }, { requiredKeys: [] });
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), bots), (odd) => {
+        const { data } = Bot.safeParse(odd);
+        if (data !== undefined) expect([typeof snapshotOf(data).status, typeof recordingOf(data)]).toContain('string');
+        const run = runOf(odd);
+        if (run !== null) expect(run.ref).toMatch(/^[\w-]+$/);
+        const { data: turns = [] } = Turns.safeParse(odd);
+        for (const { startSeconds, endSeconds } of segmentsOf(turns)) expect(endSeconds).toBeGreaterThanOrEqual(startSeconds);
+      }),
+    );
   });
 });
 

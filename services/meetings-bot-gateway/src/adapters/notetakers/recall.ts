@@ -26,15 +26,17 @@ interface Options {
   readonly http: ProviderHttp;
   readonly settings: Pick<ProviderSettings, 'webhookSecrets'>;
   readonly transcription: 'recallai_streaming' | 'meeting_captions' | 'none';
+  /** For so long a recording is kept unless it is erased before. */
+  readonly retentionMs: number;
   readonly download: Download;
   readonly downloadDocument: Download;
   readonly clock: Clock;
 }
 
 const BOTS = '/api/v1/bot/';
-const RETENTION_HOURS = 72;
+const HOUR_MS = 3_600_000;
 /** Recall remembers an idempotency key for an hour. */
-const KEY_MS = 3_600_000;
+const KEY_MS = HOUR_MS;
 const KEYS = 10_000;
 /** A notetaker of one join is on the first page; more mean that the filter does nothing. */
 const MAX_PAGES = 5;
@@ -72,7 +74,7 @@ const durationOf = (started: Date | null, completed: Date | null): number | null
   started === null || completed === null ? null : Math.max(0, (completed.getTime() - started.getTime()) / 1000);
 
 /** Sends bots, and never two for one join. */
-const createDispatch = ({ http, transcription, clock }: Pick<Options, 'http' | 'transcription' | 'clock'>) => {
+const createDispatch = ({ http, transcription, retentionMs, clock }: Omit<Options, 'settings' | 'download' | 'downloadDocument'>) => {
   /** The last key of a join that Recall has answered for good, and would answer so again. */
   const spent = createTwoGenerationCache<number>(KEY_MS, KEYS);
 
@@ -99,7 +101,7 @@ const createDispatch = ({ http, transcription, clock }: Pick<Options, 'http' | '
       metadata: { join_id: joinId },
       recording_config: {
         ...(transcription !== 'none' && { transcript: { provider: PROVIDERS[transcription] } }),
-        retention: { type: 'timed', hours: RETENTION_HOURS },
+        retention: { type: 'timed', hours: Math.ceil(retentionMs / HOUR_MS) },
       },
     };
     // A key whose answer is not known is used again: its bot may be on its way. After a restart they are all tried once more.

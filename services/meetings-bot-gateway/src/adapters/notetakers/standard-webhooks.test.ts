@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { later } from '../../../test/builders.ts';
 import { webhookIdOf } from './standard-webhooks.ts';
 
@@ -66,5 +67,15 @@ describe('a webhook', () => {
   it('is not believed with the headers of two names', () => {
     const { 'webhook-id': id = '' } = headersOf();
     expect(idOf({ 'webhook-id': id, ...headersOf({ prefix: 'svix' }) })).toBeNull();
+  });
+
+  it('is never believed, and breaks nothing, whatever its headers and bytes are', () => {
+    const text = fc.oneof(fc.string(), fc.constantFrom(ID, TIMESTAMP, SIGNATURE, 'v1,', ''));
+    const headers = fc.dictionary(fc.constantFrom(...['webhook', 'svix'].flatMap((prefix) => Object.keys(headersOf({ prefix })))), text);
+    fc.assert(
+      fc.property(headers, fc.uint8Array(), (odd, bytes) => {
+        expect(webhookIdOf({ headers: odd, body: bytes }, { secrets: [SECRET], now: NOW })).toBeNull();
+      }),
+    );
   });
 });
