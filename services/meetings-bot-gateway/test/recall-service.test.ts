@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { startGateway, type TestGateway } from './gateway.ts';
-import { PROVIDER_KEY, RECORDED } from './notetaker.contract.ts';
+import { RECORDED } from './notetaker.contract.ts';
 import { startProviderServer } from './provider-server.ts';
-import { RECALL_SECRET, type RecallServer, startRecallServer } from './recall-world.ts';
+import { type RecallServer, recallSettings, startRecallServer } from './recall-world.ts';
 
-const WHSEC = `whsec_${RECALL_SECRET.toString('base64')}`;
 const ZOOM = 'https://zoom.us/j/1234567890?pwd=sesamopen';
 
 const stops: (() => Promise<void>)[] = [];
@@ -12,20 +11,10 @@ afterEach(async () => {
   for (const stop of stops.splice(0).toReversed()) await stop();
 });
 
-const settingsOf = (server: RecallServer) => ({
-  NOTETAKERS: 'google_meet=recall,zoom=recall',
-  RECALL_URL: server.url,
-  RECALL_API_KEY: PROVIDER_KEY,
-  RECALL_WEBHOOK_SECRET: WHSEC,
-  // The fake provider is on loopback.
-  MEDIA_ALLOW_CIDRS: '127.0.0.0/8',
-  MEDIA_ALLOW_HTTP: '1',
-});
-
 const served = async (options: Parameters<typeof startGateway>[0] & { readonly server?: RecallServer } = {}) => {
   const server = options.server ?? (await startRecallServer());
   if (options.server === undefined) stops.push(server.stop);
-  const gateway = await startGateway({ ...options, environment: settingsOf(server) });
+  const gateway = await startGateway({ ...options, environment: recallSettings(server) });
   stops.push(gateway.stop);
   const seen = async (id: string, seconds: number) => {
     await gateway.pass(seconds);
