@@ -24,10 +24,11 @@ afterAll(async () => {
 const get = async (url: string | URL, cookie = '') => {
   const response = await fetch(url, { redirect: 'manual', headers: { cookie } });
   const [kept = ''] = response.headers.getSetCookie();
+  const html = await response.text();
   return {
     status: response.status,
-    html: await response.text(),
-    location: response.headers.get('location') ?? '',
+    html,
+    location: (/href="([^"]*)"/.exec(html)?.[1] ?? '').replaceAll('&amp;', '&'),
     cookie: kept.split(';')[0] ?? '',
   };
 };
@@ -40,7 +41,7 @@ describe('a calendar, in a browser', () => {
     const { json } = await agent.step('calendar', { signup_session: await agent.created(email) });
     const opened = await get(json.google_connect_url);
     expect([opened.status, new URL(opened.location).searchParams.get('redirect_uri')]).toEqual([
-      303,
+      200,
       `${world.baseUrl}/connect/calendar/google/callback`,
     ]);
     const back = provider.consent(opened.location, 'ada');
@@ -61,7 +62,7 @@ describe('a calendar, in a browser', () => {
   it('[SIGN-08] has links for as long as its signup, and no longer', async () => {
     const { json } = await agent.step('calendar', { signup_session: await agent.created(freshAddress('ben')) });
     await control(sandbox.url, 'POST /clock', { advance_seconds: 59 * 60 });
-    expect((await get(json.microsoft_connect_url)).status).toBe(303);
+    expect((await get(json.microsoft_connect_url)).location).toContain('/authorize?');
     await control(sandbox.url, 'POST /clock', { advance_seconds: 2 * 60 });
     expect((await get(json.microsoft_connect_url)).status).toBe(403);
   });

@@ -1,11 +1,11 @@
-import type { CalendarFlow, CalendarGrant, CalendarOwner, CalendarProviderName } from './domain/calendar.ts';
+import type { CalendarFlow, CalendarGrant, CalendarProviderName } from './domain/calendar.ts';
 
 /** The links with which the user of a signup connects a calendar in a browser. Opening one changes nothing before the user has consented. */
 export interface CalendarLinks {
   /** The same again for the same flow. */
   linksFor(flow: CalendarFlow): Readonly<Record<CalendarProviderName, string>>;
   /** Null for a token that is none of ours for this provider, or is over. */
-  ownerOf(provider: CalendarProviderName, token: string): CalendarOwner | null;
+  flowOf(provider: CalendarProviderName, token: string): CalendarFlow | null;
 }
 
 /** A provider of calendars, by OAuth 2.0 with PKCE. */

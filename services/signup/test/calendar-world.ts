@@ -53,11 +53,14 @@ export const fakeAccounts = (): FakeAccounts => {
   return Object.assign(fake, { client });
 };
 
+/** Of the one link that a page has. */
+const hrefIn = (html: string): string => (/href="([^"]*)"/.exec(html)?.[1] ?? '').replaceAll('&amp;', '&');
+
 interface Page {
   readonly status: number;
   readonly text: string;
   readonly headers: Headers;
-  /** Where the browser is sent. */
+  /** Where its link leads, or the answer itself. */
   readonly location: string;
   /** What it keeps: `name=value`, empty without a cookie. */
   readonly cookie: string;
@@ -90,8 +93,9 @@ export const startCalendarWorld = async (
     const { pathname, search } = new URL(url, PUBLIC);
     const response = await started.fetch(`${pathname}${search}`, { method, redirect: 'manual', headers: cookie === '' ? {} : { cookie } });
     const [kept = ''] = response.headers.getSetCookie();
-    const location = response.headers.get('location') ?? '';
-    return { status: response.status, text: await response.text(), headers: response.headers, location, cookie: kept.split(';')[0] ?? '' };
+    const text = await response.text();
+    const location = response.headers.get('location') ?? hrefIn(text);
+    return { status: response.status, text, headers: response.headers, location, cookie: kept.split(';')[0] ?? '' };
   };
   const tellOf = async (userId: string): Promise<void> => {
     const facts = { user_id: userId, state: 'active' as const, name: null, email: null, picture_url: null, revision: 2 };
@@ -105,11 +109,11 @@ export const startCalendarWorld = async (
     log,
     get,
     linksOf: (userId = 'ada', flowId = `flow of ${userId}`, begunAt = NOON) =>
-      links.linksFor({ flowId, userId, until: new Date(begunAt.getTime() + HOUR_MS) }),
+      links.linksFor({ flowId, userId, address: `${userId}@acme.example`, until: new Date(begunAt.getTime() + HOUR_MS) }),
     /** The user opens the link, and where it leads to a consent, consents and comes back. */
     async connect(link: string, subject?: string): Promise<Page> {
       const opened = await get(link);
-      return opened.status === 303 ? get(provider.consent(opened.location, subject), opened.cookie) : opened;
+      return opened.location !== '' ? get(provider.consent(opened.location, subject), opened.cookie) : opened;
     },
     grants: () => database.collection('calendar_grants').find({}),
     /** Says that something of the account has changed, not what. */

@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 
 /** Whose calendars can be connected. */
 export const CALENDAR_PROVIDERS = ['google', 'microsoft'] as const;
@@ -9,44 +9,12 @@ export interface CalendarOwner {
   readonly flowId: string;
   readonly userId: string;
 }
+/** A signup that has come to its end. */
 export interface CalendarFlow extends CalendarOwner {
+  readonly address: string;
   /** The links of the flow end with it. */
   readonly until: Date;
 }
-
-const KEY_BYTES = 32;
-/** What a link may hold: two ids and a time, with their signature. */
-export const MAX_LINK_LENGTH = 512;
-
-/** Of a master key, for links alone. */
-export const linkKeyOf = (master: Buffer): Buffer => Buffer.from(hkdfSync('sha256', master, '', 'calendar link', KEY_BYTES));
-
-const isSame = (one: Buffer, other: Buffer): boolean => one.length === other.length && timingSafeEqual(one, other);
-
-const signatureOf = (key: Buffer, provider: CalendarProviderName, payload: string): Buffer =>
-  createHmac('sha256', key).update(`${provider} ${payload}`).digest();
-
-/** What stands in a link: good for this provider and flow. The same again for the same. */
-export const linkToken = (key: Buffer, provider: CalendarProviderName, { flowId, userId, until }: CalendarFlow): string => {
-  const payload = Buffer.from(JSON.stringify([flowId, userId, until.getTime()])).toString('base64url');
-  return `${payload}.${signatureOf(key, provider, payload).toString('base64url')}`;
-};
-
-interface SentToken {
-  readonly provider: CalendarProviderName;
-  readonly token: string;
-  readonly now: Date;
-}
-
-/** Null when none of the keys has signed the token for this provider, or when it is over. */
-export const readLinkToken = (keys: readonly Buffer[], { provider, token, now }: SentToken): CalendarOwner | null => {
-  const [payload = '', signature = '', ...rest] = token.split('.');
-  const sent = Buffer.from(signature, 'base64url');
-  if (rest.length > 0 || !keys.some((key) => isSame(signatureOf(key, provider, payload), sent))) return null;
-  // Only `linkToken` makes what is signed.
-  const [flowId, userId, untilMs] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, string, number];
-  return now.getTime() < untilMs ? { flowId, userId } : null;
-};
 
 /** A consent that a browser was sent away for; it comes back with the browser's cookie, sealed. */
 export interface CalendarConsent extends CalendarOwner {
@@ -59,10 +27,17 @@ export interface CalendarConsent extends CalendarOwner {
 
 export const CONSENT_SECONDS = 600;
 
-export const isAnswerTo = (
-  { provider, state, untilMs }: CalendarConsent,
-  sent: Omit<SentToken, 'token'> & { readonly state: string },
-): boolean => provider === sent.provider && isSame(Buffer.from(state), Buffer.from(sent.state)) && sent.now.getTime() < untilMs;
+/** What the browser says on its way back. */
+interface SentBack {
+  readonly provider: CalendarProviderName;
+  readonly state: string;
+  readonly now: Date;
+}
+
+const isSame = (one: Buffer, other: Buffer): boolean => one.length === other.length && timingSafeEqual(one, other);
+
+export const isAnswerTo = ({ provider, state, untilMs }: CalendarConsent, sent: SentBack): boolean =>
+  provider === sent.provider && isSame(Buffer.from(state), Buffer.from(sent.state)) && sent.now.getTime() < untilMs;
 
 /** That a user has allowed us to read one calendar. */
 export interface CalendarGrant extends CalendarOwner {

@@ -24,22 +24,30 @@ const CONSENT = 'calendar consent';
 
 type OpenedLink =
   | { readonly outcome: 'over' | 'connected' | 'not configured' }
-  /** The browser goes there, and keeps the sealed consent until it comes back. */
-  | { readonly outcome: 'consent'; readonly location: string; readonly sealedConsent: string };
+  /** Whoever is the user of the address may go there; the browser keeps the sealed consent until it comes back. */
+  | { readonly outcome: 'consent'; readonly address: string; readonly consentUrl: string; readonly sealedConsent: string };
 
-/** Begins a consent in the browser that opened the link. Nothing is stored, since whatever previews links opens them too. */
+/** Prepares a consent in the browser that opened the link. Nothing is stored, since whatever previews links opens them too. */
 export const openCalendarLink =
   ({ calendarLinks, calendarProviders, calendarGrants, seal, clock, ids }: CalendarConnectionPorts) =>
   async (name: CalendarProviderName, token: string): Promise<OpenedLink> => {
-    const owner = calendarLinks.ownerOf(name, token);
-    if (owner === null) return { outcome: 'over' };
+    const flow = calendarLinks.flowOf(name, token);
+    if (flow === null) return { outcome: 'over' };
+    const { flowId, userId, address } = flow;
     const provider = calendarProviders[name];
     if (!provider.isConfigured) return { outcome: 'not configured' };
-    if (await calendarGrants.isConnected(owner.flowId, name)) return { outcome: 'connected' };
+    if (await calendarGrants.isConnected(flowId, name)) return { outcome: 'connected' };
     const [state, verifier] = [ids.bytes(SECRET_BYTES).toString('base64url'), ids.bytes(SECRET_BYTES).toString('base64url')];
-    const consent: CalendarConsent = { ...owner, provider: name, state, verifier, untilMs: clock.now().getTime() + CONSENT_SECONDS * 1000 };
+    const consent: CalendarConsent = {
+      flowId,
+      userId,
+      provider: name,
+      state,
+      verifier,
+      untilMs: clock.now().getTime() + CONSENT_SECONDS * 1000,
+    };
     const sealedConsent = seal.seal(Buffer.from(JSON.stringify(consent)), CONSENT);
-    return { outcome: 'consent', location: provider.consentUrl({ state, verifier }), sealedConsent };
+    return { outcome: 'consent', address, consentUrl: provider.consentUrl({ state, verifier }), sealedConsent };
   };
 
 /** What the browser came back with; what it did not bring is empty. */

@@ -51,7 +51,12 @@ export const finishSignup =
     const flow = await ownFlow(ports, session);
     requireStep('calendar', flow);
     if (flow.workspace === null) throw REFUSALS.outOfOrder('calendar', flow);
-    const links = ports.calendarLinks.linksFor({ flowId: flow.id, userId: flow.workspace.userId, until: flow.expiresAt });
+    const links = ports.calendarLinks.linksFor({
+      flowId: flow.id,
+      userId: flow.workspace.userId,
+      address: flow.address,
+      until: flow.expiresAt,
+    });
     await updateFlow(ports, flow, (current) => (current.state === 'done' ? null : { ...current, state: 'done' }));
     return links;
   };

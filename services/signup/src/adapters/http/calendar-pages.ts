@@ -12,6 +12,13 @@ export const calendarPages = (provider: CalendarProviderName) => {
   const name = TITLES[provider];
   const nothing = (text: string): Markup => page('No calendar was connected', markup`<p>${text}</p>${COMPLETE}`);
   return {
+    /** Who was sent somebody else's link sees here whose it is. */
+    ask: (address: string, consentUrl: string): Markup =>
+      page(
+        `Connect your ${name} calendar`,
+        markup`<p>Your calendar will be connected to the account of <strong><bdi>${address}</bdi></strong>, which can read its events from then on. Go on only if this is your address.</p>
+<p><a href="${consentUrl}">Continue to ${name}</a></p>${COMPLETE}`,
+      ),
     connected: page(
       'Calendar connected',
       markup`<p>Your ${name} calendar is connected. You can close this page and go back to your assistant.</p>`,

@@ -1,11 +1,11 @@
 import { anyone } from '@bubbles/auth/guards.ts';
 import { CALENDAR_COOKIES } from '@bubbles/contracts/services.ts';
-import { html, redirect, withDetails } from '@bubbles/http/routes/content.ts';
-import { cookie, reply, seeOther } from '@bubbles/http/routes/reply.ts';
+import { html, withDetails } from '@bubbles/http/routes/content.ts';
+import { cookie, reply } from '@bubbles/http/routes/reply.ts';
 import { route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
-import { CALENDAR_PROVIDERS, type CalendarProviderName, CONSENT_SECONDS, MAX_LINK_LENGTH } from '../../domain/calendar.ts';
+import { CALENDAR_PROVIDERS, type CalendarProviderName, CONSENT_SECONDS } from '../../domain/calendar.ts';
 import { calendarPages } from './calendar-pages.ts';
 
 const PATH = '/connect/calendar/{provider}';
@@ -25,16 +25,19 @@ interface Site {
 const consentCookie = ({ cookieName, secure }: Site, provider: CalendarProviderName, sealed: string) =>
   cookie(cookieName, sealed, { path: `/connect/calendar/${provider}`, secure, maxAgeSeconds: sealed === '' ? 0 : CONSENT_SECONDS });
 
+/** Of what a link says: two ids, an address and a time, sealed. */
+const MAX_LINK_LENGTH = 1024;
+
 const openLink = (app: App, site: Site) =>
   route(
     {
       ...PAGE,
       path: PATH,
       operationId: 'openCalendarLink',
-      summary: 'Go to the consent for a calendar',
+      summary: 'Show where a calendar is connected',
       params: ByProvider,
       query: z.object({ link: z.string().max(MAX_LINK_LENGTH).default('') }),
-      answers: { 200: html, 303: withDetails(redirect, { cookies: COOKIES }), 403: html },
+      answers: { 200: withDetails(html, { cookies: COOKIES }), 403: html },
     },
     async ({ params: { provider }, query }) => {
       const pages = calendarPages(provider);
@@ -47,7 +50,9 @@ const openLink = (app: App, site: Site) =>
         case 'not configured':
           return reply(200, pages.notConfigured);
         case 'consent':
-          return seeOther(opened.location, { cookies: [consentCookie(site, provider, opened.sealedConsent)] });
+          return reply(200, pages.ask(opened.address, opened.consentUrl), {
+            cookies: [consentCookie(site, provider, opened.sealedConsent)],
+          });
       }
     },
   );
