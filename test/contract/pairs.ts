@@ -2,6 +2,7 @@
 export const PAIRS: readonly (readonly [string, string])[] = [
   ['gateway', 'identity-and-oauth'],
   ['gateway', 'bubbles-query'],
+  ['gateway', 'signup'],
   ['identity-and-oauth', 'webhooks-dispatcher'],
   ['bubbles-query', 'identity-and-oauth'],
   ['bubbles-query', 'recording-pipeline'],

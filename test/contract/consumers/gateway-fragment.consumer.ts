@@ -53,6 +53,33 @@ describe('the gateway reads what a service offers', () => {
       });
   });
 
+  it('[SIGN-09] which GETs act, so that it answers their HEAD and sends them once', async () => {
+    const path = '/v1/signup/start';
+    const step = { ...common, 'x-gw-auth': 'none' };
+    await pactBetween('gateway', 'signup')
+      .addInteraction()
+      .uponReceiving('a request for the fragment with steps by POST and GET')
+      .withRequest('GET', '/internal/openapi.json', (request) => {
+        request.headers(calledBy('gateway'));
+      })
+      .willRespondWith(200, (response) => {
+        response.headers({ ETag: Matchers.regex('"[^"]+"', ETAG) }).jsonBody({
+          openapi: Matchers.regex('3\\.1\\.\\d+', '3.1.0'),
+          paths: { [path]: { post: step, get: { ...step, 'x-gw-unsafe': true } } },
+          components: Matchers.like({ schemas: {} }),
+        });
+      })
+      .executeTest(async ({ url }) => {
+        const { fragment } = await fetched('signup', url);
+        expect(fragment).toMatchObject({
+          operations: expect.arrayContaining([
+            expect.objectContaining({ method: 'POST', template: path, isUnsafe: false }),
+            expect.objectContaining({ method: 'GET', template: path, isUnsafe: true }),
+          ]),
+        });
+      });
+  });
+
   it('[ERR-06] how the OAuth endpoints and pages of identity refuse, and how large a body they take', async () => {
     await pactBetween('gateway', 'identity-and-oauth')
       .addInteraction()
