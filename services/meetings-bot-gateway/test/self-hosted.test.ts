@@ -9,6 +9,8 @@ const KEY = 'k3y';
 const SECRET = Buffer.alloc(32, 7);
 /** The fake providers are on loopback. */
 const MEDIA = { MEDIA_ALLOW_CIDRS: '127.0.0.0/8', MEDIA_ALLOW_HTTP: '1' };
+/** A link of ours, never the provider's. */
+const COPIED = expect.stringMatching(/^https:\/\/\S+\/[\da-f]{64}$/);
 const SPOKEN = RECORDED.segments.map(({ speaker, text, startSeconds, endSeconds }) => ({
   speaker: speaker && { id: null, name: speaker },
   text,
@@ -73,7 +75,33 @@ describe('meetings that are served by an Attendee', () => {
       transcription: { transcript: text },
     }));
     await gateway.pass(300);
-    expect(gateway.captured).toEqual([expect.objectContaining({ join_id: id, segments: SPOKEN })]);
+    expect(gateway.captured).toEqual([expect.objectContaining({ join_id: id, segments: SPOKEN, video_url: COPIED })]);
+  });
+
+  it('[MEET-10] get one notetaker when the answer to its dispatch is lost, also when it has ended meanwhile', async () => {
+    const { attendee, gateway } = await scene();
+    attendee.losesAnswers = true;
+    const { id } = (await gateway.join()).body;
+    attendee.losesAnswers = false;
+    attendee.happen(attendee.ofJoin(id), 'could_not_join_meeting', 'fatal_error', 'meeting_not_found');
+    await gateway.pass(10);
+    expect(await seen(gateway, id, 240)).toBe('fatal');
+    expect((await gateway.status(id)).body.fatal_reason).toBe('meeting_not_found');
+    expect(attendee.bots).toHaveLength(1);
+  });
+
+  it('[MEET-14] end when a requester ends them, and their notetaker leaves once it can', async () => {
+    const { attendee, gateway } = await scene();
+    const { id } = (await gateway.join()).body;
+    const bot = attendee.ofJoin(id);
+    await gateway.call('DELETE', `/v1/meetings/join/${id}`);
+    expect((await gateway.status(id)).body).toMatchObject({ status: 'fatal', fatal_reason: 'cancelled' });
+    // A bot that has not begun cannot be told.
+    await gateway.settle();
+    expect(bot.state).toBe('ready');
+    attendee.happen(bot, 'join_requested', 'joining');
+    await gateway.pass(30);
+    expect(bot.state).toBe('leaving');
   });
 
   it('[MEET-05][MEET-10] end with the reason of the provider, or with ours when it stays away', async () => {
@@ -93,12 +121,28 @@ describe('meetings that are served by an Attendee', () => {
 });
 
 describe('meetings that are served by a Vexa', () => {
-  it('[MEET-01][MEET-07][MEET-09] go from the request to the recording', async () => {
+  const scene = async () => {
     let clock = () => NOON;
     const vexa = await startFakeVexa({ apiKey: KEY, secret: SECRET, now: () => clock() });
     stops.push(vexa.stop);
     const gateway = await started('vexa', vexa.url);
     clock = () => gateway.clock.now();
+    return { vexa, gateway };
+  };
+
+  it('[MEET-10] get one notetaker when the answer to its dispatch is lost', async () => {
+    const { vexa, gateway } = await scene();
+    vexa.losesAnswers = true;
+    const { id } = (await gateway.join()).body;
+    vexa.losesAnswers = false;
+    await gateway.pass(10);
+    vexa.go(vexa.of('abc-defg-hij'), 'active');
+    expect(await seen(gateway, id, 240)).toBe('recording');
+    expect(vexa.meetings).toHaveLength(1);
+  });
+
+  it('[MEET-01][MEET-07][MEET-09] go from the request to the recording', async () => {
+    const { vexa, gateway } = await scene();
     const { id } = (await gateway.join()).body;
     const meeting = vexa.of('abc-defg-hij');
     vexa.go(meeting, 'awaiting_admission');
@@ -117,6 +161,8 @@ describe('meetings that are served by a Vexa', () => {
     expect(gateway.captured).toEqual([]);
     meeting.file = RECORDED.bytes;
     await gateway.pass(300);
-    expect(gateway.captured).toEqual([expect.objectContaining({ join_id: id, duration_seconds: 61.5, segments: SPOKEN })]);
+    expect(gateway.captured).toEqual([
+      expect.objectContaining({ join_id: id, duration_seconds: 61.5, segments: SPOKEN, video_url: COPIED }),
+    ]);
   });
 });
