@@ -109,6 +109,7 @@ export const startFakeVexa = async ({ apiKey, secret, now }: Options): Promise<F
   const recordings = (request: ProviderRequest): ProviderReply => {
     const id = fake.isOld ? null : request.query.get('meeting_id');
     const rows = meetings.filter((meeting) => meeting.file !== null && (id === null || String(meeting.id) === id));
+    if (fake.isOld) return ok({ recordings: rows.map((meeting) => ({ id: meeting.id + 1000, meeting_id: meeting.id, media_files: [] })) });
     return page(
       'recordings',
       rows.map((meeting) => ({ id: meeting.id + 1000, meeting_id: meeting.id, status: 'completed' })),

@@ -138,6 +138,17 @@ describe('a status of Vexa', () => {
     expect(told('failed', { data: { completion_reason, failure_stage } })).toEqual(['fatal', reason, false, false]);
   });
 
+  it('[MEET-09] began at a time in UTC when there is no offset', () => {
+    for (const start_time of [
+      '2026-03-02T12:00:00',
+      '2026-03-02T12:00:00Z',
+      '2026-03-02T13:00:00.000000+01:00',
+      '2026-03-02T11:00:00-0100',
+    ])
+      expect([start_time, aMeeting('active', { start_time }).start_time]).toEqual([start_time, NOON]);
+    for (const start_time of ['yesterday', '', 7, null]) expect(aMeeting('active', { start_time }).start_time).toBeNull();
+  });
+
   it('is none without an id or a status', () => {
     for (const fields of [{ id: null }, { id: 1.5 }, { id: '' }, { id: '..' }, { id: '4/2' }, { status: 7 }])
       expect(() => aMeeting('active', fields)).toThrow('in');

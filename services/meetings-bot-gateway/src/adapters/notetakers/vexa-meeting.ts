@@ -39,9 +39,11 @@ export const nativeMeeting = (meetingUrl: string): NativeMeeting | null => {
 };
 
 const text = z.string().nullable().catch(null);
+/** Some of its times are without an offset, which means UTC. */
+const OFFSET = /(?:z|[+-]\d\d:?\d\d)$/i;
 const time = z
   .string()
-  .transform((iso) => new Date(iso))
+  .transform((iso) => new Date(OFFSET.test(iso) ? iso : `${iso}Z`))
   .refine((date) => !Number.isNaN(date.getTime()))
   .nullable()
   .catch(null);

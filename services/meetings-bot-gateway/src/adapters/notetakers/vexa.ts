@@ -46,6 +46,11 @@ const transient = () => new NotetakerError('transient', 'notetaker_unavailable')
 const permanent = (reason: string) => new NotetakerError('permanent', reason);
 const segment = (value: string): string => encodeURIComponent(value);
 
+interface Rows {
+  readonly rows: readonly unknown[];
+  readonly hasMore: boolean | null;
+}
+
 /** Reads from a Vexa; null for what it does not know. */
 const reader = (http: ProviderHttp) => {
   const orNull = async <T>(name: string, path: string, schema: z.ZodType<T>): Promise<T | null> => {
@@ -55,19 +60,19 @@ const reader = (http: ProviderHttp) => {
   };
 
   /** The first row that `pick` takes, page by page. */
-  const first = async <T>(
-    page: (query: string) => Promise<{ readonly rows: readonly unknown[]; readonly hasMore: boolean | null }>,
-    pick: (row: unknown) => T | null,
-  ): Promise<T | null> => {
+  const first = async <T>(page: (query: string) => Promise<Rows>, pick: (row: unknown) => readonly T[]): Promise<T | null> => {
     let offset = 0;
+    let before: string | undefined;
     for (let count = 0; count < MAX_PAGES; count += 1) {
       const { rows, hasMore } = await page(`limit=${PAGE_ROWS}&offset=${offset}`);
-      for (const row of rows) {
-        const picked = pick(row);
-        if (picked !== null) return picked;
-      }
+      const [picked] = rows.flatMap(pick);
+      if (picked !== undefined) return picked;
+      const start = JSON.stringify(rows[0]);
+      // Older versions say nothing of more, and some answer with the whole list each time.
+      const isLast = hasMore === null ? rows.length < PAGE_ROWS || start === before : !hasMore;
+      if (isLast) return null;
       offset += rows.length;
-      if (rows.length === 0 || hasMore === false || (hasMore === null && rows.length < PAGE_ROWS)) return null;
+      before = start;
     }
     throw transient();
   };
@@ -86,7 +91,7 @@ const reader = (http: ProviderHttp) => {
         (row) => {
           const { data } = Meeting.safeParse(row);
           const isSame = data?.platform === platform && data.native_meeting_id === native_meeting_id;
-          return data !== undefined && isSame && isLive(data) ? data : null;
+          return data !== undefined && isSame && isLive(data) ? [data] : [];
         },
       ),
     async master(ref: string): Promise<z.infer<typeof Master> | null> {
@@ -98,7 +103,7 @@ const reader = (http: ProviderHttp) => {
         (row) => {
           const { data } = ListedRecording.safeParse(row);
           // Versions that do not know the filter list all recordings.
-          return data?.meeting_id === ref ? data.id : null;
+          return data?.meeting_id === ref ? [data.id] : [];
         },
       );
       return id === null ? null : orNull('read recording', `/recordings/${segment(id)}/master?type=audio`, Master);
