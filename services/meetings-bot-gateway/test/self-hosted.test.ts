@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { ProviderWebhook } from '../src/ports.ts';
 import { startFakeAttendee } from './attendee-server.ts';
 import { NOON } from './builders.ts';
-import { startGateway, type TestGateway } from './gateway.ts';
+import { aUser, memberOf, startGateway, type TestGateway } from './gateway.ts';
 import { RECORDED } from './notetaker.contract.ts';
 import { startFakeVexa } from './vexa-server.ts';
 
 const KEY = 'k3y';
-const SECRET = Buffer.alloc(32, 7);
+const SECRET = Buffer.from('a-secret-that-nobody-may-see-now');
 /** The fake providers are on loopback. */
 const MEDIA = { MEDIA_ALLOW_CIDRS: '127.0.0.0/8', MEDIA_ALLOW_HTTP: '1' };
 /** A link of ours, never the provider's. */
@@ -35,6 +36,14 @@ const started = async (provider: string, url: string): Promise<TestGateway> => {
   const gateway = await startGateway({ environment });
   stops.push(gateway.stop);
   return gateway;
+};
+
+/** What the provider tells at once, and what follows from it. */
+const told = async (gateway: TestGateway, provider: string, { headers, body }: ProviderWebhook): Promise<number> => {
+  const sent = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value ?? '']));
+  const { status } = await gateway.hook({ headers: sent, body: Buffer.from(body).toString() }, provider);
+  await gateway.settle();
+  return status;
 };
 
 /** The status as its requester sees it, after a look at the provider. */
@@ -104,6 +113,26 @@ describe('meetings that are served by an Attendee', () => {
     expect(bot.state).toBe('leaving');
   });
 
+  it('[MEET-07] move at once when it sends a webhook', async () => {
+    const { attendee, gateway } = await scene();
+    const { id } = (await gateway.join()).body;
+    const bot = attendee.ofJoin(id);
+    for (const [type, state, status] of [
+      ['join_requested', 'joining', 'joining'],
+      ['joined_meeting', 'joined_not_recording', 'in_call'],
+      ['recording_permission_granted', 'joined_recording', 'recording'],
+    ] as const) {
+      attendee.happen(bot, type, state);
+      expect(await told(gateway, 'attendee', attendee.webhook(bot))).toBe(204);
+      expect((await gateway.status(id)).body.status).toBe(status);
+      await gateway.pass(5);
+    }
+    const { body } = attendee.webhook(bot);
+    expect(
+      await told(gateway, 'attendee', { headers: { 'x-webhook-signature': 'forged', 'content-type': 'application/json' }, body }),
+    ).toBe(401);
+  });
+
   it('[MEET-05][MEET-10] end with the reason of the provider, or with ours when it stays away', async () => {
     const { attendee, gateway } = await scene();
     const { id } = (await gateway.join()).body;
@@ -129,6 +158,38 @@ describe('meetings that are served by a Vexa', () => {
     clock = () => gateway.clock.now();
     return { vexa, gateway };
   };
+
+  it('[MEET-07][MEET-13] move at once when it sends a webhook, and its secret is in no log', async () => {
+    const { vexa, gateway } = await scene();
+    const { id } = (await gateway.join()).body;
+    const meeting = vexa.of('abc-defg-hij');
+    vexa.go(meeting, 'active');
+    expect(await told(gateway, 'vexa', vexa.webhook(meeting))).toBe(204);
+    expect((await gateway.status(id)).body.status).toBe('recording');
+    expect(JSON.stringify(gateway.log.lines)).not.toContain(SECRET.toString());
+  });
+
+  it('[MEET-09] are recorded once for two teams in one of them, until the last one has what it asked for', async () => {
+    const { vexa, gateway } = await scene();
+    const other = 'a0b1c2d3-6f0e-4b1c-9a53-0c1f6a1f2b3c';
+    gateway.identity.teams.set(other, { id: other, known: true, plan: 'pro', archived: false, channel_ids: [] });
+    gateway.identity.users.set('eve', aUser('eve', [memberOf(other)]));
+    const [first, second] = [(await gateway.join()).body.id, (await gateway.join({ team_id: other }, { userId: 'eve' })).body.id];
+    const meeting = vexa.of('abc-defg-hij');
+    vexa.go(meeting, 'active');
+    await gateway.pass(240);
+    await gateway.call('DELETE', `/v1/meetings/join/${first}`);
+    await gateway.pass(60);
+    expect(meeting.status).toBe('active');
+    expect((await gateway.status(second, 'eve')).body.status).toBe('recording');
+    vexa.go(meeting, 'completed', { completion_reason: 'left_alone' });
+    meeting.file = RECORDED.bytes;
+    for (let minute = 0; minute < 12; minute += 1) await gateway.pass(60);
+    expect(vexa.meetings).toHaveLength(1);
+    expect(gateway.captured.map(({ join_id }) => join_id).toSorted()).toEqual([first, second].toSorted());
+    expect(gateway.captured.map(({ video_url }) => video_url)).toEqual([COPIED, COPIED]);
+    expect(meeting.isErased).toBe(true);
+  });
 
   it('[MEET-10] get one notetaker when the answer to its dispatch is lost', async () => {
     const { vexa, gateway } = await scene();

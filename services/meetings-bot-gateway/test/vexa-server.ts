@@ -180,7 +180,12 @@ export const startFakeVexa = async ({ apiKey, secret, now }: Options): Promise<F
   const sign = (body: Buffer): ProviderWebhook => {
     const timestamp = String(Math.floor(now().getTime() / 1000));
     const signature = createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex');
-    const headers = { authorization: `Bearer ${secret}`, 'x-webhook-timestamp': timestamp, 'x-webhook-signature': `sha256=${signature}` };
+    const headers = {
+      'content-type': 'application/json',
+      authorization: `Bearer ${secret}`,
+      'x-webhook-timestamp': timestamp,
+      'x-webhook-signature': `sha256=${signature}`,
+    };
     return { headers, body };
   };
   const fake: FakeVexa = {

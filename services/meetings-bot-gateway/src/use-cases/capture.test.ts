@@ -40,7 +40,8 @@ const scene = (provider: Partial<Notetaker>, { join, atSeconds = 1, store = {} }
   const told: unknown[] = [];
   const outcomes: string[] = [];
   let stored = claimed;
-  const joins: Pick<JoinStore, 'update'> = {
+  const joins: Pick<JoinStore, 'byRefs' | 'update'> = {
+    byRefs: () => Promise.resolve([claimed]),
     update(_id, change) {
       const changed = change(stored);
       stored = changed?.state ?? stored;

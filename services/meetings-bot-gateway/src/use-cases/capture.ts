@@ -1,6 +1,6 @@
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import { captured, type Join, type JoinMedia, postponed, uncaptured, withMedia, workedOff } from '../domain/join.ts';
+import { captured, isFinal, type Join, type JoinMedia, postponed, uncaptured, withMedia, workedOff } from '../domain/join.ts';
 import { retryMs } from '../domain/watchdog.ts';
 import {
   type Access,
@@ -15,7 +15,7 @@ import {
   type Segment,
   type UserAccess,
 } from '../ports.ts';
-import { asked, isNotetakerError, type WorkPorts } from './work.ts';
+import { asked, isNotetakerError, neededByOther, type WorkPorts } from './work.ts';
 
 interface RetentionPorts extends Pick<WorkPorts, 'joins' | 'notetakers' | 'clock' | 'log'> {
   /** For so long providers keep a recording after the end of its meeting. */
@@ -227,9 +227,18 @@ interface Attempt {
 /** Lets the provider forget a recording that was captured. What it is not told it forgets when its retention ends. */
 export const eraseRecording = (ports: RetentionPorts) => {
   const { joins, notetakers, clock, log } = ports;
-  return async (join: Join): Promise<void> => {
+  const isInUse = neededByOther(
+    ports,
+    ({ status, work }) => !isFinal(status) || (status === 'done' && (work === 'leave' || work === 'capture')),
+  );
+  const erase = async (join: Join): Promise<void> => {
     const notetaker = join.provider === null ? null : notetakers.named(join.provider);
-    const { missing } = await partOf(Promise.resolve(notetaker?.erase?.(join.providerRef ?? '')));
+    const ref = join.providerRef ?? '';
+    // The last one that needs it erases it.
+    if (!(await isInUse(join, ref))) await notetaker?.erase?.(ref);
+  };
+  return async (join: Join): Promise<void> => {
+    const { missing } = await partOf(erase(join));
     const now = clock.now();
     const isAgain = missing?.mayCome === true && isRetained(join, ports);
     if (missing !== null) log.warn('recording not erased', { joinId: join.id, provider: join.provider, reason: missing.reason, isAgain });

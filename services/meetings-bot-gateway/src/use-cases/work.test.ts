@@ -10,7 +10,8 @@ import { dispatchJoin, letLeave, watchJoin } from './work.ts';
 /** One join, claimed. */
 const scene = (claimed: Join, notetaker: Partial<Notetaker>, at = NOON) => {
   let stored: Join | null = claimed;
-  const joins: Pick<JoinStore, 'update'> = {
+  const joins: Pick<JoinStore, 'byRefs' | 'update'> = {
+    byRefs: () => Promise.resolve([claimed]),
     update(_id, change) {
       stored = (stored && change(stored)?.state) ?? stored;
       return Promise.resolve(stored);

@@ -79,6 +79,12 @@ const calling =
 const providerOf = ({ notetakers }: Pick<WorkPorts, 'notetakers'>, { provider }: Join): Notetaker | null =>
   provider === null ? null : notetakers.named(provider);
 
+/** Whether the run is another join's too, which still needs it: some providers have one notetaker a meeting, whoever asked for it. */
+export const neededByOther =
+  ({ joins }: Pick<WorkPorts, 'joins'>, needs: (other: Join) => boolean) =>
+  async ({ id, provider }: Pick<Join, 'id' | 'provider'>, ref: string): Promise<boolean> =>
+    provider !== null && (await joins.byRefs([{ provider, ref }])).some((other) => other.id !== id && needs(other));
+
 const requestOf = ({ seal, botName }: Pick<WorkPorts, 'seal' | 'botName'>, join: Join, linkSealed: string): DispatchRequest => {
   const meetingUrl = seal.unseal(linkSealed, join.id).toString();
   return { joinId: join.id, meetingUrl, platform: join.platform, botName, tries: join.tries };
@@ -165,9 +171,12 @@ export const letLeave = (ports: WorkPorts) => {
     if (ref !== null) log.info('lost notetaker found', { joinId: join.id, provider: notetaker.name });
     return ref;
   };
+  const isInUse = neededByOther(ports, ({ status }) => !isFinal(status));
   const tell = async (join: Join, notetaker: Notetaker): Promise<void> => {
     const ref = join.providerRef ?? (await search(join, notetaker));
-    if (ref !== null) await asked(notetaker.leave(ref));
+    if (ref !== null && (await isInUse(join, ref)))
+      log.info('notetaker stays for another join', { joinId: join.id, provider: join.provider });
+    else if (ref !== null) await asked(notetaker.leave(ref));
     const again = ref === null ? nextSearch(join, clock.now()) : null;
     await end(join, (before) => (again === null ? left(before, clock.now()) : postponed(before, again)));
   };
