@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '@bubbles/address-guard/destination-url.ts';
 import type { ServiceContext } from '@bubbles/host/service.ts';
 import { ConfigError } from '@bubbles/kernel/config.ts';
 import { base64Key, baseUrl, duration, localValues, parsedText, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
@@ -34,6 +35,10 @@ const platformRoutes = () =>
       return routes;
     },
   );
+
+/** Of an API whose paths we add. */
+const providerUrl = () => baseUrl().refine((url) => !url.endsWith('/api/v1'), 'must not have the /api/v1 of its paths');
+const isPrivate = (url: string): boolean => url.startsWith('https:') || isLoopbackHost(new URL(url).hostname);
 
 /** What goes into a header as it is. */
 const apiKey = () =>
@@ -72,13 +77,14 @@ export const VARIABLES = {
   NOTETAKER_SNAPSHOTS_PER_MINUTE: wholeNumber(1, MAX_SNAPSHOTS_PER_MINUTE).default(150),
   NOTETAKER_NAME: z.string().min(1, 'must not be empty').max(MAX_BOT_NAME).default('Notetaker'),
   RECALL_REGION: z.enum(RECALL_REGIONS).nullable().default(null),
-  RECALL_URL: baseUrl().nullable().default(null),
+  // A server of one's own may be called over plain http, in its own network.
+  RECALL_URL: providerUrl().refine(isPrivate, 'must be an https URL').nullable().default(null),
   RECALL_API_KEY: apiKey(),
   RECALL_WEBHOOK_SECRET: webhookSecrets('each whsec_ and base64', (text) =>
     text.startsWith('whsec_') ? fromBase64(text.slice('whsec_'.length)) : null,
   ),
   RECALL_TRANSCRIPTION: z.enum(['recallai_streaming', 'meeting_captions', 'none']).default('recallai_streaming'),
-  ATTENDEE_URL: baseUrl().nullable().default(null),
+  ATTENDEE_URL: providerUrl().nullable().default(null),
   ATTENDEE_API_KEY: apiKey(),
   ATTENDEE_WEBHOOK_SECRET: webhookSecrets('each in base64', fromBase64),
   VEXA_URL: baseUrl().nullable().default(null),

@@ -101,7 +101,7 @@ const createDispatch = ({ http, transcription, retentionMs, clock }: Omit<Option
       metadata: { join_id: joinId },
       recording_config: {
         ...(transcription !== 'none' && { transcript: { provider: PROVIDERS[transcription] } }),
-        retention: { type: 'timed', hours: Math.ceil(retentionMs / HOUR_MS) },
+        retention: { type: 'timed', hours: Math.max(1, Math.ceil(retentionMs / HOUR_MS)) },
       },
     };
     // A key whose answer is not known is used again: its bot may be on its way. After a restart they are all tried once more.
