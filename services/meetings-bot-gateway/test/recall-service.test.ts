@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { startGateway, type TestGateway } from './gateway.ts';
+import { MEETING, startGateway, type TestGateway } from './gateway.ts';
 import { RECORDED } from './notetaker.contract.ts';
 import { startProviderServer } from './provider-server.ts';
 import { type RecallServer, recallSettings, startRecallServer } from './recall-world.ts';
@@ -170,6 +170,54 @@ describe('Recall.ai in trouble', () => {
     await passMinutes(second, 6);
     expect((await second.status(id)).body.status).toBe('joining');
     expect(server.bots).toHaveLength(1);
+  });
+
+  it('loses its answer, and the requester ends the join: the bot that was sent is told to leave', async () => {
+    const { server, gateway } = await served();
+    server.fail('an answer that is lost');
+    const { id } = (await gateway.join()).body;
+    await gateway.call('DELETE', `/v1/meetings/join/${id}`);
+    server.move(server.botOf(id), 'in_waiting_room');
+    server.fail(null);
+    await passMinutes(gateway, 2);
+    expect(server.bots).toHaveLength(1);
+    expect(server.botOf(id).status_changes.at(-1)).toMatchObject({ code: 'call_ended', sub_code: 'bot_received_leave_call' });
+    expect((await gateway.status(id)).body).toMatchObject({ status: 'fatal', fatal_reason: 'cancelled' });
+  });
+
+  it('[MEET-10] loses its answer and is away for twelve minutes: the bot that was sent is told to leave when it is back', async () => {
+    const { server, gateway } = await served();
+    server.fail('an answer that is lost');
+    const { id } = (await gateway.join()).body;
+    server.move(server.botOf(id), 'in_call_recording');
+    server.fail('a connection that is cut');
+    await passMinutes(gateway, 12);
+    expect((await gateway.status(id)).body).toMatchObject({ status: 'fatal', fatal_reason: 'notetaker_unavailable' });
+    server.fail(null);
+    await passMinutes(gateway, 10);
+    expect(server.bots).toHaveLength(1);
+    expect(server.botOf(id).status_changes.at(-1)).toMatchObject({ code: 'call_ended', sub_code: 'bot_received_leave_call' });
+  });
+
+  it('[MEET-10] loses half of its answers while two processes share the work: each join has one bot', async () => {
+    const { server, gateway: first } = await served();
+    const { gateway: second } = await served({ server, database: first.database, clock: first.clock });
+    const made: string[] = [];
+    for (let n = 0; n < 12; n += 1) {
+      server.fail(n % 2 === 0 ? 'an answer that is lost' : null);
+      const meeting_url = `https://meet.google.com/aaa-aaaa-aa${String.fromCharCode(97 + n)}`;
+      const { body } = await (n % 3 === 0 ? first : second).call('POST', '/v1/meetings/join', { ...MEETING, meeting_url });
+      made.push(body.id);
+      await Promise.all([first.settle(), second.settle()]);
+    }
+    server.fail(null);
+    for (let minute = 0; minute < 5; minute += 1) {
+      await first.clock.advance(60_000);
+      await Promise.all([first.settle(), second.settle()]);
+    }
+    expect(server.bots.map(({ joinId }) => joinId).toSorted()).toEqual(made.toSorted());
+    const statuses = await Promise.all(made.map(async (id) => (await first.status(id)).body.status));
+    expect(new Set(statuses)).toEqual(new Set(['dispatched']));
   });
 
   it('redirects: nobody else gets key or link', async () => {
