@@ -151,6 +151,32 @@ describe('a join', () => {
     expect(bubble).toMatchObject({ has_external_participants: true, has_transcript: true, summary: 'All is planned.' });
   });
 
+  it('[MEET-09] [BUB-02] has a video that plays from any place on, for whoever has its link', async () => {
+    const { ada, team } = await meetings.scene();
+    const { id } = (await meetings.join(ada, team)).json;
+    const { bubble_id } = await meetings.move(id, { status: 'done', title: 'Planning' });
+    const { video_url: url } = (await send(world.baseUrl, `/v1/bubbles/${bubble_id}`, { as: ada.pat })).json.media;
+    expect(url).toMatch(/^http.*\/media\/[0-9a-f]{64}$/);
+    const whole = await fetch(url);
+    const content = Buffer.from(await whole.arrayBuffer());
+    expect([whole.status, whole.headers.get('content-type'), content.subarray(4, 8).toString()]).toEqual([200, 'video/mp4', 'ftyp']);
+    expect(whole.headers.get('content-length')).toBe(String(content.length));
+    const part = await fetch(url, { headers: { range: 'bytes=100-' } });
+    expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 100-${content.length - 1}/${content.length}`]);
+    expect(Buffer.from(await part.arrayBuffer())).toEqual(content.subarray(100));
+    const head = await fetch(url, { method: 'HEAD' });
+    expect([head.status, head.headers.get('accept-ranges'), head.headers.get('etag')]).toEqual([200, 'bytes', whole.headers.get('etag')]);
+    expect((await fetch(url, { headers: { range: `bytes=${content.length}-` } })).status).toBe(416);
+    expect((await fetch(url.slice(0, -1))).status).toBe(404);
+  });
+
+  it('[MEET-09] has no video where its recording has no file', async () => {
+    const { ada, team } = await meetings.scene();
+    const { id } = (await meetings.join(ada, team)).json;
+    const { bubble_id } = await meetings.move(id, { status: 'done', has_video: false });
+    expect((await send(world.baseUrl, `/v1/bubbles/${bubble_id}`, { as: ada.pat })).json.media.video_url).toBeNull();
+  });
+
   it('[MEET-05] that cannot record says why, and becomes no bubble', async () => {
     const { ada, team } = await meetings.scene();
     const { id } = (await meetings.join(ada, team)).json;

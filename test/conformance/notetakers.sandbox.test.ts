@@ -47,8 +47,13 @@ describe('the notetakers of the sandbox', () => {
       type: 'meeting_recording',
       team_id: seeded.teams.acme.id,
     });
+    const { video_url: video } = (await bubbleOf(ada, bubbleId)).json.media;
+    await call(`PATCH /bubbles/${bubbleId}`, { duration_seconds: 7 });
+    expect((await bubbleOf(ada, bubbleId)).json.media).toMatchObject({ duration_seconds: 7, video_url: video });
+    expect((await fetch(video)).status).toBe(200);
     await call(`DELETE /bubbles/${bubbleId}`);
     expect((await bubbleOf(ada, bubbleId)).status).toBe(404);
+    expect((await fetch(video)).status).toBe(404);
     expect((await move(id, { status: 'done' })).json.bubble_id).toBe(bubbleId);
     expect((await bubbleOf(ada, bubbleId)).status).toBe(404);
   });

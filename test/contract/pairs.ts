@@ -8,6 +8,7 @@ export const PAIRS: readonly (readonly [string, string])[] = [
   ['bubbles-query', 'recording-pipeline'],
   ['bubbles-query', 'meetings-bot-gateway'],
   ['meetings-bot-gateway', 'identity-and-oauth'],
+  ['meetings-bot-gateway', 'recording-pipeline'],
   ['signup', 'identity-and-oauth'],
   ['webhooks-dispatcher', 'identity-and-oauth'],
   ['webhooks-dispatcher', 'bubbles-query'],

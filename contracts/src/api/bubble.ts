@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { examplesOf } from './examples.ts';
-import { EmbedCode, HttpsLink, hasAtMost, PAGE_FIELDS, Timestamp } from './fields.ts';
+import { EmbedCode, HttpsLink, hasAtMost, PAGE_FIELDS, Timestamp, VideoLink } from './fields.ts';
 import { BubbleId, ChannelId, PersonId, TeamId, UserId } from './ids.ts';
 
 export const BubbleType = z.enum(['meeting_recording', 'screen_recording', 'custom_image']).meta({ id: 'BubbleType' });
@@ -17,7 +17,7 @@ export type BubblePerson = z.infer<typeof BubblePerson>;
 
 const BubbleMedia = z
   .object({
-    video_url: HttpsLink,
+    video_url: VideoLink,
     thumbnail_url: HttpsLink,
     screenshot_url: HttpsLink,
     duration_seconds: z.number().nullable(),

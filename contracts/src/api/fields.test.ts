@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { EmbedCode, HttpsLink } from './fields.ts';
+import { EmbedCode, HttpsLink, VideoLink } from './fields.ts';
 
 const KEPT = [
   'https://media.test/v.mp4',
@@ -41,6 +41,29 @@ describe('a link', () => {
 
   it.each(NULLED)('[BUB-02] becomes null: %j', (link) => {
     expect(HttpsLink.parse(link)).toBeNull();
+  });
+});
+
+describe('a link to a video', () => {
+  const FILE = `/media/${'a1'.repeat(32)}`;
+  it.each([...KEPT, `http://localhost:8080${FILE}`, `http://127.0.0.1${FILE}`, `http://[::1]:1${FILE}`])(
+    '[BUB-02] stays as it is when it is https, or a file of this machine: %.60s',
+    (link) => {
+      expect(VideoLink.parse(link)).toBe(link);
+    },
+  );
+
+  it.each([
+    ...NULLED,
+    'http://localhost:8080/media/',
+    `http://localhost:99999${FILE}`,
+    `http://localhost.media.test${FILE}`,
+    `http://localhost@media.test${FILE}`,
+    `http://127.0.0.1:8080${FILE}/../../x`,
+    `http://10.0.0.1${FILE}`,
+    `HTTP://LOCALHOST${FILE}`,
+  ])('[BUB-02] becomes null: %j', (link) => {
+    expect(VideoLink.parse(link)).toBeNull();
   });
 });
 

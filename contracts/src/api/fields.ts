@@ -38,6 +38,16 @@ const httpsOrNull = (text: string | null): string | null =>
 /** Whatever is not an absolute https URL becomes null wherever it is parsed: on its way in, and of what was stored before on its way out. */
 export const HttpsLink = z.string().nullable().overwrite(httpsOrNull).meta({ description: 'Absolute https URL; null when there is none' });
 
+/** Media of the sandbox, which is reached at this machine only. */
+const ON_THIS_MACHINE = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?\/media\/[0-9a-f]{64}$/;
+
+/** As other links, or a file that this machine serves itself. */
+export const VideoLink = z
+  .string()
+  .nullable()
+  .overwrite((text) => (text !== null && ON_THIS_MACHINE.test(text) && URL.canParse(text) ? text : httpsOrNull(text)))
+  .meta({ description: 'Absolute https URL; null when there is none' });
+
 const LINK_ATTRIBUTES = /(?<![\w-])(?:src|href|poster|data|action|formaction)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi;
 
 const linksIn = (html: string): string[] =>

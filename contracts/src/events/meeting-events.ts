@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HttpsLink, RecordedTime } from '../api/fields.ts';
+import { RecordedTime, VideoLink } from '../api/fields.ts';
 import { MeetingJoinState } from '../api/meeting-join.ts';
 import { RecordedParticipant, RecordedSegment } from '../recorded.ts';
 import { defineEvent } from './define-event.ts';
@@ -31,7 +31,7 @@ export const RecordingCapturedV1 = defineEvent(
     participants: z.array(RecordedParticipant),
     platform: z.string(),
     started_at: RecordedTime.nullable(),
-    video_url: HttpsLink,
+    video_url: VideoLink,
     has_audio: z.boolean(),
     duration_seconds: z.number().nonnegative().nullable(),
     segments: z.array(RecordedSegment).nullable().meta({ description: 'Null without a transcript' }),

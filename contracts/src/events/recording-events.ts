@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { BubbleType } from '../api/bubble.ts';
-import { EmbedCode, HttpsLink, RecordedTime } from '../api/fields.ts';
+import { EmbedCode, HttpsLink, RecordedTime, VideoLink } from '../api/fields.ts';
 import { RecordedParticipant, RecordedSegment } from '../recorded.ts';
 import { defineEvent } from './define-event.ts';
 
@@ -45,7 +45,7 @@ export const BubbleChangedV1 = defineEvent(
 );
 export const BubbleRemovedV1 = defineEvent('recording.bubble.removed.v1', z.object({ bubble_id: BubbleId, revision: Revision }), {
   ...told('When a recording is removed. Final, whatever its revision.'),
-  consumers: ['bubbles-query', 'webhooks-dispatcher'],
+  consumers: ['bubbles-query', 'webhooks-dispatcher', 'meetings-bot-gateway'],
 });
 
 export const MediaProcessedV1 = defineEvent(
@@ -55,7 +55,7 @@ export const MediaProcessedV1 = defineEvent(
     revision: Revision,
     is_processed: z.boolean().nullable().meta({ description: 'Null when unknown; only false keeps the bubble from becoming ready' }),
     has_audio: z.boolean(),
-    video_url: HttpsLink,
+    video_url: VideoLink,
     thumbnail_url: HttpsLink,
     screenshot_url: HttpsLink,
     duration_seconds: z.number().nonnegative().nullable(),

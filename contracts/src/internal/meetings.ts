@@ -8,7 +8,7 @@ import { RecordedSegment } from '../recorded.ts';
  * simulator serves a platform.
  *
  * - `GET notetakers` → NotetakerRuns, oldest first
- * - `POST notetakers/{join_id}` NotetakerReport → ReportedJoin
+ * - `POST notetakers/{join_id}` NotetakerReport → MovedJoin
  */
 export const NotetakerRun = z.object({
   join_id: z.string(),
@@ -35,6 +35,7 @@ export const NotetakerReport = z.object({
   /** Null for a recording without a transcript. */
   segments: z.array(RecordedSegment).max(20_000).nullable().default(null),
   duration_seconds: z.number().nonnegative().nullable().default(null),
+  has_video: z.boolean().default(true).meta({ description: 'Whether the recording has a file: a small one that is made up' }),
 });
 export type NotetakerReport = z.output<typeof NotetakerReport>;
 
@@ -47,6 +48,10 @@ export const ReportedJoin = z.object({
   requester_ids: z.array(CallerId),
   /** Of the bubble that its recording becomes; null before `done`. */
   bubble_id: z.string().nullable(),
+});
+
+export const MovedJoin = ReportedJoin.extend({
+  video_url: z.string().nullable().meta({ description: 'Of the file that its recording comes with; null before `done`' }),
 });
 
 /**

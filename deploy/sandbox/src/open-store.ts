@@ -1,3 +1,5 @@
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
@@ -14,6 +16,8 @@ interface OpenedStore {
 }
 
 const DATA_FILE = 'sandbox.sqlite';
+/** Holds the files of the services, each in a folder of its own. */
+const FILES = 'files';
 
 const refusal = (error: unknown): StartupError => {
   const text = Error.isError(error) ? error.message : String(error);
@@ -26,7 +30,25 @@ const refusal = (error: unknown): StartupError => {
 
 const setAside = (data: string): string | null => {
   const folder = join(data, `set-aside-${systemClock().now().toISOString().replace(/[:.]/g, '-')}`);
-  return setAsideDataFile(join(data, DATA_FILE), folder) ? folder : null;
+  if (!setAsideDataFile(join(data, DATA_FILE), folder)) return null;
+  if (existsSync(join(data, FILES))) renameSync(join(data, FILES), join(folder, FILES));
+  return folder;
+};
+
+export interface SandboxFiles {
+  /** The path of a folder, which need not be there yet. */
+  folder(name: string): string;
+  clear(): void;
+  /** What is kept nowhere goes. */
+  close(): void;
+}
+
+/** Beside the store; of a sandbox that keeps nothing in a folder that goes with it. */
+export const openFiles = ({ data }: Pick<SandboxConfig, 'data'>): SandboxFiles => {
+  const inMemory = data === MEMORY;
+  const root = inMemory ? mkdtempSync(join(tmpdir(), 'sandbox-')) : join(data, FILES);
+  const clear = () => rmSync(root, { recursive: true, force: true });
+  return { folder: (name) => join(root, name), clear, close: () => (inMemory ? clear() : undefined) };
 };
 
 /** The store of the data folder, or an empty one beside what was set aside. */

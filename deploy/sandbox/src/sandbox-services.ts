@@ -1,5 +1,3 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
 import type { EventDefinition } from '@bubbles/bus/bus.ts';
 import { OPERATOR } from '@bubbles/contracts/services.ts';
@@ -36,6 +34,8 @@ interface SandboxServicesOptions {
   readonly infra: Omit<Infra, 'bus' | 'database'>;
   readonly settings: Settings;
   readonly publicBaseUrl: string;
+  /** The path of a folder for files, which need not be there yet. */
+  readonly folder: (name: string) => string;
   readonly settle: Settle;
   readonly outboxes: Outboxes;
   readonly logOf: LogOf;
@@ -69,14 +69,19 @@ interface Open {
 type Ports = Map<string, number>;
 
 /** What the services are told here instead of by a deployment. */
-async function openMachine({ definitions, keys, publicBaseUrl, settings }: SandboxServicesOptions): Promise<Omit<LocalMachine, 'urls'>> {
+async function openMachine({
+  definitions,
+  folder,
+  keys,
+  publicBaseUrl,
+  settings,
+}: SandboxServicesOptions): Promise<Omit<LocalMachine, 'urls'>> {
   const secrets = new Map<string, Buffer>();
   for (const { name, bytes } of definitions.flatMap(secretsOf)) secrets.set(name, await settings.secret(name, bytes));
   return {
     publicBaseUrl,
     keyId: 'sandbox',
-    // Nothing is written there: the mailbox of the sandbox takes the mails.
-    folder: (name) => join(tmpdir(), 'sandbox', name),
+    folder,
     callerKeys: keys.callersOf,
     serviceKey: (caller) => ({ SERVICE_KEY: keys.privateKey(caller).export({ format: 'der', type: 'pkcs8' }).toString('base64') }),
     secret(name) {

@@ -10,6 +10,7 @@ import { keyedMutex } from '@bubbles/kernel/concurrency.ts';
 import { errorCode } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { isAddressFault, StartupError } from '@bubbles/kernel/run-process.ts';
+import { meetingsWith } from '@bubbles/meetings-bot-gateway/service.ts';
 import { PRODUCT, type Product } from '@bubbles/services/product.ts';
 import { signupWith } from '@bubbles/signup/service.ts';
 import type { EmbeddedStore } from '@bubbles/store-embedded/open-embedded.ts';
@@ -20,7 +21,7 @@ import type { SandboxConfig } from './config.ts';
 import { controlApp } from './control/control-app.ts';
 import type { SandboxControl } from './control/routes.ts';
 import { type Mailbox, openMailbox } from './mailbox.ts';
-import { openStore } from './open-store.ts';
+import { openFiles, openStore, type SandboxFiles } from './open-store.ts';
 import { type LogOf, type SandboxServices, sandboxServices } from './sandbox-services.ts';
 import { SANDBOX_DRAIN } from './service-slot.ts';
 import { type SettingDoc, settings } from './settings.ts';
@@ -97,8 +98,7 @@ const gatewayConfig = ({ host, port }: ListenAddress, { services, keys, product 
   };
 };
 
-interface ControlParts {
-  readonly store: EmbeddedStore;
+interface ControlParts extends Pick<StartContext, 'store' | 'files'> {
   readonly address: ListenAddress;
   readonly clock: SteppingClock;
   readonly settle: Settle;
@@ -107,7 +107,7 @@ interface ControlParts {
   readonly gateway: () => Gateway;
 }
 
-const controlOf = ({ store, address, clock, settle, services, mailbox, gateway }: ControlParts): SandboxControl => ({
+const controlOf = ({ store, files, address, clock, settle, services, mailbox, gateway }: ControlParts): SandboxControl => ({
   lock: keyedMutex(),
   actions: () => services.actions(),
   world: () => services.world(),
@@ -122,6 +122,7 @@ const controlOf = ({ store, address, clock, settle, services, mailbox, gateway }
   async reset() {
     await services.stop();
     store.clear();
+    files.clear();
     await clock.reset();
     await services.start();
     await gateway().refresh();
@@ -146,6 +147,7 @@ const definitionsOf = (product: Product, { strictReceivers, ownPorts, mailbox }:
   const changed: readonly ServiceDefinition[] = [
     webhooksDispatcherWith(({ receivers, ...config }) => ({ ...config, receivers: { ...receivers, ...local } })),
     signupWith((config) => ({ ...config, mailTransport: () => mailbox })),
+    meetingsWith({ mayBePlain: true }),
     identityAndOauthWith(({ documents }) => ({ documents: documents && { ...documents, ...local }, mailTransport: () => mailbox })),
   ];
   return product.definitions.map((definition) => changed.find(({ name }) => name === definition.name) ?? definition);
@@ -153,12 +155,13 @@ const definitionsOf = (product: Product, { strictReceivers, ownPorts, mailbox }:
 
 interface StartContext {
   readonly store: EmbeddedStore;
+  readonly files: SandboxFiles;
   readonly address: ListenAddress;
   readonly logOf: LogOf;
   readonly product: Product;
 }
 
-async function startOn({ store, address, logOf, product }: StartContext, config: SandboxConfig): Promise<Omit<Sandbox, 'setAside'>> {
+async function startOn({ store, files, address, logOf, product }: StartContext, config: SandboxConfig): Promise<Omit<Sandbox, 'setAside'>> {
   const log = logOf('sandbox');
   const ids = systemIds();
   const kept = settings(store.database('sandbox').collection<SettingDoc>('settings'), ids);
@@ -189,9 +192,10 @@ async function startOn({ store, address, logOf, product }: StartContext, config:
     outboxes,
     logOf,
     publicBaseUrl: address.url,
+    folder: files.folder,
   });
   await services.start();
-  const control = controlOf({ store, address, clock, settle, services, mailbox, gateway: () => gateway });
+  const control = controlOf({ store, files, address, clock, settle, services, mailbox, gateway: () => gateway });
   const gateway = await startGateway(gatewayConfig(address, { services, keys, product }), {
     ...infra,
     log: logOf('gateway'),
@@ -208,17 +212,20 @@ async function startOn({ store, address, logOf, product }: StartContext, config:
       await services.stop();
       // What was answered is kept already.
       const unkept = await faultOf(store.close());
+      files.close();
       if (unkept !== null) log.error('the last changes could not be kept', { reason: fileFault(unkept) ?? String(unkept) });
       return drained && unkept === null;
     },
   };
 }
 
-async function startAt(config: SandboxConfig, context: Omit<StartContext, 'store'>): Promise<Sandbox> {
+async function startAt(config: SandboxConfig, context: Omit<StartContext, 'store' | 'files'>): Promise<Sandbox> {
   const { store, setAside } = openStore(config, context.logOf('sandbox'));
+  const files = openFiles(config);
   try {
-    return { ...(await startOn({ ...context, store }, config)), setAside };
+    return { ...(await startOn({ ...context, store, files }, config)), setAside };
   } catch (error) {
+    files.close();
     const fault = (await faultOf(store.close())) ?? error;
     const reason = fileFault(fault);
     throw reason === null ? fault : new StartupError(`The data folder ${config.data} cannot be written: ${reason}.`, fault);

@@ -12,13 +12,14 @@ import {
   readJoin,
   requestJoin,
 } from './use-cases/joins.ts';
-import { openMedia } from './use-cases/media.ts';
+import { openMedia, removeMedia } from './use-cases/media.ts';
 import { refundJoin, sweepQuotas } from './use-cases/quotas.ts';
 import { listSimulatedRuns, reportSimulatedRun } from './use-cases/simulation.ts';
 import { dispatchJoin, hastenJoins, letLeave, type WorkPorts, watchJoin } from './use-cases/work.ts';
 
 interface AppPorts extends JoinPorts, WorkPorts, CapturePorts, HintPorts {
-  readonly served: ServedMedia;
+  /** Null where others serve the files. */
+  readonly served: ServedMedia | null;
   readonly simulator: Simulator | null;
   readonly metrics: MeetingMetrics;
 }
@@ -44,6 +45,7 @@ export const createApp = (ports: AppPorts) => ({
   receiveProviderWebhook: receiveProviderWebhook(ports),
   followHints: followHints(ports),
   sweepProviderEvents: sweepProviderEvents(ports),
+  removeMedia: removeMedia(ports),
   refundJoin: refundJoin(ports),
   sweepQuotas: sweepQuotas(ports),
 

@@ -16,6 +16,8 @@ export interface JoinStore {
   /** Those of these runs. */
   byRefs(refs: readonly { readonly provider: string; readonly ref: string }[]): Promise<readonly Join[]>;
   running(runningKey: string): Promise<Join | null>;
+  /** Whose recording became that bubble. */
+  ofBubble(bubbleId: string): Promise<Join | null>;
   runningOf(userId: string): Promise<readonly Join[]>;
   /** Of those whose time has come. */
   eraseLinks(now: Date): Promise<void>;
@@ -268,6 +270,8 @@ export interface SimulatedRun {
 }
 
 export interface SimulatedReport {
+  /** Whether the recording has a file. */
+  readonly hasVideo: boolean;
   readonly status: JoinStatus;
   readonly reason: string | null;
   readonly title: string | null;

@@ -124,8 +124,12 @@ const jobsOf = (app: App) => [
   { name: 'erase-meeting-links', cron: '41 * * * *', run: app.eraseLinks },
 ];
 
-/** The service with the providers that it is given. */
-export const meetingsWith = (openProviders: typeof openNotetakers) =>
+interface Variation extends Pick<Parameters<typeof openMedia>[1], 'mayBePlain' | 'through'> {
+  readonly openProviders?: typeof openNotetakers;
+}
+
+/** The service with providers, and with a way to its media, that no variable tells. */
+export const meetingsWith = ({ openProviders = openNotetakers, ...variation }: Variation) =>
   defineService({
     name: 'meetings-bot-gateway',
     variables: VARIABLES,
@@ -136,7 +140,7 @@ export const meetingsWith = (openProviders: typeof openNotetakers) =>
       const { quotas, providerEvents, queues, hints, simulatedRuns: runs } = stores;
       const { joins, metrics } = createMeetingMetrics({ registry: context.metrics.registry, joins: stores.joins, clock });
       const seal = createSeal(config.SEAL_KEYS, ids.bytes);
-      const media = openMedia(config, { ...context, mayBePlain: false });
+      const media = openMedia(config, { ...context, ...variation });
       const { simulator, ...notetakers } = openProviders({ ...context, ...media, called: metrics.providerCall, runs, seal });
       const app = createApp({
         joins,
@@ -181,4 +185,4 @@ export const meetingsWith = (openProviders: typeof openNotetakers) =>
     },
   });
 
-export const meetingsBotGateway = meetingsWith(openNotetakers);
+export const meetingsBotGateway = meetingsWith({ mayBePlain: false });

@@ -1,7 +1,11 @@
-import { eventHandler } from '@bubbles/bus/bus.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type EventDefinition, eventHandler } from '@bubbles/bus/bus.ts';
 import { createMemoryBus, type MemoryBus } from '@bubbles/bus/memory/memory.ts';
 import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
 import { RecordingCapturedV1 } from '@bubbles/contracts/events/meeting-events.ts';
+import { BubbleRemovedV1 } from '@bubbles/contracts/events/recording-events.ts';
 import { AccountChangedV1 } from '@bubbles/contracts/events/service-events.ts';
 import { AccessRequest, type TeamAccess, type UserAccess } from '@bubbles/contracts/internal/identity.ts';
 import type { Call, InternalClient } from '@bubbles/http/client/internal-client.ts';
@@ -13,7 +17,8 @@ import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { type MemoryLog, memoryLog } from '@bubbles/testing/memory-log.ts';
 import { startTestService } from '@bubbles/testing/service-under-test.ts';
 import type { z } from 'zod';
-import { meetingsBotGateway, meetingsWith } from '../src/service.ts';
+import type { MediaStore } from '../src/ports.ts';
+import { meetingsWith } from '../src/service.ts';
 import { NOON, TEAM } from './builders.ts';
 import type { FakeProvider } from './fake-provider.ts';
 
@@ -107,6 +112,8 @@ export interface TestGateway {
   hook(webhook: { readonly headers: Readonly<Record<string, string>>; readonly body: string }, provider?: string): Promise<Response>;
   runs(): Promise<readonly { readonly join_id: string; readonly meeting_url: string; readonly left_at: string | null }[]>;
   closeAccount(userId: string): Promise<void>;
+  /** The recording pipeline tells so. */
+  removeBubble(bubbleId: string): Promise<void>;
   pass(seconds: number): Promise<void>;
   settle(): Promise<void>;
   runJob(name: string): Promise<void>;
@@ -123,6 +130,10 @@ interface GatewayOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** In place of the simulator. */
   readonly provider?: FakeProvider;
+  /** Of another process, to share its files. */
+  readonly folder?: string;
+  /** What stands before the store of files. */
+  readonly through?: (store: MediaStore) => MediaStore;
 }
 
 export const MEETING = { meeting_url: 'https://meet.google.com/abc-defg-hij?authuser=1', team_id: TEAM };
@@ -140,9 +151,15 @@ export const startGateway = async (options: GatewayOptions = {}): Promise<TestGa
     eventHandler(RecordingCapturedV1, (data) => Promise.resolve(void captured.push(data))),
   );
   const peers = { 'identity-and-oauth': identity.client };
-  const { provider } = options;
-  const definition = provider ? meetingsWith(() => provider.notetakers) : meetingsBotGateway;
-  const started = await startTestService(definition, { database, clock, log, bus: end, peers, environment });
+  const { provider, through } = options;
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'meetings-')));
+  const definition = meetingsWith({
+    mayBePlain: false,
+    ...(provider && { openProviders: () => provider.notetakers }),
+    ...(through && { through }),
+  });
+  const told = { MEDIA_FOLDER: folder, ...environment };
+  const started = await startTestService(definition, { database, clock, log, bus: end, peers, environment: told });
   const { service, infra, metrics } = started;
 
   const call: TestGateway['call'] = async (method, path, body, { userId = 'ada', idempotencyKey } = {}) => {
@@ -160,6 +177,11 @@ export const startGateway = async (options: GatewayOptions = {}): Promise<TestGa
     return { status: response.status, headers: response.headers, text, body: text === '' ? null : JSON.parse(text) };
   };
   const settle = () => service.settle();
+  const hear = async <T>(definition: EventDefinition<T>, facts: T) => {
+    const message = stamp(outgoing(definition, facts), { ...infra, source: definition.publisher });
+    for (const { event, handle } of service.eventHandlers) if (event.type === definition.type) await handle(facts, message);
+    await settle();
+  };
   return {
     clock,
     identity,
@@ -182,12 +204,9 @@ export const startGateway = async (options: GatewayOptions = {}): Promise<TestGa
     },
     hook: (webhook, name = 'simulator') => started.fetch(`/hooks/notetakers/${name}`, { method: 'POST', ...webhook }),
     runs: async () => (await call('GET', '/internal/v1/admin/notetakers')).body.runs,
-    async closeAccount(userId) {
-      const facts = { user_id: userId, state: 'disabled' as const, name: null, email: null, picture_url: null, revision: 2 };
-      const message = stamp(outgoing(AccountChangedV1, facts), { ...infra, source: AccountChangedV1.publisher });
-      for (const { event, handle } of service.eventHandlers) if (event.type === AccountChangedV1.type) await handle(facts, message);
-      await settle();
-    },
+    closeAccount: (userId) =>
+      hear(AccountChangedV1, { user_id: userId, state: 'disabled' as const, name: null, email: null, picture_url: null, revision: 2 }),
+    removeBubble: (bubbleId) => hear(BubbleRemovedV1, { bubble_id: bubbleId, revision: 2 }),
     async pass(seconds) {
       await clock.advance(seconds * 1000);
       await settle();
@@ -199,6 +218,7 @@ export const startGateway = async (options: GatewayOptions = {}): Promise<TestGa
       await started.stop();
       await end.close();
       await consumer.close();
+      if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
     },
   };
 };

@@ -29,6 +29,7 @@ const open = async (): Promise<NotetakerWorld> => {
         participants: [],
         segments: transcript === 'there' ? RECORDED.segments : null,
         durationSeconds: null,
+        hasVideo: true,
       });
     },
     hasLeft: async (joinId) => (await simulator.runs()).some((run) => run.joinId === joinId && run.leftAt !== null),

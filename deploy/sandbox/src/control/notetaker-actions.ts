@@ -23,13 +23,13 @@ export const notetakerActions = ({ identity, meetings, recordings }: Ports) => {
   };
 
   const reportOf = (move: NotetakerMove, named: readonly Account[]) => {
-    const { status, fatal_reason = null, external_participants } = move;
+    const { status, fatal_reason = null, external_participants, has_video = true } = move;
     const people = [...named.map(nameOf), ...external_participants];
     const speakers = people.map((person) => ({ ...person, user_id: null, is_external: true }));
     const segments = move.segments ?? (status === 'done' ? madeSegments({ author: null, participants: speakers }) : null);
     const duration = move.duration_seconds === undefined ? (segments?.at(-1)?.end_time_seconds ?? null) : move.duration_seconds;
     const title = move.title === undefined ? TITLE : move.title;
-    return { status, fatal_reason, title, participants: people, segments, duration_seconds: duration };
+    return { status, fatal_reason, title, participants: people, segments, duration_seconds: duration, has_video };
   };
 
   return {
@@ -37,7 +37,7 @@ export const notetakerActions = ({ identity, meetings, recordings }: Ports) => {
     async moveNotetaker(joinId: string, move: NotetakerMove) {
       const named = await Promise.all([...new Set(move.participant_ids)].map(accountOf));
       const report = reportOf(move, named);
-      const { status, bubble_id, team_id, platform, requester_ids } = await meetings.report(joinId, report);
+      const { status, bubble_id, team_id, platform, requester_ids, video_url } = await meetings.report(joinId, report);
       if (bubble_id !== null) {
         const [members, others] = [true, false].map((isMember) => named.filter(({ teamIds }) => teamIds.includes(team_id) === isMember));
         const fields: BubbleFields = {
@@ -48,7 +48,7 @@ export const notetakerActions = ({ identity, meetings, recordings }: Ports) => {
           external_participants: [...(others ?? []).map(nameOf), ...move.external_participants],
           segments: report.segments ?? [],
           duration_seconds: report.duration_seconds,
-          video_url: null,
+          video_url,
           thumbnail_url: null,
           embed_code: null,
           meeting: { platform, start_time: null },

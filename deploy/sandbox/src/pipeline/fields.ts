@@ -78,6 +78,10 @@ const MEETING = {
   title: DETAILS.title.exactOptional(),
   segments: TRANSCRIPT.segments.exactOptional(),
   duration_seconds: MEDIA.duration_seconds.exactOptional(),
+  has_video: z
+    .boolean()
+    .exactOptional()
+    .meta({ description: 'Whether the recording has a file, a small one that plays; true when absent' }),
   summary: NOTES.summary.exactOptional(),
   action_items: NOTES.action_items.exactOptional(),
 };

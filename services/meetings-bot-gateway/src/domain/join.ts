@@ -258,7 +258,7 @@ interface Capture {
   readonly erases: boolean;
 }
 
-const withoutMedia = ({ media: _, ...join }: Join): Join => join;
+export const withoutMedia = ({ media: _, ...join }: Join): Join => join;
 
 /** Its recording is a bubble. */
 export const captured = (join: Join, { media, lost, erases }: Capture, now: Date): Join => ({
@@ -269,6 +269,11 @@ export const captured = (join: Join, { media, lost, erases }: Capture, now: Date
 /** Its recording is lost. */
 export const uncaptured = (join: Join, reason: string, now: Date): Join =>
   withLosses(withWork(withoutMedia(join), null, now), [reason], now);
+const KEY_BYTES = 32;
+export const newMedia = (ids: { bytes(count: number): Uint8Array }): JoinMedia => ({
+  key: Buffer.from(ids.bytes(KEY_BYTES)).toString('hex'),
+  isCopied: false,
+});
 export const withMedia = (join: Join, media: JoinMedia): Join => ({ ...join, media });
 /** The quotas whose places a fatal join gives back: it never recorded, and one that was never sent counts in no hour. */
 export const refunds = ({ userQuota, teamQuota, providerRef, fatalReason }: Join): readonly string[] =>

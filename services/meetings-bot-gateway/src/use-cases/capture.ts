@@ -1,6 +1,6 @@
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import { captured, isFinal, type Join, type JoinMedia, postponed, uncaptured, withMedia, workedOff } from '../domain/join.ts';
+import { captured, isFinal, type Join, type JoinMedia, newMedia, postponed, uncaptured, withMedia, workedOff } from '../domain/join.ts';
 import { retryMs } from '../domain/watchdog.ts';
 import {
   type Access,
@@ -32,7 +32,6 @@ export interface CapturePorts extends RetentionPorts {
   readonly metrics: Pick<MeetingMetrics, 'captureEnded'>;
 }
 
-const KEY_BYTES = 32;
 /** What the history of a join says that lost something. */
 const LOST = { recording: 'recording_not_available', video: 'video_not_available', transcript: 'transcript_not_available' } as const;
 
@@ -104,7 +103,7 @@ const createCopy = (ports: CapturePorts) => {
 
   /** The key is stored before the first byte is copied: whoever goes on from here writes to the same place. */
   const chosen = async (join: Join): Promise<JoinMedia> => {
-    const fresh = { key: ids.bytes(KEY_BYTES).toString('hex'), isCopied: false };
+    const fresh = newMedia(ids);
     const stored = await end(join, (before) => withMedia(before, before.media ?? fresh));
     if (stored?.media === undefined) throw new DomainError('unavailable', 'Another process captures this recording.');
     return stored.media;

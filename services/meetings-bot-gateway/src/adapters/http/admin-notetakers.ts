@@ -1,11 +1,11 @@
 import { internal } from '@bubbles/auth/guards.ts';
 import { CallerId } from '@bubbles/contracts/api/fields.ts';
-import { NotetakerReport, NotetakerRuns, ReportedJoin } from '@bubbles/contracts/internal/meetings.ts';
+import { MovedJoin, NotetakerReport, NotetakerRuns } from '@bubbles/contracts/internal/meetings.ts';
 import { json } from '@bubbles/http/routes/content.ts';
 import { route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
-import { presentReported, presentRun, reportOf } from './present.ts';
+import { presentMoved, presentRun, reportOf } from './present.ts';
 
 const OPERATOR = { tag: 'Admin', guard: internal(['operator']) } as const;
 const ByJoin = z.object({ join_id: CallerId });
@@ -38,10 +38,10 @@ const reportRun = (app: App) =>
       params: ByJoin,
       body: NotetakerReport,
       bodyLimitBytes: REPORT_LIMIT_BYTES,
-      answers: { 200: json(ReportedJoin) },
+      answers: { 200: json(MovedJoin) },
       errors: ['not_found'],
     },
-    async ({ params, body }) => presentReported(await app.reportSimulatedRun(params.join_id, reportOf(body))),
+    async ({ params, body }) => presentMoved(await app.reportSimulatedRun(params.join_id, reportOf(body))),
   );
 
 export const adminNotetakerRoutes = (app: App) => [listRuns(app), reportRun(app)];

@@ -1,5 +1,5 @@
 import type { MeetingJoinCreated, MeetingJoinEvents, MeetingJoinStatus } from '@bubbles/contracts/api/meeting-join.ts';
-import type { AdminJoin, NotetakerReport, NotetakerRun, ReportedJoin } from '@bubbles/contracts/internal/meetings.ts';
+import type { AdminJoin, MovedJoin, NotetakerReport, NotetakerRun, ReportedJoin } from '@bubbles/contracts/internal/meetings.ts';
 import type { z } from 'zod';
 import { bubbleIdOf, isInCall, type Join } from '../../domain/join.ts';
 import type { SimulatedReport, SimulatedRun } from '../../ports.ts';
@@ -67,7 +67,21 @@ export const presentAdminJoin = (join: Join): z.infer<typeof AdminJoin> => ({
   updated_at: join.updatedAt.toISOString(),
 });
 
-export const reportOf = ({ status, fatal_reason, title, participants, segments, duration_seconds }: NotetakerReport): SimulatedReport => ({
+export const presentMoved = ({ join, videoUrl }: { readonly join: Join; readonly videoUrl: string | null }): z.infer<typeof MovedJoin> => ({
+  ...presentReported(join),
+  video_url: videoUrl,
+});
+
+export const reportOf = ({
+  status,
+  fatal_reason,
+  title,
+  participants,
+  segments,
+  duration_seconds,
+  has_video,
+}: NotetakerReport): SimulatedReport => ({
+  hasVideo: has_video,
   status,
   reason: fatal_reason,
   title,

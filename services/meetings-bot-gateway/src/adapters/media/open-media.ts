@@ -4,6 +4,7 @@ import { ConfigError } from '@bubbles/kernel/config.ts';
 import { baseUrl, certificates, flag, localValues, networkList, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { z } from 'zod';
+import type { MediaStore } from '../../ports.ts';
 import { createDownloads } from './download.ts';
 import { createFileStore } from './file-store.ts';
 
@@ -31,6 +32,8 @@ interface MediaOptions {
   readonly publicBaseUrl: string;
   /** Links of files may begin with http whatever their host is: the sandbox. */
   readonly mayBePlain: boolean;
+  /** What stands before the store. */
+  readonly through?: (store: MediaStore) => MediaStore;
   readonly ids: Pick<Ids, 'uuid'>;
 }
 
@@ -44,6 +47,7 @@ const baseOf = ({ MEDIA_BASE_URL: given }: MediaConfig, { publicBaseUrl, mayBePl
 
 /** From where recordings are fetched, where they are kept, and under which links. Throws `ConfigError`. */
 export const openMedia = (config: MediaConfig, options: MediaOptions) => {
+  const { through = (store) => store } = options;
   const base = baseOf(config, options);
   const { MEDIA_FOLDER: folder } = config;
   if (folder === null) throw new ConfigError(['MEDIA_FOLDER: is required']);
@@ -63,5 +67,5 @@ export const openMedia = (config: MediaConfig, options: MediaOptions) => {
     maxBytes: config.MEDIA_MAX_BYTES,
     idleMs: IDLE_MS,
   });
-  return { ...downloads, ports: { media: files, served: files, mediaUrl: (key: string) => `${base}/${key}` } };
+  return { ...downloads, ports: { media: through(files), served: files, mediaUrl: (key: string) => `${base}/${key}` } };
 };

@@ -1,8 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
 import type { Collection } from '@bubbles/store/collection.ts';
 import { isFinal, mayMove } from '../../domain/join.ts';
-import type { Notetaker, SimulatedReport, SimulatedRun, Simulator } from '../../ports.ts';
+import type { MediaFile, Notetaker, SimulatedReport, SimulatedRun, Simulator } from '../../ports.ts';
 
 /** A run lies in the store, so that every replica answers for it. `_id` is the id of the join. */
 export interface SimulatedRunDoc extends Omit<SimulatedRun, 'joinId' | 'meetingUrl'>, SimulatedReport {
@@ -22,6 +23,20 @@ const NAME = 'simulator';
 const sealedName = (joinId: string) => `simulated run ${joinId}`;
 const RECORDED: ReadonlySet<string> = new Set(['recording', 'done']);
 
+/** Two seconds of a progress bar. */
+const VIDEO = new URL('./simulated-recording.mp4', import.meta.url);
+
+const openVideo = async (): Promise<MediaFile> => {
+  const content = await readFile(VIDEO);
+  return {
+    contentType: 'video/mp4',
+    length: content.length,
+    bytes: (async function* () {
+      yield await Promise.resolve(content);
+    })(),
+  };
+};
+
 const newRun = (joinId: string, linkSealed: string, requestedAt: Date): SimulatedRunDoc => ({
   _id: joinId,
   linkSealed,
@@ -35,6 +50,7 @@ const newRun = (joinId: string, linkSealed: string, requestedAt: Date): Simulate
   participants: [],
   segments: null,
   durationSeconds: null,
+  hasVideo: true,
 });
 
 /** A provider that sends nobody: an operator says what its notetakers meet. */
@@ -72,8 +88,8 @@ export const createSimulator = ({ runs, seal, clock }: Options): Notetaker & Sim
     async recording(ref) {
       const run = await finished(ref);
       if (run === null) return 'none';
-      const { title, startedAt, durationSeconds, participants } = run;
-      return { title, startedAt, durationSeconds, participants, open: null };
+      const { title, startedAt, durationSeconds, participants, hasVideo } = run;
+      return { title, startedAt, durationSeconds, participants, open: hasVideo ? openVideo : null };
     },
     transcript: async (ref) => (await finished(ref))?.segments ?? 'none',
     // Nobody sends webhooks of it: what an operator reports is read from the store.

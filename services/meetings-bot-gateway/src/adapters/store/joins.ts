@@ -12,6 +12,7 @@ const INDEXES: readonly IndexSpec[] = [
   { name: 'running_key', keys: { runningKey: 1 }, unique: true, sparse: true },
   { name: 'requester_created_at', keys: { requesterIds: 1, createdAt: -1, _id: -1 } },
   { name: 'requester_status_created_at', keys: { requesterIds: 1, status: 1, createdAt: -1, _id: -1 } },
+  { name: 'bubble_id', keys: { bubbleId: 1 } },
   { name: 'link_until', keys: { linkUntil: 1 }, sparse: true },
   { name: 'work_due_at', keys: { work: 1, dueAt: 1 } },
   { name: 'work_provider_urgency_due_at', keys: { work: 1, provider: 1, urgency: 1, dueAt: 1 } },
@@ -66,6 +67,7 @@ export const openJoins = (open: OpenCollection, options: AggregateStoreOptions) 
       );
       return (await Promise.all(found)).flat().map((doc) => stateOf<Join>(doc));
     },
+    ofBubble: async (bubbleId) => found(await documents.findOne({ bubbleId })),
     running: async (runningKey) => found(await documents.findOne({ runningKey })),
     async eraseLinks(now) {
       await documents.updateMany(
