@@ -1,4 +1,5 @@
 import { SIGNUP_CALLS } from '@bubbles/contracts/internal/identity-signup.ts';
+import type { Doc } from '@bubbles/store/collection.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Answer, startIdentity, type TestIdentity } from './identity.ts';
 
@@ -145,6 +146,14 @@ describe('creating a workspace', () => {
     expect((await identity.admin('GET', 'teams')).body.teams).toHaveLength(1);
   });
 
+  it('[SIGN-06] makes a new account when the one that it made was deleted meanwhile', async () => {
+    const { user_id, team_id } = (await create()).body;
+    await identity.admin('PUT', `accounts/${user_id}/state`, { state: 'deleted' });
+    const again = (await create()).body;
+    expect([again.team_id, again.user_id === user_id]).toEqual([team_id, false]);
+    expect(await accountsAt()).toMatchObject([{ user_id: again.user_id, memberships: [{ team_id, role: 'admin' }] }]);
+  });
+
   it('[SIGN-06] leaves its admin a member when an operator has said so meanwhile', async () => {
     const { user_id, team_id } = (await create()).body;
     await identity.join(team_id, user_id, { role: 'member' });
@@ -198,6 +207,23 @@ describe('creating a workspace', () => {
     identity = await startIdentity({ environment: { PRO_TRIAL: '0s' } });
     const { team_id, trial_ends_at } = (await create()).body;
     expect([trial_ends_at, (await team(team_id)).plan]).toEqual([null, 'free']);
+  });
+});
+
+describe('a team that an older release made', () => {
+  it('[SIGN-04] [SIGN-06] has no trial, and is listed by its domain as before', async () => {
+    const { id } = await identity.person({ email: EMAIL });
+    const fields = { name: 'Old', archived: false, domain: DOMAIN, discoverable: true, channels: [], createdAt: new Date(0) };
+    const stored = { version: 1, outbox: [], relayUntil: new Date(0), relayBy: null };
+    for (const plan of ['free', 'pro']) {
+      await identity.database.collection<Doc>('teams').insert({ _id: plan, plan, ...fields, ...stored } as Doc);
+      await identity.join(plan, id);
+    }
+    const shown = (await identity.as(await sessionOf(id))('POST', '/v1/api-keys', { name: 'first' })).body.token;
+    expect((await identity.as(shown)('GET', '/v1/teams')).body.data.map(({ plan }: { plan: string }) => plan)).toEqual(['free', 'pro']);
+    expect([(await team('free')).trial_ends_at, (await team('pro')).trial_ends_at]).toEqual([null, null]);
+    expect((await workspaces()).workspaces.map((one: { id: string }) => one.id)).toEqual(['free', 'pro']);
+    expect((await identity.admin('PATCH', 'teams/free', { trial_ends_at: '2026-04-01T00:00:00Z' })).body.plan).toBe('pro');
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError, isDomainError, refusal } from '@bubbles/kernel/errors.ts';
-import { seededIds } from '@bubbles/kernel/ids.ts';
+import { type Ids, seededIds } from '@bubbles/kernel/ids.ts';
 import { type Account, isAdminOf, joined, type Membership } from '../domain/account.ts';
 import { addressIn } from '../domain/address.ts';
 import { isJoinable, openedTo, type Team } from '../domain/team.ts';
@@ -25,6 +25,7 @@ interface FlowStep {
 interface SignupPorts extends AccountWriterPorts {
   readonly teams: TeamStore;
   readonly clock: Clock;
+  readonly ids: Ids;
   readonly trialMs: number;
 }
 
@@ -43,19 +44,19 @@ export const findWorkspaces =
     return { account, workspaces };
   };
 
-interface JoinStep extends FlowStep, ProvenAddress {
+interface JoinStep extends ProvenAddress {
   readonly teamId: string;
 }
 
 export const joinWorkspace =
   (ports: SignupPorts) =>
-  async ({ flowId, teamId, ...proven }: JoinStep): Promise<{ readonly userId: string; readonly teamId: string }> => {
+  async ({ teamId, ...proven }: JoinStep): Promise<{ readonly userId: string; readonly teamId: string }> => {
     const address = addressIn(proven);
     const team = await ports.teams.get(teamId);
     // One refusal for all, so that nobody learns of a team that is not theirs to see.
     if (!team || !isJoinable(team, proven.domain)) throw new DomainError('forbidden', 'This address may not join this workspace.');
     const found = await accountAt(ports, address);
-    const userId = await enterTeam(ports, { found, address, accountId: idsOf(flowId).accountId, teamId, role: 'member' });
+    const userId = await enterTeam(ports, { found, address, teamId, role: 'member' });
     return { userId, teamId };
   };
 
@@ -65,7 +66,7 @@ export const createWorkspace =
   async ({ flowId, email, name }: FlowStep & { readonly name: string }): Promise<{ readonly userId: string; readonly team: Team }> => {
     const { teams, clock, trialMs } = ports;
     const address = addressIn({ email, domain: null });
-    const { teamId, channelId, accountId } = idsOf(flowId);
+    const { teamId, channelId } = idsOf(flowId);
     const found = await accountAt(ports, address);
     refuseClosed(found);
     const createdAt = clock.now();
@@ -82,7 +83,7 @@ export const createWorkspace =
     };
     const made = (await teams.insert(team)) ? team : await teams.get(teamId);
     if (!made) throw new DomainError('internal', 'The team that was made is gone.');
-    const userId = await enterTeam(ports, { found, address, accountId, teamId, role: 'admin' });
+    const userId = await enterTeam(ports, { found, address, teamId, role: 'admin' });
     return { userId, team: made };
   };
 
@@ -102,20 +103,19 @@ export const openToDomain =
 /** The ids of what a flow makes: asked again, it finds what it has made. */
 const idsOf = (flowId: string) => {
   const ids = seededIds(Buffer.from(hashToken(`signup flow ${flowId}`), 'hex'));
-  return { teamId: ids.uuid(), channelId: ids.uuid(), accountId: ids.uuid() };
+  return { teamId: ids.uuid(), channelId: ids.uuid() };
 };
 
 interface Entering extends Pick<Membership, 'teamId' | 'role'> {
   /** The account at the address; null when there is none yet. */
   readonly found: Account | null;
   readonly address: string;
-  /** Of the account that is made in that case. */
-  readonly accountId: string;
 }
 
 /** An account that does not exist yet is made together with its membership. Answers its id. */
-const enterTeam = async (ports: SignupPorts, { found, address, accountId, ...membership }: Entering): Promise<string> => {
-  const { id } = found ?? (await openAccount(ports, { address, accountId, memberships: [{ ...membership, hidden: false }] }));
+const enterTeam = async (ports: SignupPorts, { found, address, ...membership }: Entering): Promise<string> => {
+  const { id } =
+    found ?? (await openAccount(ports, { address, accountId: ports.ids.uuid(), memberships: [{ ...membership, hidden: false }] }));
   await ports.accounts.update(id, (account) => {
     refuseClosed(account);
     return withoutEvents(joined(account, membership));

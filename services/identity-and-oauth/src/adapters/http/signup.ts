@@ -38,8 +38,8 @@ const joinWorkspace = (app: App) =>
       answers: { 200: json(join.response) },
       errors: ['forbidden'],
     },
-    async ({ body: { flow_id, email, domain, team_id } }) => {
-      const { userId, teamId } = await app.joinWorkspace({ flowId: flow_id, email, domain, teamId: team_id });
+    async ({ body: { email, domain, team_id } }) => {
+      const { userId, teamId } = await app.joinWorkspace({ email, domain, teamId: team_id });
       return { user_id: userId, team_id: teamId };
     },
   );
