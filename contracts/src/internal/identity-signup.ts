@@ -31,7 +31,7 @@ export const SIGNUP_CALLS = {
   /** 403 `forbidden` for every team that is not joinable, whatever it is. */
   join: {
     path: '/internal/v1/signup/join',
-    request: z.object({ ...Flow, domain: CompanyDomain, team_id: CallerId }),
+    request: z.object({ email: Email, domain: CompanyDomain, team_id: CallerId }),
     response: Joined,
   },
   /** One workspace a flow. Until `trial_ends_at` it is pro, which identity decides whenever it is asked; null without a trial. */

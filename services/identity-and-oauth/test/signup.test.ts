@@ -17,7 +17,7 @@ afterEach(() => identity.stop());
 const ask = (step: keyof typeof SIGNUP_CALLS, body: object): Promise<Answer> =>
   identity.service('signup')('POST', SIGNUP_CALLS[step].path, { email: EMAIL, ...body });
 const create = (fields: object = {}) => ask('create', { flow_id: FLOW, name: 'Acme', ...fields });
-const join = (team_id: string, fields: object = {}) => ask('join', { flow_id: FLOW, domain: DOMAIN, team_id, ...fields });
+const join = (team_id: string, fields: object = {}) => ask('join', { domain: DOMAIN, team_id, ...fields });
 const open = (fields: object = {}) => ask('domainJoin', { flow_id: FLOW, domain: DOMAIN, ...fields });
 const workspaces = async (fields: object = {}) => (await ask('account', { domain: DOMAIN, ...fields })).body;
 
@@ -83,7 +83,7 @@ describe('joining a workspace', () => {
     expect(identity.bus.published.map(({ data }) => data)).toEqual([
       { user_id: body.user_id, state: 'active', name: null, email: EMAIL, picture_url: null, revision: 1 },
     ]);
-    expect((await join(id, { flow_id: 'flow-0000000000000002' })).body).toEqual(body);
+    expect((await join(id)).body).toEqual(body);
     expect((await accountsAt())[0]).toEqual(account);
     const [shown] = (await identity.as(await sessionOf(body.user_id))('GET', '/v1/api-keys')).body.data;
     expect(shown).toBeUndefined();
@@ -271,8 +271,8 @@ describe('what signup may not send', () => {
     ['account', { domain: undefined }, 'domain: is required'],
     ['join', { team_id: { $ne: null } }, 'team_id: '],
     ['join', { team_id: '' }, 'team_id: must not be empty'],
-    ['join', { flow_id: 'short' }, 'flow_id: '],
-    ['join', { flow_id: { $exists: true } }, 'flow_id: '],
+    ['create', { flow_id: 'short' }, 'flow_id: '],
+    ['domainJoin', { flow_id: { $exists: true } }, 'flow_id: '],
     ['create', { name: '' }, 'name: must not be empty'],
     ['create', { name: ' \t ' }, 'name: must not be empty'],
     ['create', { name: '\u200b\u2060' }, 'name: must have a visible character'],

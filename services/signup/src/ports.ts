@@ -77,7 +77,7 @@ export interface Identity {
     readonly workspaces: readonly { readonly id: string; readonly name: string }[];
   }>;
   /** An account that does not exist yet is made together with its membership. */
-  join(flow: ProvenFlow & { readonly teamId: string }): Promise<{ readonly userId: string } | 'closed' | 'forbidden'>;
+  join(proven: ProvenAddress & { readonly teamId: string }): Promise<{ readonly userId: string } | 'closed' | 'forbidden'>;
   create(
     flow: Omit<ProvenFlow, 'domain'> & { readonly name: string },
   ): Promise<{ readonly userId: string; readonly teamId: string; readonly trialEndsAt: Date | null } | 'closed'>;

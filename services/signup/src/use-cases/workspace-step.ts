@@ -33,7 +33,7 @@ export type WorkspaceStep =
 const join = async (ports: IdentityPorts, own: Flow, choice: Choice & { readonly action: 'join' }): Promise<WorkspaceStep> => {
   const flow = await choose(ports, own, choice);
   if (flow.workspace !== null) return choice;
-  const joined = await ports.identity.join({ ...provenAddress(ports, flow), flowId: flow.id, teamId: choice.teamId });
+  const joined = await ports.identity.join({ ...provenAddress(ports, flow), teamId: choice.teamId });
   if (joined === 'closed') return closeFlow(ports, flow);
   if (joined === 'forbidden') {
     await withdraw(ports, flow);

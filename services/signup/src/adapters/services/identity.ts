@@ -32,8 +32,8 @@ export const createIdentity = (identity: InternalClient): Identity => {
       const { account, workspaces } = await ask(SIGNUP_CALLS.account, { email: address, domain });
       return { isClosed: account !== null && account.state !== 'active', workspaces };
     },
-    async join({ flowId, address, domain, teamId }) {
-      const body = { flow_id: flowId, email: address, domain, team_id: teamId };
+    async join({ address, domain, teamId }) {
+      const body = { email: address, domain, team_id: teamId };
       const joined = await orRefused(ask(SIGNUP_CALLS.join, body), CLOSED_OR_FORBIDDEN);
       return typeof joined === 'string' ? joined : { userId: joined.user_id };
     },
