@@ -39,10 +39,17 @@ const load = () => ({
   suffixes: require('tldts') as typeof import('tldts'),
 });
 
-/** The domain and those above it, the longest first. */
+/** No name of a list has more parts. */
+const MAX_PARTS = 10;
+
+/** The domain and those above it, the longest first; of a domain with very many parts the last ones. */
 const withParents = (domain: string): readonly string[] => {
-  const labels = domain.split('.');
-  return labels.map((_, at) => labels.slice(at).join('.'));
+  const names: string[] = [];
+  for (let at = domain.length; at !== -1 && names.length < MAX_PARTS; ) {
+    at = domain.lastIndexOf('.', at - 1);
+    names.unshift(domain.slice(at + 1));
+  }
+  return names;
 };
 
 /** The lists of packages and those of this installation; the former are loaded with the first question. */
