@@ -113,6 +113,25 @@ describe('meetings that are served by an Attendee', () => {
     expect(bot.state).toBe('leaving');
   });
 
+  it('[MEET-10] end as done when a notetaker hangs while it leaves, and keep what was said', async () => {
+    const { attendee, gateway } = await scene();
+    const { id } = (await gateway.join()).body;
+    const bot = attendee.ofJoin(id);
+    for (const [type, state] of [
+      ['joined_meeting', 'joined_not_recording'],
+      ['recording_permission_granted', 'joined_recording'],
+      ['leave_requested', 'leaving'],
+    ] as const)
+      attendee.happen(bot, type, state);
+    Object.assign(bot, { recordingState: 'in_progress', transcriptionState: 'in_progress' });
+    bot.utterances = [{ speaker_name: 'Ada', timestamp_ms: 1000, duration_ms: 1500, transcription: { transcript: 'Shall we begin?' } }];
+    expect(await seen(gateway, id, 240)).toBe('recording');
+    for (let minute = 0; minute < 12; minute += 1) await gateway.pass(60);
+    expect((await gateway.status(id)).body).toMatchObject({ status: 'done', bot_in_call: false });
+    for (let minute = 0; minute < 60; minute += 5) await gateway.pass(300);
+    expect(gateway.captured).toEqual([expect.objectContaining({ join_id: id, video_url: null, segments: SPOKEN.slice(0, 1) })]);
+  });
+
   it('[MEET-07] move at once when it sends a webhook', async () => {
     const { attendee, gateway } = await scene();
     const { id } = (await gateway.join()).body;
