@@ -149,6 +149,19 @@ describe('users and teams', () => {
     expect(await call(`DELETE /teams/${team.id}/members/${eve.id}`)).toEqual({ ...membership, role: null });
     await call(`DELETE /teams/${team.id}/members/${ben.id}`);
   });
+
+  it('[SIGN-06] teams have a domain and a trial, which ends by the clock', async () => {
+    const HOUR_MS = 3_600_000;
+    const { now } = await call('GET /clock');
+    const trial_ends_at = new Date(Date.parse(now) + HOUR_MS).toISOString();
+    const team = await call('POST /teams', { name: 'Trial', plan: 'free', domain: 'trial.example', discoverable: true, trial_ends_at });
+    expect(team.plan).toBe('pro');
+    await call('POST /clock', { advance_seconds: 3600 });
+    expect((await call(`PATCH /teams/${team.id}`, { discoverable: false, domain: null })).plan).toBe('free');
+    const later = new Date(Date.parse(now) + 2 * HOUR_MS).toISOString();
+    expect((await call(`PATCH /teams/${team.id}`, { trial_ends_at: later })).plan).toBe('pro');
+    expect((await call(`PATCH /teams/${team.id}`, { plan: 'free' })).plan).toBe('free');
+  });
 });
 
 describe('oauth tokens', () => {

@@ -1,3 +1,4 @@
+import { SIGNUP_CALLS } from '@bubbles/contracts/internal/identity-signup.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
 import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
@@ -152,6 +153,39 @@ describe('a process that stands still between taking an address and writing the 
       ['active', ADA],
       ['deleted', null],
     ]);
+    await slow.stop();
+  });
+
+  const signUp = (at: TestIdentity) =>
+    at.service('signup')('POST', SIGNUP_CALLS.create.path, { flow_id: 'flow-0000000000000001', email: ADA, name: 'Acme' });
+  const accounts = async () => (await identity.admin('GET', 'accounts')).body.accounts;
+
+  it('[SIGN-11] leaves the account to a sign-up that finishes it, and says that the address has one', async () => {
+    const { slow, reached, release } = await beside();
+    const making = slow.admin('POST', 'accounts', { name: 'Ada', email: ADA, picture_url: null, key_name: 'first' });
+    await reached;
+    const { status, body } = await signUp(identity);
+    expect(status).toBe(200);
+    release();
+    expect((await making).status).toBe(409);
+    const memberships = [{ team_id: body.team_id, role: 'admin', hidden: false }];
+    expect(await accounts()).toMatchObject([{ user_id: body.user_id, state: 'active', email: ADA, memberships, active_keys: [] }]);
+    await slow.stop();
+  });
+
+  it('[SIGN-11] while it signs somebody up puts the account that has the address meanwhile into the workspace', async () => {
+    const { slow, reached, release } = await beside();
+    const signing = signUp(slow);
+    await reached;
+    await identity.clock.advance(MINUTE_MS);
+    const { body } = await create(ADA);
+    release();
+    const { user_id, team_id } = (await signing).body;
+    expect(user_id).toBe(body.account.user_id);
+    const memberships = [{ team_id, role: 'admin', hidden: false }];
+    const [active, ...others] = (await accounts()).toSorted((a: { state: string }, b: { state: string }) => a.state.localeCompare(b.state));
+    expect(active).toMatchObject({ user_id, state: 'active', email: ADA, memberships });
+    expect(others).toMatchObject([{ state: 'deleted', email: null }]);
     await slow.stop();
   });
 
