@@ -5,6 +5,10 @@ interface Run extends Snapshot {
   readonly ref: string;
   readonly joinId: string;
   readonly isGone: boolean;
+  /** The provider said so, whatever it says after that. */
+  readonly hasEnded: boolean;
+  /** It recorded at some time, whatever it says after that. */
+  readonly hasRecorded: boolean;
 }
 
 export interface FakeProvider {
@@ -55,7 +59,7 @@ export const fakeProvider = (): FakeProvider => {
     const adopted = runOf(joinId);
     if (adopted !== undefined) return { ref: adopted.ref, adopted: true };
     const ref = `run-${runs.length + 1}`;
-    runs.push({ ref, joinId, isGone: false, status: 'dispatched', reason: null, recordedEver: false });
+    runs.push({ ref, joinId, isGone: false, hasEnded: false, hasRecorded: false, status: 'dispatched', reason: null, recordedEver: false });
     return { ref, adopted: false };
   };
   const notetaker: Notetaker = {
@@ -66,7 +70,7 @@ export const fakeProvider = (): FakeProvider => {
     leave: (ref) => answered(`leave ${ref}`, () => change(ref, { isGone: true })),
     recording: (ref) =>
       answered(`recording ${ref}`, () =>
-        runs.find((run) => run.ref === ref)?.recordedEver
+        runs.find((run) => run.ref === ref)?.hasRecorded
           ? { title: null, startedAt: null, durationSeconds: 60, participants: [], open: null }
           : 'none',
       ),
@@ -91,7 +95,12 @@ export const fakeProvider = (): FakeProvider => {
     mode: 'there',
     cut: () => hanging.reject(new Error('socket hang up')),
     move(joinId, to) {
-      for (const { ref } of runs.filter((run) => run.joinId === joinId)) change(ref, to);
+      for (const { ref, hasEnded, hasRecorded } of runs.filter((run) => run.joinId === joinId))
+        change(ref, {
+          ...to,
+          hasEnded: hasEnded || to.status === 'done' || to.status === 'fatal',
+          hasRecorded: hasRecorded || to.status === 'recording' || to.recordedEver === true,
+        });
     },
     webhook: (id, about) => ({
       headers: { 'content-type': 'application/json', 'x-webhook-signature': SIGNATURE },
