@@ -12,7 +12,7 @@ import { RecordedSegment } from '../recorded.ts';
  */
 export const NotetakerRun = z.object({
   join_id: z.string(),
-  meeting_url: z.string(),
+  meeting_url: z.string().nullable().meta({ description: 'Null when it was erased, a day after the request and once the join is over' }),
   team_id: z.string(),
   requested_at: Timestamp,
   left_at: Timestamp.nullable(),

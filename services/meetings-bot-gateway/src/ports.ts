@@ -11,14 +11,14 @@ export interface JoinStore {
   get(id: string): Promise<Join | null>;
   byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Join>>;
   /** Null also for the join of somebody else. */
-  ofRequester(userId: string, id: string): Promise<Join | null>;
-  listOf(userId: string, page: JoinPage): Promise<readonly Join[]>;
+  ofRequester(requesterId: string, id: string): Promise<Join | null>;
+  listOf(requesterIds: readonly string[], page: JoinPage): Promise<readonly Join[]>;
   /** Those of these runs. */
   byRefs(refs: readonly { readonly provider: string; readonly ref: string }[]): Promise<readonly Join[]>;
   running(runningKey: string): Promise<Join | null>;
   /** Whose recording became that bubble. */
   ofBubble(bubbleId: string): Promise<Join | null>;
-  runningOf(userId: string): Promise<readonly Join[]>;
+  runningOf(requesterIds: readonly string[]): Promise<readonly Join[]>;
   /** Of those whose time has come. */
   eraseLinks(now: Date): Promise<void>;
   /** Lets all that is due later than `latest` be due at `dueAt`. */
@@ -110,6 +110,8 @@ interface AccessQuestion {
 export interface UserAccess {
   readonly id: string;
   readonly active: boolean;
+  /** Rises when a deleted account is opened again: what it asked for before belongs to nobody. */
+  readonly life: number;
   readonly memberships: readonly { readonly teamId: string; readonly role: string; readonly hidden: boolean }[];
 }
 
@@ -260,11 +262,14 @@ export interface Simulator {
   runs(): Promise<readonly SimulatedRun[]>;
   /** False when it has no run of that join. */
   report(joinId: string, report: SimulatedReport): Promise<boolean>;
+  /** Erases links that came until `before`: of those joins that `erased` answers. */
+  eraseLinks(before: Date, erased: (joinIds: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void>;
 }
 
 export interface SimulatedRun {
   readonly joinId: string;
-  readonly meetingUrl: string;
+  /** Null when it was erased. */
+  readonly meetingUrl: string | null;
   readonly requestedAt: Date;
   readonly leftAt: Date | null;
 }

@@ -11,7 +11,7 @@ export const MEET = 'https://meet.google.com/abc-defg-hij';
 export const aJoin = (fields: Partial<Join> = {}): Join => ({
   ...newJoin({
     id: 'mj_1',
-    userId: 'ada',
+    requesterId: 'ada',
     teamId: TEAM,
     runningKey: 'key',
     userQuota: 'user ada',

@@ -32,6 +32,7 @@ export interface Answer {
 
 interface CallOptions {
   readonly userId?: string;
+  readonly life?: number;
   readonly idempotencyKey?: string;
 }
 
@@ -110,10 +111,12 @@ export interface TestGateway {
   report(id: string, fields: object): Promise<Answer>;
   /** What a provider sends. */
   hook(webhook: { readonly headers: Readonly<Record<string, string>>; readonly body: string }, provider?: string): Promise<Response>;
-  runs(): Promise<readonly { readonly join_id: string; readonly meeting_url: string; readonly left_at: string | null }[]>;
+  runs(): Promise<readonly { readonly join_id: string; readonly meeting_url: string | null; readonly left_at: string | null }[]>;
   closeAccount(userId: string): Promise<void>;
   /** The recording pipeline tells so. */
   removeBubble(bubbleId: string): Promise<void>;
+  /** The message alone, which may be late. */
+  hearOfClosed(userId: string): Promise<void>;
   pass(seconds: number): Promise<void>;
   settle(): Promise<void>;
   runJob(name: string): Promise<void>;
@@ -162,8 +165,8 @@ export const startGateway = async (options: GatewayOptions = {}): Promise<TestGa
   const started = await startTestService(definition, { database, clock, log, bus: end, peers, environment: told });
   const { service, infra, metrics } = started;
 
-  const call: TestGateway['call'] = async (method, path, body, { userId = 'ada', idempotencyKey } = {}) => {
-    started.actAs(aCaller({ userId, scopes: ['meetings:join'] }));
+  const call: TestGateway['call'] = async (method, path, body, { userId = 'ada', life = 1, idempotencyKey } = {}) => {
+    started.actAs(aCaller({ userId, life, scopes: ['meetings:join'] }));
     const response = await started.fetch(path, {
       method,
       headers: {
@@ -182,6 +185,8 @@ export const startGateway = async (options: GatewayOptions = {}): Promise<TestGa
     for (const { event, handle } of service.eventHandlers) if (event.type === definition.type) await handle(facts, message);
     await settle();
   };
+  const hearOfClosed = (userId: string) =>
+    hear(AccountChangedV1, { user_id: userId, state: 'deleted' as const, name: null, email: null, picture_url: null, revision: 2 });
   return {
     clock,
     identity,
@@ -204,8 +209,11 @@ export const startGateway = async (options: GatewayOptions = {}): Promise<TestGa
     },
     hook: (webhook, name = 'simulator') => started.fetch(`/hooks/notetakers/${name}`, { method: 'POST', ...webhook }),
     runs: async () => (await call('GET', '/internal/v1/admin/notetakers')).body.runs,
-    closeAccount: (userId) =>
-      hear(AccountChangedV1, { user_id: userId, state: 'disabled' as const, name: null, email: null, picture_url: null, revision: 2 }),
+    async closeAccount(userId) {
+      identity.users.set(userId, { ...aUser(userId, []), state: 'deleted' });
+      await hearOfClosed(userId);
+    },
+    hearOfClosed,
     removeBubble: (bubbleId) => hear(BubbleRemovedV1, { bubble_id: bubbleId, revision: 2 }),
     async pass(seconds) {
       await clock.advance(seconds * 1000);

@@ -36,7 +36,7 @@ export const describeJoinStore = (engine: string, make: () => Promise<Stores>): 
         await joins.insert({ ...aJoin({ id: `mj_${n}`, runningKey: `key-${n}` }), createdAt: later(n > 1 ? 1 : 0) }, []);
       await joins.update('mj_2', (join) => unchanged(ended(join, 'cancelled', NOON) ?? join));
       const list = async (page: Partial<JoinPage>) =>
-        (await joins.listOf('ada', { status: null, position: null, limit: 10, ...page })).map(({ id }) => id);
+        (await joins.listOf(['ada'], { status: null, position: null, limit: 10, ...page })).map(({ id }) => id);
       expect(await list({})).toEqual(['mj_3', 'mj_2', 'mj_1']);
       expect(await list({ limit: 2 })).toEqual(['mj_3', 'mj_2']);
       expect(await list({ position: { createdAt: later(1), id: 'mj_2' } })).toEqual(['mj_1']);
@@ -48,7 +48,7 @@ export const describeJoinStore = (engine: string, make: () => Promise<Stores>): 
       await joins.insert(aJoin(), []);
       await joins.insert(aJoin({ id: 'mj_2', runningKey: 'other' }), []);
       await joins.update('mj_2', (join) => unchanged(ended(join, 'cancelled', NOON) ?? join));
-      expect((await joins.runningOf('ada')).map(({ id }) => id)).toEqual(['mj_1']);
+      expect((await joins.runningOf(['ada', '#2 ada'])).map(({ id }) => id)).toEqual(['mj_1']);
       expect([...(await joins.byIds(['mj_1', 'mj_2', 'mj_9'])).keys()].toSorted()).toEqual(['mj_1', 'mj_2']);
     });
 

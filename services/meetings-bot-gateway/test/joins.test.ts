@@ -234,23 +234,6 @@ describe('watchdogs', () => {
   });
 });
 
-describe('a closed account', () => {
-  it('ends its joins, unless somebody else asked for them too', async () => {
-    const { join, status, closeAccount, runs } = await gateway();
-    const [alone, shared] = [(await join()).body, (await join({ meeting_url: 'https://meet.google.com/xyz-abcd-efg' })).body];
-    await join({ meeting_url: 'https://meet.google.com/xyz-abcd-efg' }, { userId: 'ben' });
-    await closeAccount('ada');
-    expect((await status(alone.id)).body).toMatchObject({ status: 'fatal', fatal_reason: 'cancelled' });
-    expect((await status(shared.id, 'ben')).body.status).toBe('dispatched');
-    expect(new Map((await runs()).map(({ join_id, left_at }) => [join_id, left_at === null]))).toEqual(
-      new Map([
-        [alone.id, false],
-        [shared.id, true],
-      ]),
-    );
-  });
-});
-
 describe('secrets', () => {
   it('[MEET-13] keep the passcode out of logs, store and status', async () => {
     const { join, log, database, status } = await gateway();
@@ -260,6 +243,21 @@ describe('secrets', () => {
     const told = JSON.stringify([kept, log.lines, (await status(body.id)).text]);
     expect(told).toContain(body.id);
     expect(told).not.toMatch(/sesamopen|1234567890/);
+  });
+});
+
+describe('links', () => {
+  it('[MEET-13] of a join that is over and a day old are erased, also where the simulated provider keeps them', async () => {
+    const { join, report, runs, runJob, pass } = await gateway();
+    const { id } = (await join()).body;
+    await report(id, { status: 'fatal' });
+    const links = async () => (await runs()).map(({ meeting_url }) => meeting_url);
+    await pass(86_399);
+    await runJob('erase-meeting-links');
+    expect(await links()).toEqual([MEET]);
+    await pass(1);
+    await runJob('erase-meeting-links');
+    expect(await links()).toEqual([null]);
   });
 });
 

@@ -22,7 +22,7 @@ export interface JoinMedia {
 export interface Join {
   readonly id: string;
   readonly teamId: string;
-  /** Who asked for it, the first one first. It belongs to each of them. */
+  /** Who asked for it, by `requesterId`, the first one first. It belongs to each of them. */
   readonly requesterIds: readonly string[];
   readonly platform: MeetingPlatform;
   /** The quotas that it took a place of: of its first requester, and of a team on plan free. */
@@ -80,7 +80,7 @@ export interface Snapshot {
 }
 
 /** For so long the answer to a request, which holds its link, is given again. */
-const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000;
+export const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000;
 const NEVER_RECORDED = 'notetaker_error';
 export const RECORDING_DENIED = 'recording_permission_denied';
 /** Ended by a requester. */
@@ -109,14 +109,14 @@ export const bubbleIdOf = (joinId: string): string =>
     .replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-a$4-$5');
 
 type NewJoin = Pick<Join, 'id' | 'teamId' | 'userQuota' | 'teamQuota' | 'platform' | 'linkSealed' | 'provider' | 'createdAt'> & {
-  readonly userId: string;
+  readonly requesterId: string;
   readonly runningKey: string;
 };
 
 /** The intent: whoever finds it sends the notetaker. */
-export const newJoin = ({ userId, ...join }: NewJoin): Join => ({
+export const newJoin = ({ requesterId, ...join }: NewJoin): Join => ({
   ...join,
-  requesterIds: [userId],
+  requesterIds: [requesterId],
   providerRef: null,
   status: 'dispatched',
   fatalReason: null,
@@ -135,9 +135,9 @@ export const newJoin = ({ userId, ...join }: NewJoin): Join => ({
   tries: 0,
 });
 
-/** Null when the user is one already, or when the join is over. */
-export const withRequester = (join: Join, userId: string): Join | null =>
-  isFinal(join.status) || join.requesterIds.includes(userId) ? null : { ...join, requesterIds: [...join.requesterIds, userId] };
+/** Null when it is one already, or when the join is over. */
+export const withRequester = (join: Join, requesterId: string): Join | null =>
+  isFinal(join.status) || join.requesterIds.includes(requesterId) ? null : { ...join, requesterIds: [...join.requesterIds, requesterId] };
 
 const recorded = ({ status, history }: Pick<Join, 'status' | 'history'>): boolean =>
   status === 'recording' || history.some((change) => change.status === 'recording');

@@ -56,7 +56,7 @@ const scene = (provider: Partial<Notetaker>, { join, atSeconds = 1, store = {} }
     remove: (key) => Promise.resolve(void kept.delete(key)),
     ...store,
   };
-  const member = { id: 'ada', active: true, memberships: [{ teamId: TEAM, role: 'member', hidden: false }] };
+  const member = { id: 'ada', active: true, life: 1, memberships: [{ teamId: TEAM, role: 'member', hidden: false }] };
   const ports = {
     joins: joins as JoinStore, // The work calls nothing else of the store.
     notetakers: { named: () => aNotetaker(provider), forPlatform: () => null },

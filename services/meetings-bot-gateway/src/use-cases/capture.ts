@@ -1,6 +1,7 @@
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { captured, isFinal, type Join, type JoinMedia, newMedia, postponed, uncaptured, withMedia, workedOff } from '../domain/join.ts';
+import { requesterId, requesterOf } from '../domain/requester.ts';
 import { retryMs } from '../domain/watchdog.ts';
 import {
   type Access,
@@ -82,10 +83,15 @@ const isMember = (user: UserAccess | undefined, teamId: string): boolean => user
 /** Requesters first, then the people that the provider names: members of the team by their address, everybody else as a person without an account. */
 const participantsOf = async (access: Access, { requesterIds, teamId }: Join, named: Recording['participants']): Promise<Participant[]> => {
   const emails = named.flatMap(({ email }) => email ?? []);
-  const { users, byEmail } = await access.ask({ userIds: requesterIds, emails });
+  const requesters = requesterIds.map(requesterOf);
+  const { users, byEmail } = await access.ask({ userIds: [...new Set(requesters.map(({ userId }) => userId))], emails });
   const found = new Map<string, Participant>();
-  for (const userId of requesterIds)
-    found.set(userId, { userId, name: null, email: null, isExternal: !isMember(users.get(userId), teamId) });
+  for (const { userId, life } of requesters) {
+    const user = users.get(userId);
+    // An account that was opened again did not take part in what it asked for before.
+    if (user?.life === life) found.set(userId, { userId, name: null, email: null, isExternal: !isMember(user, teamId) });
+    else found.set(requesterId({ userId, life }), { userId: null, name: null, email: null, isExternal: true });
+  }
   for (const { name, email } of named) {
     const user = email === null ? undefined : byEmail.get(email);
     const userId = user?.active && isMember(user, teamId) ? user.id : null;

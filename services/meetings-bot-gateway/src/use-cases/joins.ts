@@ -2,9 +2,20 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
-import { CANCELLED, ENDED_BY_OPERATOR, ended, type Join, newJoin, newJoinId, runningKeyOf, withRequester } from '../domain/join.ts';
+import {
+  CANCELLED,
+  ENDED_BY_OPERATOR,
+  ended,
+  IDEMPOTENCY_WINDOW_MS,
+  type Join,
+  newJoin,
+  newJoinId,
+  runningKeyOf,
+  withRequester,
+} from '../domain/join.ts';
 import { type MeetingLink, parseMeetingLink } from '../domain/meeting-link.ts';
-import type { Access, JoinAdvanced, JoinPage, JoinStore, Notetakers } from '../ports.ts';
+import { type Requester, requesterId, requesterIdsUntil, requesterOf } from '../domain/requester.ts';
+import type { Access, JoinAdvanced, JoinPage, JoinStore, Notetakers, Simulator } from '../ports.ts';
 import { type QuotaPorts, reserveQuotas } from './quotas.ts';
 
 export interface JoinPorts extends QuotaPorts {
@@ -19,8 +30,7 @@ export interface JoinPorts extends QuotaPorts {
   readonly wakeWatch: () => void;
 }
 
-interface JoinRequest {
-  readonly userId: string;
+interface JoinRequest extends Requester {
   readonly meetingUrl: string;
   readonly teamId: string;
   /** The ids of the request: when it is repeated it finds the join that it made. */
@@ -51,17 +61,17 @@ const requireRights = async (access: Access, { userId, teamId }: JoinRequest): P
 
 interface RunningJoin {
   readonly runningKey: string;
-  readonly userId: string;
+  readonly requesterId: string;
 }
 
-/** Makes the user a requester of the join that runs; null when none does, or when it is over meanwhile. */
+/** Makes them a requester of the join that runs; null when none does, or when it is over meanwhile. */
 const joinRunning =
   ({ joins }: Pick<JoinPorts, 'joins'>) =>
-  async ({ runningKey, userId }: RunningJoin): Promise<Join | null> => {
+  async ({ runningKey, requesterId: asking }: RunningJoin): Promise<Join | null> => {
     const running = await joins.running(runningKey);
     if (running === null) return null;
     const joined = await joins.update(running.id, (join) => {
-      const state = withRequester(join, userId);
+      const state = withRequester(join, asking);
       return state && { state, events: [] };
     });
     return joined?.runningKey === runningKey ? joined : null;
@@ -69,6 +79,7 @@ const joinRunning =
 
 interface Charged extends RunningJoin {
   readonly id: string;
+  readonly userId: string;
   readonly teamId: string;
   readonly isCapped: boolean;
 }
@@ -77,8 +88,8 @@ interface Charged extends RunningJoin {
 const startJoin = (ports: JoinPorts) => {
   const { joins, quotas, notetakers, joinAdvanced, seal, clock } = ports;
   const reserve = reserveQuotas(ports);
-  return async ({ platform, url }: MeetingLink, { isCapped, ...request }: Charged): Promise<Join | null> => {
-    const { id, userId, teamId } = request;
+  return async ({ platform, url }: MeetingLink, { isCapped, userId, ...request }: Charged): Promise<Join | null> => {
+    const { id, teamId } = request;
     const reserved = await reserve({ joinId: id, userId, teamId: isCapped ? teamId : null });
     const provider = notetakers.forPlatform(platform)?.name ?? null;
     const linkSealed = seal.seal(Buffer.from(url), id);
@@ -101,9 +112,10 @@ export const requestJoin = (ports: JoinPorts) => {
     const link = readLink(request.meetingUrl);
     const isCapped = await requireRights(access, request);
     const { userId, teamId } = request;
-    const charged = { id: newJoinId(request.ids), userId, teamId, runningKey: runningKeyOf(teamId, link.key), isCapped };
+    const asking = { requesterId: requesterId(request), runningKey: runningKeyOf(teamId, link.key) };
+    const charged = { ...asking, id: newJoinId(request.ids), userId, teamId, isCapped };
     for (;;) {
-      const found = (await joins.ofRequester(userId, charged.id)) ?? (await running(charged)) ?? (await start(link, charged));
+      const found = (await joins.ofRequester(charged.requesterId, charged.id)) ?? (await running(charged)) ?? (await start(link, charged));
       if (found === null) continue;
       wakeDispatch();
       return { join: found, link };
@@ -116,16 +128,29 @@ const noSuchJoin = () => new DomainError('not_found', 'No such meeting join.');
 /** One of another user's and an unknown one are refused alike. */
 export const readJoin =
   ({ joins }: Pick<JoinPorts, 'joins'>) =>
-  async (userId: string, id: string): Promise<Join> => {
-    const join = await joins.ofRequester(userId, id);
+  async (requester: Requester, id: string): Promise<Join> => {
+    const join = await joins.ofRequester(requesterId(requester), id);
     if (join === null) throw noSuchJoin();
     return join;
   };
 
 export const listJoins =
   ({ joins }: Pick<JoinPorts, 'joins'>) =>
-  (userId: string, page: JoinPage): Promise<readonly Join[]> =>
-    joins.listOf(userId, page);
+  (requester: Requester, page: JoinPage): Promise<readonly Join[]> =>
+    joins.listOf([requesterId(requester)], page);
+
+/** Every requester that the account has been. */
+const livesOf = async (access: Access, userId: string): Promise<readonly string[]> => {
+  const user = (await access.ask({ userIds: [userId] })).users.get(userId);
+  if (user === undefined) throw new DomainError('unavailable', 'Incomplete answer from identity.');
+  return requesterIdsUntil(user.life, userId);
+};
+
+/** What an operator asks for. */
+export const listJoinsOfAccount =
+  ({ joins, access }: Pick<JoinPorts, 'joins' | 'access'>) =>
+  async (userId: string, page: JoinPage): Promise<readonly Join[]> =>
+    joins.listOf(await livesOf(access, userId), page);
 
 type EndPorts = Pick<JoinPorts, 'joins' | 'clock' | 'joinAdvanced' | 'wakeWatch'>;
 
@@ -133,8 +158,8 @@ type EndPorts = Pick<JoinPorts, 'joins' | 'clock' | 'joinAdvanced' | 'wakeWatch'
 export const endJoin = (ports: EndPorts) => {
   const { joins, clock, joinAdvanced, wakeWatch } = ports;
   const read = readJoin(ports);
-  return async (userId: string, id: string): Promise<void> => {
-    await read(userId, id);
+  return async (requester: Requester, id: string): Promise<void> => {
+    await read(requester, id);
     await joins.update(id, (join) => {
       const state = ended(join, CANCELLED, clock.now());
       return state && { state, events: [joinAdvanced(state)] };
@@ -163,20 +188,42 @@ export const listStuckJoins =
   (): Promise<readonly Join[]> =>
     joins.stuck(clock.now(), STUCK_LISTED);
 
-/** Joins of an account that was closed end, unless somebody else asked for them too. */
+/** Which of the joins somebody still asks for: an account that is active, in the life in which it asked. */
+const stillWanted = async (access: Access, joins: readonly Join[]): Promise<ReadonlySet<string>> => {
+  const userIds = [...new Set(joins.flatMap(({ requesterIds }) => requesterIds.map((id) => requesterOf(id).userId)))];
+  const { users } = await access.ask({ userIds });
+  const isThere = (id: string): boolean => {
+    const { userId, life } = requesterOf(id);
+    const user = users.get(userId);
+    return user?.active === true && user.life === life;
+  };
+  return new Set(joins.filter(({ requesterIds }) => requesterIds.some(isThere)).map(({ id }) => id));
+};
+
+/** Joins of an account that was closed end, unless somebody else asks for them too. What it asked for in a later life goes on. */
 export const endJoinsOf =
-  ({ joins, clock, joinAdvanced, wakeWatch }: EndPorts) =>
+  ({ joins, access, clock, joinAdvanced, wakeWatch }: EndPorts & Pick<JoinPorts, 'access'>) =>
   async (userId: string): Promise<void> => {
-    for (const { id } of await joins.runningOf(userId)) {
+    const running = await joins.runningOf(await livesOf(access, userId));
+    if (running.length === 0) return;
+    const wanted = await stillWanted(access, running);
+    for (const { id } of running) {
       await joins.update(id, (join) => {
-        const state = join.requesterIds.length === 1 ? ended(join, CANCELLED, clock.now()) : null;
+        const state = wanted.has(id) ? null : ended(join, CANCELLED, clock.now());
         return state && { state, events: [joinAdvanced(state)] };
       });
     }
     wakeWatch();
   };
 
+/** Of the joins, and of the simulated runs that they had. */
 export const eraseLinks =
-  ({ joins, clock }: Pick<JoinPorts, 'joins' | 'clock'>) =>
-  (): Promise<void> =>
-    joins.eraseLinks(clock.now());
+  ({ joins, simulator, clock }: Pick<JoinPorts, 'joins' | 'clock'> & { readonly simulator: Simulator | null }) =>
+  async (): Promise<void> => {
+    const now = clock.now();
+    await joins.eraseLinks(now);
+    await simulator?.eraseLinks(new Date(now.getTime() - IDEMPOTENCY_WINDOW_MS), async (joinIds) => {
+      const known = await joins.byIds(joinIds);
+      return new Set(joinIds.filter((id) => !known.get(id)?.linkSealed));
+    });
+  };

@@ -35,7 +35,7 @@ const listOfAccount = (app: App) =>
       answers: { 200: json(AdminJoins) },
     },
     async ({ params }) => {
-      const joins = await app.listJoins(params.user_id, { status: null, position: null, limit: LISTED });
+      const joins = await app.listJoinsOfAccount(params.user_id, { status: null, position: null, limit: LISTED });
       return { joins: joins.map(presentAdminJoin) };
     },
   );

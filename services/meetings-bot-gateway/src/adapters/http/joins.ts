@@ -13,6 +13,7 @@ import { route } from '@bubbles/http/routes/route.ts';
 import { keysetPage } from '@bubbles/kernel/cursors.ts';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
+import { requesterId } from '../../domain/requester.ts';
 import type { Cursors } from './cursors.ts';
 import { presentCreated, presentHistory, presentStatus } from './present.ts';
 
@@ -36,7 +37,7 @@ const joinMeeting = (app: App) =>
       secret: true,
     },
     async ({ caller, body, ids }) => {
-      const request = { userId: caller.userId, meetingUrl: body.meeting_url, teamId: body.team_id, ids };
+      const request = { userId: caller.userId, life: caller.life, meetingUrl: body.meeting_url, teamId: body.team_id, ids };
       const { join, link } = await app.requestJoin(request);
       return presentCreated(join, link.url);
     },
@@ -54,7 +55,7 @@ const getMeetingJoin = (app: App) =>
       answers: { 200: json(MeetingJoinStatus) },
       errors: ['forbidden', 'not_found'],
     },
-    async ({ caller, params }) => presentStatus(await app.readJoin(caller.userId, params.id)),
+    async ({ caller, params }) => presentStatus(await app.readJoin(caller, params.id)),
   );
 
 const listMeetingJoins = (app: App, cursors: Cursors) =>
@@ -71,10 +72,10 @@ const listMeetingJoins = (app: App, cursors: Cursors) =>
       errors: ['forbidden'],
       extension: true,
     },
-    async ({ caller: { userId }, query: { limit, cursor, status = null } }) => {
-      const scope = [userId, status];
+    async ({ caller, query: { limit, cursor, status = null } }) => {
+      const scope = [requesterId(caller), status];
       const position = cursors.joins.decode(cursor, scope);
-      const found = await app.listJoins(userId, { status, position, limit: limit + 1 });
+      const found = await app.listJoins(caller, { status, position, limit: limit + 1 });
       const { rows, next } = keysetPage({ rows: found, limit, encode: (last) => cursors.joins.encode(last, scope) });
       return { data: rows.map(presentStatus), has_more: next !== null, next_cursor: next };
     },
@@ -95,7 +96,7 @@ const endMeetingJoin = (app: App) =>
       errors: ['forbidden', 'not_found'],
       extension: true,
     },
-    ({ caller, params }) => app.endJoin(caller.userId, params.id),
+    ({ caller, params }) => app.endJoin(caller, params.id),
   );
 
 const listMeetingJoinEvents = (app: App) =>
@@ -111,7 +112,7 @@ const listMeetingJoinEvents = (app: App) =>
       errors: ['forbidden', 'not_found'],
       extension: true,
     },
-    async ({ caller, params }) => presentHistory(await app.readJoin(caller.userId, params.id)),
+    async ({ caller, params }) => presentHistory(await app.readJoin(caller, params.id)),
   );
 
 export const joinRoutes = (app: App, cursors: Cursors) => [

@@ -2,6 +2,7 @@ import type { MeetingJoinCreated, MeetingJoinEvents, MeetingJoinStatus } from '@
 import type { AdminJoin, MovedJoin, NotetakerReport, NotetakerRun, ReportedJoin } from '@bubbles/contracts/internal/meetings.ts';
 import type { z } from 'zod';
 import { bubbleIdOf, isInCall, type Join } from '../../domain/join.ts';
+import { requesterOf } from '../../domain/requester.ts';
 import type { SimulatedReport, SimulatedRun } from '../../ports.ts';
 
 const TYPE = 'meeting_join';
@@ -50,7 +51,7 @@ export const presentReported = ({ id, status, teamId, platform, requesterIds }: 
   status,
   team_id: teamId,
   platform,
-  requester_ids: [...requesterIds],
+  requester_ids: requesterIds.map((requester) => requesterOf(requester).userId),
   bubble_id: status === 'done' ? bubbleIdOf(id) : null,
 });
 

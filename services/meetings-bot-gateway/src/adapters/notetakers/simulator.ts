@@ -8,7 +8,10 @@ import type { MediaFile, Notetaker, SimulatedReport, SimulatedRun, Simulator } f
 /** A run lies in the store, so that every replica answers for it. `_id` is the id of the join. */
 export interface SimulatedRunDoc extends Omit<SimulatedRun, 'joinId' | 'meetingUrl'>, SimulatedReport {
   readonly _id: string;
-  readonly linkSealed: string;
+  /** Null when it was erased. */
+  readonly linkSealed: string | null;
+  /** When it came; absent once it was erased. */
+  readonly linkAt?: Date;
   readonly recordedEver: boolean;
   readonly startedAt: Date | null;
 }
@@ -21,6 +24,8 @@ interface Options {
 
 const NAME = 'simulator';
 const sealedName = (joinId: string) => `simulated run ${joinId}`;
+/** As many as a run of the job looks at; the next one goes on. */
+const LINKS_PER_RUN = 500;
 const RECORDED: ReadonlySet<string> = new Set(['recording', 'done']);
 
 /** Two seconds of a progress bar. */
@@ -40,6 +45,7 @@ const openVideo = async (): Promise<MediaFile> => {
 const newRun = (joinId: string, linkSealed: string, requestedAt: Date): SimulatedRunDoc => ({
   _id: joinId,
   linkSealed,
+  linkAt: requestedAt,
   requestedAt,
   leftAt: null,
   status: 'dispatched',
@@ -98,10 +104,15 @@ export const createSimulator = ({ runs, seal, clock }: Options): Notetaker & Sim
       const docs = await runs.find({}, { sort: { requestedAt: 1, _id: 1 } });
       return docs.map(({ _id, linkSealed, requestedAt, leftAt }) => ({
         joinId: _id,
-        meetingUrl: seal.unseal(linkSealed, sealedName(_id)).toString(),
+        meetingUrl: linkSealed === null ? null : seal.unseal(linkSealed, sealedName(_id)).toString(),
         requestedAt,
         leftAt,
       }));
+    },
+    async eraseLinks(before, erased) {
+      const found = await runs.find({ linkAt: { $lte: before } }, { sort: { linkAt: 1 }, limit: LINKS_PER_RUN, projection: { _id: 1 } });
+      const gone = await erased(found.map(({ _id }) => _id));
+      await runs.updateMany({ _id: { $in: [...gone] } }, { $set: { linkSealed: null }, $unset: { linkAt: '' } });
     },
     async report(joinId, report) {
       for (;;) {

@@ -8,9 +8,10 @@ const namesAll = (answers: readonly { readonly id: string }[], ids: readonly str
   return ids.every((id) => named.has(id));
 };
 
-const toUser = ({ id, state, memberships }: UserAccessBody): UserAccess => ({
+const toUser = ({ id, state, life = 1, memberships }: UserAccessBody): UserAccess => ({
   id,
   active: state === 'active',
+  life,
   memberships: memberships.map(({ team_id, role, hidden }) => ({ teamId: team_id, role, hidden })),
 });
 

@@ -52,13 +52,13 @@ export const openJoins = (open: OpenCollection, options: AggregateStoreOptions) 
     get,
     update,
     byIds: async (ids) => new Map((await documents.find({ _id: { $in: [...ids] } })).map((doc) => [doc._id, stateOf<Join>(doc)])),
-    ofRequester: async (userId, id) => found(await documents.findOne({ _id: id, requesterIds: userId })),
-    async listOf(userId, { status, position, limit }) {
+    ofRequester: async (requesterId, id) => found(await documents.findOne({ _id: id, requesterIds: requesterId })),
+    async listOf(requesterIds, { status, position, limit }) {
       const after =
         position === null
           ? {}
           : { $or: [{ createdAt: { $lt: position.createdAt } }, { createdAt: position.createdAt, _id: { $lt: position.id } }] };
-      const filter = { requesterIds: userId, ...(status === null ? {} : { status }), ...after };
+      const filter = { requesterIds: { $in: [...requesterIds] }, ...(status === null ? {} : { status }), ...after };
       return (await documents.find(filter, { sort: { createdAt: -1, _id: -1 }, limit })).map((doc) => stateOf<Join>(doc));
     },
     async byRefs(refs) {
@@ -98,8 +98,8 @@ export const openJoins = (open: OpenCollection, options: AggregateStoreOptions) 
     async hasten(latest, dueAt) {
       await documents.updateMany({ work: { $in: [...WORKS] }, dueAt: { $gt: latest } }, { $set: { dueAt }, $inc: { version: 1 } });
     },
-    runningOf: async (userId) =>
-      (await documents.find({ requesterIds: userId, runningKey: { $exists: true } })).map((doc) => stateOf<Join>(doc)),
+    runningOf: async (requesterIds) =>
+      (await documents.find({ requesterIds: { $in: [...requesterIds] }, runningKey: { $exists: true } })).map((doc) => stateOf<Join>(doc)),
   };
   return {
     joins,

@@ -16,7 +16,10 @@ export const openStores = ({ database, ...options }: StoreContext) => {
     quotas: openQuotas(open),
     ...openProviderEvents(open),
     ...openWatchQueues(open, documents),
-    simulatedRuns: open<SimulatedRunDoc>('simulated_runs', [{ name: 'requested_at', keys: { requestedAt: 1, _id: 1 } }]),
+    simulatedRuns: open<SimulatedRunDoc>('simulated_runs', [
+      { name: 'requested_at', keys: { requestedAt: 1, _id: 1 } },
+      { name: 'link_at', keys: { linkAt: 1 }, sparse: true },
+    ]),
     /** Those whose documents carry events. */
     relayed: [documents],
     ensureIndexes,
