@@ -44,7 +44,7 @@ describe('meetings asks identity', () => {
       .executeTest(async ({ url }) => {
         const identity = createInternalClient({ callee: PROVIDER, baseUrls: [url], tokens: tokensOf(CONSUMER) });
         const { users, teams, byEmail } = await createAccess(identity).ask({ userIds: [USER_ID], teamIds: [TEAM_ID], emails: [EMAIL] });
-        const known = { id: USER_ID, active: true, memberships: [{ teamId: TEAM_ID, role: 'member', hidden: false }] };
+        const known = { id: USER_ID, active: true, life: 1, memberships: [{ teamId: TEAM_ID, role: 'member', hidden: false }] };
         expect([users.get(USER_ID), byEmail.get(EMAIL)]).toEqual([known, known]);
         expect(teams.get(TEAM_ID)).toEqual({ archived: false, plan: 'pro' });
       });
