@@ -20,6 +20,7 @@ const CLAUSES: Readonly<Record<string, number>> = {
   DLV: 6,
   API: 4,
   OAUTH: 11,
+  MEET: 14,
   SIGN: 11,
 };
 

@@ -58,6 +58,14 @@ describe('the notetakers of the sandbox', () => {
     expect((await bubbleOf(ada, bubbleId)).status).toBe(404);
   });
 
+  it('[MEET-10] tell nothing in webhooks that nobody signed, and providers that are not configured are as unknown ones', async () => {
+    const hook = (provider: string) => send(sandbox.url, `/hooks/notetakers/${provider}`, { method: 'POST', body: { id: 'forged' } });
+    const [forged, unconfigured, unknown] = [await hook('simulator'), await hook('recall'), await hook('nobody')];
+    expect([forged.status, unconfigured.status, unknown.status]).toEqual([401, 404, 404]);
+    expect(unconfigured.json).toEqual(unknown.json);
+    expect(JSON.stringify((await send(sandbox.url, '/v1/openapi.json')).json)).not.toContain('/hooks/');
+  });
+
   it('[MEET-10] give up as the clock steps on', async () => {
     const { ada } = seeded.users;
     const id = await join(ada, seeded.teams.acme, 'https://meet.google.com/klm-nopq-rst');
