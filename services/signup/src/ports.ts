@@ -5,8 +5,8 @@ export interface FlowStore {
   insert(flow: Flow): Promise<void>;
   /** By the hash of its session. */
   get(sessionHash: string): Promise<Flow | null>;
-  /** Atomic. `change` runs again when another writer won; null from it changes nothing. Answers the flow that is then stored, null when there is none. */
-  update(sessionHash: string, change: (flow: Flow) => Flow | null): Promise<Flow | null>;
+  /** Atomic. `change` begins with what was read and runs again when another writer won; null from it changes nothing. Answers the flow as it is then, null when there is none. */
+  update(read: Flow, change: (flow: Flow) => Flow | null): Promise<Flow | null>;
   forgetExpired(now: Date): Promise<void>;
 }
 

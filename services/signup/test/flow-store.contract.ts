@@ -28,8 +28,8 @@ const describeFlowStore = (engine: string, make: () => Promise<Stores>): void =>
         workspace: { userId: 'u', teamId: 't', created },
         openedTo: 'acme.example',
       };
-      expect(await flows.update(flow.sessionHash, () => changed)).toEqual(changed);
-      expect(await flows.get(flow.sessionHash)).toEqual(changed);
+      expect(await flows.update(flow, () => changed)).toEqual({ ...changed, version: 2 });
+      expect(await flows.get(flow.sessionHash)).toEqual({ ...changed, version: 2 });
       expect(await flows.get('unknown')).toBeNull();
     });
 
@@ -37,8 +37,8 @@ const describeFlowStore = (engine: string, make: () => Promise<Stores>): void =>
       const { flows } = await make();
       const flow = aFlow();
       await flows.insert(flow);
-      expect(await flows.update(flow.sessionHash, () => null)).toEqual(flow);
-      expect(await flows.update('unknown', () => flow)).toBeNull();
+      expect(await flows.update(flow, () => null)).toEqual(flow);
+      expect(await flows.update(aFlow(2), (other) => ({ ...other, openedTo: 'acme.example' }))).toBeNull();
       expect(await flows.get(flow.sessionHash)).toEqual(flow);
     });
 
@@ -47,7 +47,7 @@ const describeFlowStore = (engine: string, make: () => Promise<Stores>): void =>
       const flow = aFlow();
       await flows.insert(flow);
       const add = (current: Flow): Flow => ({ ...current, openedTo: `${current.openedTo ?? ''}x` });
-      await Promise.all(Array.from({ length: 20 }, () => flows.update(flow.sessionHash, add)));
+      await Promise.all(Array.from({ length: 20 }, () => flows.update(flow, add)));
       expect((await flows.get(flow.sessionHash))?.openedTo).toBe('x'.repeat(20));
     });
 

@@ -52,6 +52,8 @@ export interface Flow {
   /** Whose people may join the created workspace by themselves; null until that was asked for. */
   readonly openedTo: string | null;
   readonly expiresAt: Date;
+  /** Rises with every change, so that nobody acts on what was read before. */
+  readonly version: number;
 }
 
 const MINUTE_MS = 60_000;
@@ -76,7 +78,7 @@ interface NewFlow {
 /** A flow that begins, with its session, which goes into the answer and nowhere else. */
 export const newFlow = ({ id, random, address, at }: NewFlow) => {
   const session = `${SESSION_PREFIX}${random.toString('base64url')}`;
-  const begun = { state: 'started', choice: null, workspace: null, openedTo: null } as const;
+  const begun = { state: 'started', choice: null, workspace: null, openedTo: null, version: 1 } as const;
   const flow: Flow = { id, sessionHash: hashSession(session), address, ...begun, expiresAt: later(at, HOUR_MS) };
   return { session, flow, codeUntil: later(at, CODE_MS) };
 };

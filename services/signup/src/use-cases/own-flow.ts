@@ -29,8 +29,8 @@ export const requireStep = (step: Step, flow: Flow): void => {
 };
 
 /** As `update` of the store, for a flow that was there a moment ago. */
-export const updateFlow = async ({ flows }: FlowPorts, { sessionHash }: Flow, change: (flow: Flow) => Flow | null): Promise<Flow> => {
-  const updated = await flows.update(sessionHash, change);
+export const updateFlow = async ({ flows }: FlowPorts, read: Flow, change: (flow: Flow) => Flow | null): Promise<Flow> => {
+  const updated = await flows.update(read, change);
   if (updated === null) throw REFUSALS.unknownSession();
   return updated;
 };

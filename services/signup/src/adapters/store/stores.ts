@@ -13,32 +13,34 @@ import { openCalendarGrants } from './calendar-grants.ts';
 interface FlowDoc extends Omit<Flow, 'id' | 'sessionHash'> {
   readonly _id: string;
   readonly flowId: string;
-  readonly version: number;
 }
 
 const EXPIRES_AT = { name: 'expires_at', keys: { expiresAt: 1 } } as const;
 const MAX_ATTEMPTS = 256;
 
-const toDoc = ({ id, sessionHash, ...flow }: Flow, version: number): FlowDoc => ({ ...flow, _id: sessionHash, flowId: id, version });
-const toFlow = ({ _id, flowId, version, ...flow }: FlowDoc): Flow => ({ ...flow, id: flowId, sessionHash: _id });
+const toDoc = ({ id, sessionHash, ...flow }: Flow): FlowDoc => ({ ...flow, _id: sessionHash, flowId: id });
+const toFlow = ({ _id, flowId, ...flow }: FlowDoc): Flow => ({ ...flow, id: flowId, sessionHash: _id });
 
 const openFlows = (open: OpenCollection): FlowStore => {
   const flows = open<FlowDoc>('flows', [EXPIRES_AT]);
+  const get = async (sessionHash: string): Promise<Flow | null> => {
+    const doc = await flows.findOne({ _id: sessionHash });
+    return doc && toFlow(doc);
+  };
   return {
     insert: async (flow) => {
-      await flows.insert(toDoc(flow, 1));
+      await flows.insert(toDoc(flow));
     },
-    get: async (sessionHash) => {
-      const doc = await flows.findOne({ _id: sessionHash });
-      return doc && toFlow(doc);
-    },
-    async update(sessionHash, change) {
+    get,
+    async update(read, change) {
+      let current: Flow | null = read;
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-        const doc = await flows.findOne({ _id: sessionHash });
-        if (doc === null) return null;
-        const changed = change(toFlow(doc));
-        if (changed === null) return toFlow(doc);
-        if (await flows.replaceOne({ _id: sessionHash, version: doc.version }, toDoc(changed, doc.version + 1))) return changed;
+        if (current === null) return null;
+        const changed = change(current);
+        if (changed === null) return current;
+        const next: Flow = { ...changed, version: current.version + 1 };
+        if (await flows.replaceOne({ _id: current.sessionHash, version: current.version }, toDoc(next))) return next;
+        current = await get(read.sessionHash);
       }
       throw storeUnavailable(new Error(`Other writers won ${MAX_ATTEMPTS} times.`));
     },
