@@ -14,6 +14,7 @@ const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
   webhooks: async () => (await import('./parts/webhooks.ts')).webhooks,
   'deliveries-wire': async () => (await import('./parts/deliveries-wire.ts')).deliveriesWire,
   meetings: async () => (await import('./parts/meetings.ts')).meetings,
+  signup: async () => (await import('./parts/signup.ts')).signup,
   'open-loop': async () => (await import('./parts/open-loop.ts')).openLoop,
   fairness: async () => (await import('./parts/fairness.ts')).fairness,
   endurance: async () => (await import('./parts/endurance.ts')).endurance,

@@ -1,11 +1,15 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
 import { type CheckResult, ChecksResponse } from '@bubbles/contracts/internal/identity.ts';
+import { OPERATOR } from '@bubbles/contracts/services.ts';
 import { createInternalClient } from '@bubbles/http/client/internal-client.ts';
 import { hashToken } from '@bubbles/identity-and-oauth/domain/token.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 
-const CALLERS = ['gateway', 'identity-and-oauth', 'bubbles-query', 'webhooks-dispatcher', 'meetings-bot-gateway'] as const;
+const CALLERS = [
+  ...(['gateway', 'identity-and-oauth', 'bubbles-query', 'webhooks-dispatcher', 'meetings-bot-gateway', 'signup'] as const),
+  OPERATOR,
+] as const;
 type CallerName = (typeof CALLERS)[number];
 
 /** Of every seeded account; it is on plan pro. */

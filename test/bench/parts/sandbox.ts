@@ -122,6 +122,14 @@ const ENVIRONMENTS: Readonly<Record<string, Environment>> = {
     HEADER_NAME: 'Service',
     USER_AGENT: 'bench/1',
   },
+  signup: {
+    PUBLIC_BASE_URL: 'https://api.test',
+    SEAL_KEYS: `k1=${KEY}`,
+    SMTP_URL: 'smtp://127.0.0.1:9',
+    MAIL_FROM: 'no-reply@api.test',
+    IDENTITY_URLS,
+    SERVICE_KEY: keys.own.signup,
+  },
 };
 
 /** A process of production, up when it can be asked: ready where there are engines, listening with its configuration read where there are none. */
