@@ -32,8 +32,9 @@ export const WIRE_FAULTS = {
   'more than anybody reads': 'flood',
   'a connection that is cut': 'cut',
   'an answer that breaks off': 'truncated',
+  'no HTTP': 'banner',
   'no answer': 'silence',
-} as const satisfies Record<string, ProviderReply | 'flood' | 'cut' | 'truncated' | 'silence'>;
+} as const satisfies Record<string, ProviderReply | 'flood' | 'cut' | 'truncated' | 'banner' | 'silence'>;
 /** Of an answer that is lost the call was done. */
 export type WireFault = keyof typeof WIRE_FAULTS | 'an answer that is lost';
 
@@ -74,6 +75,7 @@ export const startProviderServer = async (answer: (request: ProviderRequest) => 
     if (met === 'flood') return flood(response);
     if (met === 'cut') return response.destroy();
     if (met === 'silence') return null;
+    if (met === 'banner') return response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n');
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
     return response.write('{"id":', () => response.destroy());
   };

@@ -57,6 +57,7 @@ const STATES = { there: 'done', pending: 'processing', none: 'failed' } as const
 export const startRecallServer = async () => {
   const bots: FakeBot[] = [];
   const answers = new Map<string, ProviderReply>();
+  /** `video`: where it is no further than this, though the recording is ready. */
   const state = {
     key: PROVIDER_KEY,
     isPoolEmpty: false,
@@ -65,6 +66,8 @@ export const startRecallServer = async () => {
     isInFlight: false,
     isBroken: false,
     token: 'signed',
+    title: RECORDED.title as string,
+    video: null as string | null,
   };
 
   const link = (file: string) => `${server.url}/download/${file}?token=${state.token}`;
@@ -82,10 +85,10 @@ export const startRecallServer = async () => {
       completed_at: LATER,
       status: { code: isErased ? 'deleted' : STATES[kept.recording], sub_code: null },
       media_shortcuts: {
-        video_mixed: artifact('recording', 'video'),
+        video_mixed: { ...artifact('recording', 'video'), ...(state.video !== null && { status: { code: state.video } }) },
         transcript: artifact('transcript', 'transcript'),
         participant_events: { data: { participants_download_url: link('people') } },
-        meeting_metadata: { data: { title: RECORDED.title } },
+        meeting_metadata: { data: { title: state.title } },
       },
     };
     return { ...fields, recordings: recorded ? [recording] : [], meeting_url: { meeting_id: 'abc', platform: 'google_meet' } };

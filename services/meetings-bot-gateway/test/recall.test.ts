@@ -89,6 +89,12 @@ describe('a bot of Recall.ai', () => {
       expect(keysOf(server)).toEqual(['mj_1:0', 'mj_1:0', 'mj_1:1']);
     }));
 
+  it('is asked for again when Recall.ai says so, where it does', () =>
+    within(async ({ notetaker, server }) => {
+      server.fail({ status: 507, headers: { 'retry-after': '5' }, body: {} });
+      await expect(notetaker.dispatch(SEND)).rejects.toMatchObject({ kind: 'transient', retryAfterSeconds: 5 });
+    }));
+
   it('is asked for with each key again after a restart, since the answer to one may not be known', () =>
     within(async ({ notetaker, server, restarted }) => {
       server.state.isPoolEmpty = true;
@@ -102,6 +108,7 @@ describe('a bot of Recall.ai', () => {
     ['a link that it cannot read', { meeting_url: ['Enter a valid URL.'] }, 'meeting_link_invalid'],
     ['something that it does not name', { detail: 'no' }, 'meeting_link_invalid'],
     ['a body that is a text', 'no', 'meeting_link_invalid'],
+    ['a link and a setting', { meeting_url: ['Enter a valid URL.'], bot_name: ['Too long.'] }, 'meeting_link_invalid'],
     ['a setting of ours', { recording_config: ['Not in your plan.'] }, 'notetaker_error'],
     ['a tenant that lets no bots in', { code: 'teams_blacklisted_tenant' }, 'blocked_by_host_policy'],
   ])('is refused for good for %s', (_what, body, reason) =>
@@ -159,6 +166,17 @@ describe('a bot of Recall.ai', () => {
           { name: null, email: 'ben@acme.example' },
         ],
       });
+    }));
+
+  it('has a recording once its video is ready, and no title where it has none', () =>
+    within(async (world) => {
+      const ref = await recorded(world);
+      world.server.state.title = '';
+      expect(await world.notetaker.recording(ref)).toMatchObject({ title: null, open: expect.any(Function) });
+      world.server.state.video = 'processing';
+      expect(await world.notetaker.recording(ref)).toBe('pending');
+      world.server.state.video = 'failed';
+      expect(await world.notetaker.recording(ref)).toMatchObject({ open: null });
     }));
 
   it('has a recording without people when their list cannot be read', () =>

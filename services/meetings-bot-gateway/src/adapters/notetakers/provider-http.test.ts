@@ -106,6 +106,20 @@ describe('a call of a provider', () => {
     expect((await refusal()).retryAfterSeconds).toBe(seconds);
   });
 
+  it('that a proxy answers with a page, since the provider is away, counts as failed', async () => {
+    const { refusal, outcomes } = await provider({ status: 502, body: Buffer.from('<html>Bad gateway</html>') });
+    expect(await refusal()).toMatchObject({ kind: 'transient' });
+    expect(outcomes).toEqual(['recall failed']);
+  });
+
+  it('that is answered with something else than HTTP may pass later', async () => {
+    const { server, refusal, outcomes, log } = await provider();
+    server.fail('no HTTP');
+    expect(await refusal()).toMatchObject({ kind: 'transient', cause: undefined });
+    expect(outcomes).toEqual(['recall nonsense']);
+    expect(JSON.stringify(log.lines)).not.toContain('SSH');
+  });
+
   it('that cannot connect may pass later, and says neither key nor address', async () => {
     const { server, refusal, outcomes, log } = await provider();
     await server.stop();

@@ -89,10 +89,9 @@ const outcomeOf = (status: number): ProviderOutcome => {
 };
 
 const outcomeOfFault = (error: unknown): ProviderOutcome => {
-  if (error instanceof Nonsense) return 'nonsense';
-  const isLate = (Error.isError(error) && error.name === 'TimeoutError') || TIMEOUT_CODES.includes(errorCode(error));
-  if (isLate) return 'timeout';
-  return String(errorCode(error)).startsWith('HPE_') ? 'nonsense' : 'unreachable';
+  const name = Error.isError(error) ? error.name : '';
+  if (error instanceof Nonsense || name === 'HTTPParserError') return 'nonsense';
+  return name === 'TimeoutError' || TIMEOUT_CODES.includes(errorCode(error)) ? 'timeout' : 'unreachable';
 };
 
 const transient = (retryAfterSeconds: number | null): NotetakerError =>
