@@ -219,7 +219,7 @@ export const openRecallWorld = async ({
     maxBytes: 1_000_000,
     idleMs: 10_000,
   });
-  const options = { http, settings: { webhookSecrets: [RECALL_SECRET] }, transcription, retentionMs: 71.5 * 3_600_000, clock };
+  const options = { http, settings: { webhookSecrets: [RECALL_SECRET] }, transcription, retentionMs: 71.5 * 3_600_000, clock, log };
   const started = () => createRecall({ ...options, ...downloads });
   const notetaker = started();
   const world: NotetakerWorld = {

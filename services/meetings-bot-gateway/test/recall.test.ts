@@ -168,6 +168,16 @@ describe('a bot of Recall.ai', () => {
       });
     }));
 
+  it('has a recording without people when their list does not come within an hour', () =>
+    within(async (world) => {
+      const ref = await recorded(world);
+      world.server.files['people'] = { status: 403, body: { detail: 'expired' } };
+      await expect(world.notetaker.recording(ref)).rejects.toMatchObject({ kind: 'transient' });
+      await world.clock.advance(91 * 60_000);
+      expect(await world.notetaker.recording(ref)).toMatchObject({ title: 'Weekly', participants: [], open: expect.any(Function) });
+      expect(world.wire?.told()).toContain('participants not read');
+    }));
+
   it('has a recording once its video is ready, and no title where it has none', () =>
     within(async (world) => {
       const ref = await recorded(world);

@@ -1,4 +1,5 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
 import { createTwoGenerationCache } from '@bubbles/kernel/two-generation-cache.ts';
 import { type ZodType, z } from 'zod';
 import type { ProviderSettings } from '../../config.ts';
@@ -31,8 +32,10 @@ interface Options {
   readonly download: Download;
   readonly downloadDocument: Download;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
+const NAME = 'recall';
 const BOTS = '/api/v1/bot/';
 const HOUR_MS = 3_600_000;
 /** Recall remembers an idempotency key for an hour. */
@@ -41,6 +44,7 @@ const KEYS = 10_000;
 /** A notetaker of one join is on the first page; more mean that the filter does nothing. */
 const MAX_PAGES = 5;
 const NO_BOTS: z.infer<typeof BotPage> = { next: null, results: [] };
+const PEOPLE_WAIT_MS = HOUR_MS;
 const POOL_EMPTY = 507;
 const POOL_RETRY_SECONDS = 30;
 const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
@@ -74,7 +78,12 @@ const durationOf = (started: Date | null, completed: Date | null): number | null
   started === null || completed === null ? null : Math.max(0, (completed.getTime() - started.getTime()) / 1000);
 
 /** Sends bots, and never two for one join. */
-const createDispatch = ({ http, transcription, retentionMs, clock }: Omit<Options, 'settings' | 'download' | 'downloadDocument'>) => {
+const createDispatch = ({
+  http,
+  transcription,
+  retentionMs,
+  clock,
+}: Omit<Options, 'settings' | 'download' | 'downloadDocument' | 'log'>) => {
   /** The last key of a join that Recall has answered for good, and would answer so again. */
   const spent = createTwoGenerationCache<number>(KEY_MS, KEYS);
 
@@ -130,7 +139,7 @@ const createDispatch = ({ http, transcription, retentionMs, clock }: Omit<Option
 };
 
 /** Reads what bots recorded. */
-const createReading = ({ http, download, downloadDocument }: Pick<Options, 'http' | 'download' | 'downloadDocument'>) => {
+const createReading = ({ http, download, downloadDocument, clock, log }: Omit<Options, 'settings' | 'transcription' | 'retentionMs'>) => {
   const get = async (ref: string): Promise<Bot | null> => {
     const answer = await http.call({ name: 'get bot', method: 'GET', path: pathOf(ref), schema: Bot, reads: [404] });
     return answer.refused ? null : answer.value;
@@ -144,10 +153,19 @@ const createReading = ({ http, download, downloadDocument }: Pick<Options, 'http
     const { bytes } = await downloadDocument(link);
     return schema.safeParse(parsedJson((await bytesOf(bytes, MAX_DOCUMENT_BYTES)).toString())).data ?? null;
   };
-  const peopleIn = async ({ media_shortcuts }: Recording): Promise<Recorded['participants']> => {
+  /** A recording does not wait for the list of its people for ever. */
+  const peopleIn = async ({ completed_at, media_shortcuts }: Recording): Promise<Recorded['participants']> => {
     const link = media_shortcuts?.participant_events?.data?.participants_download_url;
-    const people = link ? await documentAt(link, People) : null;
-    return (people ?? []).map(({ name, email }) => ({ name: name || null, email: email || null }));
+    if (!link) return [];
+    try {
+      const people = (await documentAt(link, People)) ?? [];
+      return people.map(({ name, email }) => ({ name: name || null, email: email || null }));
+    } catch (error) {
+      const completedAt = dateOf(completed_at);
+      if (completedAt !== null && clock.now().getTime() - completedAt.getTime() < PEOPLE_WAIT_MS) throw error;
+      log.warn('participants not read', { provider: NAME, error });
+      return [];
+    }
   };
   /** By a fresh link each time: they expire. */
   const open = (ref: string) => async () => {
@@ -197,7 +215,7 @@ export const createRecall = (options: Options): Notetaker => {
   ) => http.call({ name, method: 'POST', path: pathOf(ref, `${name}/`), schema: Done, reads });
 
   return {
-    name: 'recall',
+    name: NAME,
     ...createDispatch(options),
     ...createReading(options),
     async leave(ref) {
