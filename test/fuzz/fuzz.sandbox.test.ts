@@ -10,6 +10,7 @@ import { type Exchanged, exchanger } from './exchange.ts';
 import { isJson, type Json, schemaFaultsIn } from './json-schema.ts';
 import { type Operation, operationsOf } from './operations.ts';
 import { CALLBACK, type FuzzRequest, MEETINGS, type Pool, requestsOf } from './requests.ts';
+import { signUp } from './signups.ts';
 
 /** The long run is `FUZZ_RUNS=10000`, the same run again `FUZZ_SEED=<seed that was shown>`. */
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 1500);
@@ -24,6 +25,7 @@ const PEOPLE = 4;
 const APPS = 8;
 /** Before the clock moves on, so that the budget of nobody ends the run. */
 const REQUESTS_PER_MINUTE = 200;
+const MINUTES_PER_CODE = 8;
 /** By the type of the envelope, or the code of RFC 6749. */
 const STATUS_OF: Readonly<Record<string, readonly number[]>> = {
   invalid_request: [400, 409, 413],
@@ -54,12 +56,13 @@ let document: Json;
 let schemaFaults: ReturnType<typeof schemaFaultsIn>;
 let pool: Pool;
 beforeAll(async () => {
-  sandbox = await startSandbox(['--data', ':memory:'], { LOG_LEVEL: 'debug' });
+  sandbox = await startSandbox(['--data', ':memory:'], { LOG_LEVEL: 'debug', SIGNUP_STARTS_PER_CLIENT: '1000000' });
   world = worldAt(sandbox.url, () => sandbox.stop());
   receiver = await startReceiver();
   document = (await send(sandbox.url, DOCUMENT)).json;
   schemaFaults = schemaFaultsIn(document);
   pool = await peopled();
+  await signUp(world, pool);
 });
 afterAll(async () => {
   await receiver.close();
@@ -113,6 +116,8 @@ async function peopled(): Promise<Pool> {
     pats: [...people.map(({ pat }) => pat), ...apps.map(({ access_token }) => access_token)],
     sessions: people.map((one) => one.session_token),
     clients: [await registered(), await registered()],
+    signups: [],
+    codes: [],
     refreshes: apps.map(refreshOf),
     receiver: receiver.url,
   };
@@ -176,6 +181,7 @@ describe('requests made of the served document', () => {
       const ask = async (what: FuzzRequest) => {
         sent += 1;
         if (sent % REQUESTS_PER_MINUTE === 0) await control(sandbox.url, 'POST /clock', { advance_seconds: 60 });
+        if (sent % (MINUTES_PER_CODE * REQUESTS_PER_MINUTE) === 0) await signUp(world, pool);
         // Where the machine is busy with others, the second for the check of a credential may pass; asked again, the answer must come.
         const first = await exchange(what);
         const answer = first.headers['x-gateway-reason'] === 'upstream-timeout' ? await exchange(what) : first;

@@ -13,9 +13,18 @@ export interface Pool {
   readonly sessions: string[];
   /** Public clients of the OAuth server. */
   readonly clients: string[];
+  /** Sessions of signups that have come to the workspace step, or have taken it. */
+  readonly signups: string[];
+  /** Of signups that were begun: session and code, each good once. */
+  readonly codes: SignupCode[];
   /** Forms that refresh the tokens of a grant, each once. */
   readonly refreshes: string[];
   readonly receiver: string;
+}
+
+export interface SignupCode {
+  readonly signup_session: string;
+  readonly code: string;
 }
 
 export interface FuzzRequest {
@@ -28,6 +37,9 @@ export interface FuzzRequest {
 /** Of the pool as it is when the value is drawn: where in it, and that is looked up then. */
 const pooled = (list: readonly string[], otherwise = 'absent') =>
   fc.nat({ max: 9999 }).map((n) => list[n % Math.max(1, list.length)] ?? otherwise);
+
+const pooledCode = ({ codes }: Pool): fc.Arbitrary<SignupCode> =>
+  fc.nat({ max: 9999 }).map((n) => codes[n % Math.max(1, codes.length)] ?? { signup_session: 'absent', code: '000000' });
 
 const POOL_OF: Readonly<Record<string, (pool: Pool) => readonly string[]>> = {
   '/v1/bubbles': ({ ids }) => ids.bubbles,
@@ -96,6 +108,13 @@ function fittingText(name: string, pool: Pool): fc.Arbitrary<string> {
   if (name === 'meeting_url') return fc.constantFrom(...MEETINGS, 'https://meet.google.com/', 'zoom.us.evil.example/j/1234567890');
   if (name === 'team_id') return pooled(pool.ids.teams);
   if (name === 'space_id') return pooled(pool.ids.channels);
+  if (name === 'signup_session') return pooled(pool.signups);
+  // A mailbox is mailed ten codes an hour.
+  if (name === 'email')
+    return fc.oneof(
+      fc.nat().map((n) => `ada-${n}@fuzz.example`),
+      fc.constantFrom('ada', 'ada@mailinator.com'),
+    );
   if (name === 'cursor') return pooled(pool.cursors);
   if (name === 'client_id') return pooled(pool.clients);
   if (name === 'redirect_uri') return fc.constant(CALLBACK);
@@ -162,6 +181,7 @@ function bodyOf(document: Json, { id, method, body }: Operation, pool: Pool): fc
     { weight: 1, arbitrary: hostileValue.map((value) => write(value)) },
     { weight: 1, arbitrary: hostileBody },
     { weight: 1, arbitrary: fc.constant(null) },
+    ...(id === 'verifySignup' ? [{ weight: 4, arbitrary: pooledCode(pool).map((pair) => write(pair)) }] : []),
     ...(id === 'issueTokens' ? [{ weight: 4, arbitrary: pooled(pool.refreshes) }] : []),
   );
 }
@@ -217,7 +237,10 @@ export function requestsOf(document: Json, operation: Operation, pool: Pool): fc
   return fc
     .record({
       path: pathOf(operation, pool),
-      query: queryOf(document, operation.parameters, pool),
+      query: fc.oneof(
+        { weight: 3, arbitrary: queryOf(document, operation.parameters, pool) },
+        ...(operation.id === 'verifySignupByGet' ? [pooledCode(pool).map((pair) => String(new URLSearchParams({ ...pair })))] : []),
+      ),
       body: bodyOf(document, operation, pool),
       headers: headersOf(operation, pool),
     })
