@@ -165,6 +165,8 @@ describe('meetings that are served by an Attendee', () => {
     attendee.fail(null);
     for (let minute = 0; minute < 12; minute += 1) await gateway.pass(60);
     expect(attendee.bots).toHaveLength(1);
+    const counted = (outcome: string) => expect.stringMatching(`^notetaker_calls_total{provider="attendee",outcome="${outcome}"} [1-9]`);
+    expect(await gateway.figures()).toEqual(expect.arrayContaining([counted('ok'), counted('unreachable')]));
   });
 });
 
