@@ -36,12 +36,33 @@ export const receiveProviderWebhook =
 /** By our id of the join, else by what the provider calls the run. One of another provider is never found. */
 const joinFinder = async (joins: JoinStore, hints: readonly ProviderHint[]) => {
   const byId = await joins.byIds(hints.flatMap(({ joinId }) => joinId ?? []));
-  const byRef = await joins.byRefs(hints.flatMap(({ provider, ref }) => (ref === null ? [] : { provider, ref })));
-  return ({ joinId, ref, provider }: ProviderHint): readonly Join[] => {
+  const named = ({ joinId, provider }: ProviderHint): Join | null => {
     const join = joinId === null ? undefined : byId.get(joinId);
-    if (join?.provider === provider) return [join];
+    return join?.provider === provider ? join : null;
+  };
+  const byRef = await joins.byRefs(
+    hints.flatMap((hint) => (hint.ref === null || named(hint) ? [] : { provider: hint.provider, ref: hint.ref })),
+  );
+  return (hint: ProviderHint): readonly Join[] => {
+    const join = named(hint);
+    if (join !== null) return [join];
+    const { ref, provider } = hint;
     return byRef.filter(({ providerRef, ...found }) => found.provider === provider && providerRef === ref);
   };
+};
+
+/** The joins that are to be looked at, and the hints that wait: those about no join that is known. */
+const readHints = (hints: readonly ProviderHint[], find: (hint: ProviderHint) => readonly Join[], now: Date) => {
+  const waiting = new Map<string, Date>();
+  const told = new Set<string>();
+  for (const hint of hints) {
+    const found = find(hint);
+    // One that waits for a look already gets it after this hint.
+    for (const join of found) if (hinted(join, now) !== null) told.add(join.id);
+    const until = found.length === 0 && hint.joinId === null ? hintWaitsUntil(hint, now) : null;
+    if (until !== null) waiting.set(hint.id, until);
+  }
+  return { told, waiting };
 };
 
 /**
@@ -52,22 +73,14 @@ export const followHints =
   ({ joins, clock, wakeWatch }: Pick<HintPorts, 'joins' | 'clock' | 'wakeWatch'>) =>
   async (hints: readonly ProviderHint[]): Promise<ReadonlyMap<string, Date>> => {
     const now = clock.now();
-    const find = await joinFinder(joins, hints);
-    const waiting = new Map<string, Date>();
-    const told = new Set<string>();
-    for (const hint of hints) {
-      const found = find(hint);
-      for (const { id } of found) told.add(id);
-      const until = found.length === 0 && hint.joinId === null ? hintWaitsUntil(hint, now) : null;
-      if (until !== null) waiting.set(hint.id, until);
-    }
+    const { told, waiting } = readHints(hints, await joinFinder(joins, hints), now);
     for (const id of told) {
       await joins.update(id, (join) => {
         const state = hinted(join, now);
         return state && { state, events: [] };
       });
     }
-    wakeWatch();
+    if (told.size > 0) wakeWatch();
     return waiting;
   };
 
