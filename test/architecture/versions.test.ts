@@ -4,12 +4,13 @@ import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { ROOT } from './sources.ts';
 
-const Lock = z.object({ packages: z.record(z.string(), z.object({ version: z.string().optional() })) });
+const Lock = z.object({ packages: z.record(z.string(), z.object({ version: z.string().optional(), dev: z.boolean().default(false) })) });
 const { packages } = Lock.parse(JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')));
 
+/** What tests alone use serves nobody. */
 const versionsOf = (name: string): readonly string[] =>
-  Object.entries(packages).flatMap(([path, { version }]) =>
-    path.endsWith(`node_modules/${name}`) && version !== undefined ? [version] : [],
+  Object.entries(packages).flatMap(([path, { version, dev }]) =>
+    path.endsWith(`node_modules/${name}`) && version !== undefined && !dev ? [version] : [],
   );
 
 const numbers = (version: string): readonly number[] => version.split('-')[0]?.split('.').map(Number) ?? [];

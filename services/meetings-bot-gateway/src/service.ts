@@ -100,12 +100,12 @@ const workLoops = (app: App, { queues, watchQueue, orphanQueue, hints }: Stores,
   };
 };
 
-const routesOf = (app: App, { CURSOR_KEY, CURSOR_KEY_PREVIOUS }: Context['config']) => [
+const routesOf = (app: App, { CURSOR_KEY, CURSOR_KEY_PREVIOUS, MEDIA_S3_BUCKET: bucket }: Context['config']) => [
   ...joinRoutes(app, cursors(cursorsWith({ current: CURSOR_KEY, previous: CURSOR_KEY_PREVIOUS }))),
   ...adminJoinRoutes(app),
   ...adminNotetakerRoutes(app),
   ...providerWebhookRoutes(app),
-  ...mediaRoutes(app),
+  ...(bucket === null ? mediaRoutes(app) : []),
 ];
 
 const wakersOf = (loops: () => ReturnType<typeof workLoops>) => ({

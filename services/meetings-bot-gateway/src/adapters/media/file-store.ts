@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DomainError, errorCode } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { MediaFile, MediaStore, ServedMedia } from '../../ports.ts';
+import { withSource } from './source.ts';
 
 interface FileStoreOptions {
   readonly folder: string;
@@ -115,19 +116,11 @@ export const createFileStore = ({ folder, ids }: FileStoreOptions): FileStore =>
   return {
     async put(key, file, signal) {
       pathOf(key);
-      const source = file.bytes[Symbol.asyncIterator]();
-      // A source that waits for its provider would be left only with its next byte.
-      const leave = () => void source.return?.();
-      signal.addEventListener('abort', leave, { once: true });
-      try {
+      await withSource(file, signal, async (bytes) => {
         await kept(mkdir(unfinished, { recursive: true, mode: 0o700 }));
         await kept(removeUnfinished(key));
-        signal.throwIfAborted();
-        await write(key, { ...file, bytes: { [Symbol.asyncIterator]: () => source } }, signal);
-      } finally {
-        signal.removeEventListener('abort', leave);
-        await source.return?.();
-      }
+        await write(key, { ...file, bytes }, signal);
+      });
     },
     async remove(key) {
       await kept(rm(pathOf(key), { force: true }));

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { MediaStore } from '../../ports.ts';
 import { createDownloads } from './download.ts';
 import { createFileStore } from './file-store.ts';
+import { createS3Store, type S3Settings } from './s3-store.ts';
 
 const GIB = 1024 ** 3;
 const MAX_LIMIT_BYTES = 5 * 1024 * GIB;
@@ -15,9 +16,17 @@ const IDLE_MS = 60_000;
 /** Signed links are long. */
 const MAX_LINK_CHARACTERS = 16_384;
 
+const bucketName = () => z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket');
+
 /** What it has to be told of recordings and of where providers keep them; see the README. */
 export const MEDIA_VARIABLES = {
   MEDIA_FOLDER: z.string().nullable().default(null).register(localValues, { kind: 'folder', name: 'media' }),
+  MEDIA_S3_BUCKET: bucketName().nullable().default(null),
+  MEDIA_S3_ENDPOINT: baseUrl().nullable().default(null),
+  MEDIA_S3_REGION: z.string().default('us-east-1'),
+  MEDIA_S3_PATH_STYLE: flag().default(false),
+  MEDIA_S3_ACCESS_KEY_ID: z.string().nullable().default(null),
+  MEDIA_S3_SECRET_ACCESS_KEY: z.string().nullable().default(null),
   MEDIA_BASE_URL: baseUrl().nullable().default(null),
   MEDIA_MAX_BYTES: wholeNumber(1, MAX_LIMIT_BYTES).default(DEFAULT_LIMIT_BYTES),
   MEDIA_ALLOW_CIDRS: networkList().default([]),
@@ -45,13 +54,42 @@ const baseOf = ({ MEDIA_BASE_URL: given }: MediaConfig, { publicBaseUrl, mayBePl
   throw new ConfigError([`MEDIA_BASE_URL: must be an https URL${given === null ? ', and is required as PUBLIC_BASE_URL is none' : ''}`]);
 };
 
+/** Null without a bucket. Throws with all settings that it lacks. */
+const s3Of = (config: MediaConfig): S3Settings | null => {
+  const { MEDIA_S3_BUCKET: bucket, MEDIA_S3_ACCESS_KEY_ID: accessKeyId, MEDIA_S3_SECRET_ACCESS_KEY: secretAccessKey } = config;
+  if (bucket === null) return null;
+  const { MEDIA_S3_REGION: region, MEDIA_S3_PATH_STYLE: pathStyle } = config;
+  const endpoint = config.MEDIA_S3_ENDPOINT ?? `https://s3.${region}.amazonaws.com`;
+  const required = {
+    MEDIA_S3_ACCESS_KEY_ID: accessKeyId,
+    MEDIA_S3_SECRET_ACCESS_KEY: secretAccessKey,
+    MEDIA_BASE_URL: config.MEDIA_BASE_URL,
+  };
+  const missing = Object.entries(required).flatMap(([name, value]) =>
+    value === null ? [`${name}: is required with MEDIA_S3_BUCKET`] : [],
+  );
+  if (accessKeyId === null || secretAccessKey === null || missing.length > 0) throw new ConfigError(missing);
+  return { bucket, accessKeyId, secretAccessKey, region, pathStyle, endpoint };
+};
+
+/** A bucket where one is named, which others serve; else a folder, which this service does. */
+const openStore = (config: MediaConfig, { ids }: MediaOptions) => {
+  const { MEDIA_FOLDER: folder, MEDIA_MAX_BYTES: maxBytes } = config;
+  const s3 = s3Of(config);
+  if (s3 !== null) {
+    const { close, ...store } = createS3Store({ ...s3, maxBytes });
+    return { store, served: null, close };
+  }
+  if (folder === null) throw new ConfigError(['MEDIA_S3_BUCKET: is required, or MEDIA_FOLDER on a machine of your own']);
+  const store = createFileStore({ folder, ids });
+  return { store, served: store, close: () => Promise.resolve() };
+};
+
 /** From where recordings are fetched, where they are kept, and under which links. Throws `ConfigError`. */
 export const openMedia = (config: MediaConfig, options: MediaOptions) => {
-  const { through = (store) => store } = options;
+  const { through = (one) => one } = options;
+  const { store, served, close } = openStore(config, options);
   const base = baseOf(config, options);
-  const { MEDIA_FOLDER: folder } = config;
-  if (folder === null) throw new ConfigError(['MEDIA_FOLDER: is required']);
-  const files = createFileStore({ folder, ids: options.ids });
   const sources = {
     allow: config.MEDIA_ALLOW_CIDRS,
     deny: config.MEDIA_DENY_CIDRS,
@@ -67,5 +105,12 @@ export const openMedia = (config: MediaConfig, options: MediaOptions) => {
     maxBytes: config.MEDIA_MAX_BYTES,
     idleMs: IDLE_MS,
   });
-  return { ...downloads, ports: { media: through(files), served: files, mediaUrl: (key: string) => `${base}/${key}` } };
+  const ports = { media: through(store), served, mediaUrl: (key: string) => `${base}/${key}` };
+  return {
+    ...downloads,
+    ports,
+    async close() {
+      await Promise.all([downloads.close(), close()]);
+    },
+  };
 };
