@@ -29,6 +29,8 @@ export interface FakeAttendee extends ProviderServer {
   losesAnswers: boolean;
   /** Lists all bots, whatever is asked for. */
   isOld: boolean;
+  /** Answers no question about people. */
+  hidesPeople: boolean;
   ofJoin(joinId: string): FakeBot;
   /** The bot goes on: the event is the last one, and the state is what it led to. */
   happen(bot: FakeBot, type: string, state: string, subType?: string | null): void;
@@ -171,7 +173,7 @@ export const startFakeAttendee = async ({ apiKey, secret, now }: Options): Promi
     'POST /delete_data': deleteData,
     'GET /recording': recording,
     'GET /transcript': (bot) => ok(bot.utterances),
-    'GET /participants': (_bot, request) => page(participants, request),
+    'GET /participants': (_bot, request) => (fake.hidesPeople ? { status: 500, body: {} } : page(participants, request)),
   };
 
   const answer = (request: ProviderRequest): ProviderReply => {
@@ -202,6 +204,7 @@ export const startFakeAttendee = async ({ apiKey, secret, now }: Options): Promi
     pageSize: 25,
     losesAnswers: false,
     isOld: false,
+    hidesPeople: false,
     ofJoin(joinId) {
       const bot = bots.findLast(({ key }) => key === joinId);
       if (bot === undefined) throw new Error(`no bot of ${joinId}`);

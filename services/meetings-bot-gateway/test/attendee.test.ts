@@ -33,7 +33,7 @@ const startWorld = async (deadlineMs = 60_000) => {
     called: (_provider, outcome) => outcomes.push(outcome),
     deadlineMs,
   });
-  const notetaker = createAttendee({ http, download: plainDownload, clock, settings: { webhookSecrets: [SECRET] } });
+  const notetaker = createAttendee({ http, download: plainDownload, clock, log, settings: { webhookSecrets: [SECRET] } });
   const stop = async () => {
     await http.close();
     await attendee.stop();
@@ -234,6 +234,16 @@ describe('what an Attendee keeps of a run', () => {
           { name: 'Zoe', email: null },
         ],
       });
+    }));
+
+  it('waits for its people for an hour', () =>
+    within(async (world) => {
+      const { clock, notetaker, attendee } = world;
+      const ref = await sendAndEnd(world, THERE);
+      attendee.hidesPeople = true;
+      expect(await faultOf(notetaker.recording(ref))).toEqual(['transient', 'notetaker_unavailable']);
+      await clock.advance(3_600_000);
+      expect(await notetaker.recording(ref)).toMatchObject({ participants: [], startedAt: NOON });
     }));
 
   it('is opened by a new link each time, since links end after half an hour', () =>

@@ -74,7 +74,8 @@ const reachedOf = ({ state, events, recording_state }: Bot): JoinStatus => {
 export const hasRecorded = (bot: Bot): boolean => reachedOf(bot) === 'recording';
 /** No call lets it leave: it has left, or is about to. */
 export const isGone = ({ state }: Bot): boolean => state === LEAVING || LEFT.has(state) || state === DATA_DELETED;
-const isQuiet = ({ events }: Bot, now: Date): boolean => {
+/** Nothing has happened to it for so long that nothing more is waited for. */
+export const isQuiet = ({ events }: Bot, now: Date): boolean => {
   const last = events.at(-1);
   return last !== undefined && now.getTime() - last.created_at.getTime() >= SETTLED_AFTER_MS;
 };

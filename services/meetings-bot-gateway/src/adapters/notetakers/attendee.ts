@@ -1,4 +1,5 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
+import type { Log } from '@bubbles/kernel/log.ts';
 import { z } from 'zod';
 import type { ProviderSettings } from '../../config.ts';
 import type { MeetingPlatform } from '../../domain/meeting-link.ts';
@@ -16,6 +17,7 @@ import {
   DATA_DELETED,
   hasRecorded,
   isGone,
+  isQuiet,
   isSettled,
   recordedSpan,
   segmentsOf,
@@ -30,9 +32,11 @@ interface Options {
   readonly http: ProviderHttp;
   readonly download: Download;
   readonly clock: Clock;
+  readonly log: Log;
   readonly settings: Pick<ProviderSettings, 'webhookSecrets'>;
 }
 
+const NAME = 'attendee';
 const SERVED: ReadonlySet<MeetingPlatform> = new Set(['google_meet', 'microsoft_teams', 'zoom']);
 const BOTS = '/api/v1/bots';
 const BAD_REQUEST = 400;
@@ -152,7 +156,7 @@ const sender = (http: ProviderHttp, read: ReturnType<typeof reader>) => {
 };
 
 /** What is kept of runs. */
-const keeper = (read: ReturnType<typeof reader>, { download, clock }: Pick<Options, 'download' | 'clock'>) => {
+const keeper = (read: ReturnType<typeof reader>, { download, clock, log }: Omit<Options, 'http' | 'settings'>) => {
   const startOf = (stored: z.infer<typeof StoredRecording> | null, bot: Bot): Date | null => {
     const startedMs = stored?.start_timestamp_ms ?? null;
     return startedMs === null ? recordedSpan(bot).startedAt : new Date(startedMs);
@@ -160,6 +164,16 @@ const keeper = (read: ReturnType<typeof reader>, { download, clock }: Pick<Optio
   const spoken = async (bot: Bot): Promise<readonly Segment[]> => {
     const utterances = (await read.utterances(bot.id)) ?? [];
     return utterances.length === 0 ? [] : segmentsOf(utterances, startOf(await read.recording(bot.id), bot));
+  };
+  /** A recording does not wait for the list of its people for ever. */
+  const peopleOf = async (bot: Bot): Promise<Recording['participants']> => {
+    try {
+      return await read.participants(bot.id);
+    } catch (error) {
+      if (!isQuiet(bot, clock.now())) throw error;
+      log.warn('participants not read', { provider: NAME, error });
+      return [];
+    }
   };
   /** Its links end after half an hour, so that each try takes a new one. */
   const open = async (ref: string): Promise<MediaFile> => {
@@ -182,7 +196,7 @@ const keeper = (read: ReturnType<typeof reader>, { download, clock }: Pick<Optio
         title: null,
         startedAt: startOf(stored, bot),
         durationSeconds: recordedSpan(bot).durationSeconds,
-        participants: await read.participants(ref),
+        participants: await peopleOf(bot),
         open: stored === null ? null : () => open(ref),
       };
     },
@@ -201,7 +215,7 @@ export const createAttendee = ({ http, settings, ...options }: Options): Require
   const { dispatch, tell } = sender(http, read);
   const { recording, transcript } = keeper(read, options);
   return {
-    name: 'attendee',
+    name: NAME,
     dispatch,
     find: async ({ joinId }) => (await read.ofJoin(joinId))?.id ?? null,
     async snapshot(ref) {
