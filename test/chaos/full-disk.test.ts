@@ -1,11 +1,14 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { errorCode } from '@bubbles/kernel/errors.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
+import { createFileStore } from '@bubbles/meetings-bot-gateway/adapters/media/file-store.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { send } from '../conformance/support/client.ts';
 import { control } from '../conformance/support/sandbox-world.ts';
@@ -139,6 +142,21 @@ if (mayMount)
 
       const again = await start();
       for (const as of tokens) expect((await send(again, '/v1/me', { as })).status).toBe(200);
+    });
+
+    it('[MEET-09] while a recording is copied keeps nothing of it, and takes it when there is room again', async () => {
+      const store = createFileStore({ folder: join(disk, 'media'), ids: systemIds() });
+      const key = 'a1'.repeat(32);
+      const put = (mib: number) => {
+        const chunks = Array.from({ length: mib }, () => Buffer.alloc(1024 * 1024, 7));
+        const file = { contentType: 'video/mp4', length: null, bytes: Readable.from(chunks) };
+        return store.put(key, file, new AbortController().signal);
+      };
+      await put(1);
+      await expect(put(40)).rejects.toMatchObject({ kind: 'unavailable', cause: { code: 'ENOSPC' } });
+      expect([(await store.find(key))?.length, readdirSync(join(disk, 'media', 'unfinished'))]).toEqual([1024 * 1024, []]);
+      await put(12);
+      expect((await store.find(key))?.length).toBe(12 * 1024 * 1024);
     });
 
     it('is named by a start that finds no room, after a kill too', async () => {

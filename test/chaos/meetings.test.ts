@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type FakeAttendee, startFakeAttendee } from '../../services/meetings-bot-gateway/test/attendee-server.ts';
 import { MEETING } from '../../services/meetings-bot-gateway/test/gateway.ts';
@@ -18,6 +20,8 @@ const SECRET = Buffer.alloc(32, 7);
 const START = Date.parse('2026-03-02T12:00:00.000Z');
 const KILLS = scaled({ short: 3, long: 20 });
 const LEASE_SECONDS = 61;
+const FILE_BYTES = 16 * 1024 * 1024;
+const BETWEEN_KILLS_MS = 10;
 
 interface Answer {
   readonly status: number;
@@ -33,18 +37,28 @@ let seconds: number;
 
 /** Between the gateway and the provider: while it is held, what is asked is done and not answered. */
 const openLine = async (target: string) => {
-  const state: { held: 'dispatches' | 'all' | null; isCut: boolean } = { held: null, isCut: false };
+  const state: { held: 'dispatches' | 'all' | 'files' | null; isCut: boolean } = { held: null, isCut: false };
   const done = new EventTarget();
+  /** A file comes this far when files are held. */
+  const HALF = 0.5;
+  const relayFile = async (url: string, response: ServerResponse): Promise<void> => {
+    const file = Buffer.from(await (await fetch(`${target}${url}`)).arrayBuffer());
+    response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': file.length });
+    const isHeld = state.held === 'files';
+    response.write(file.subarray(0, file.length * HALF), () => done.dispatchEvent(new Event('held')));
+    if (!isHeld) response.end(file.subarray(file.length * HALF));
+  };
   const relay = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (state.isCut) return void response.destroy();
     const { method = 'GET', url = '', headers } = request;
+    if (url.startsWith('/storage/')) return relayFile(url, response);
     const body = await buffer(request);
     const answer = await fetch(`${target}${url}`, {
       method,
       headers: { authorization: headers.authorization ?? '', 'content-type': 'application/json' },
       ...(body.length > 0 && { body }),
     });
-    const text = await answer.text();
+    const text = (await answer.text()).replaceAll(`${target}/storage/`, `http://${headers.host}/storage/`);
     const isHeld = state.held === 'all' || (state.held === 'dispatches' && method === 'POST');
     if (isHeld) return void done.dispatchEvent(new Event('held'));
     response.writeHead(answer.status, { 'content-type': 'application/json' });
@@ -57,7 +71,7 @@ const openLine = async (target: string) => {
   return {
     state,
     url: `http://127.0.0.1:${port}`,
-    /** Resolves when the next answer is held back. */
+    /** Resolves when the next answer is held back, or half of a file has been sent. */
     holding: () => once(done, 'held'),
     async stop() {
       server.closeAllConnections();
@@ -73,6 +87,9 @@ const start = async (): Promise<void> => {
     now: new Date(START + seconds * 1000).toISOString(),
     environment: {
       NOTETAKERS: 'google_meet=attendee',
+      MEDIA_FOLDER: join(folder, 'media'),
+      MEDIA_ALLOW_CIDRS: '127.0.0.0/8',
+      MEDIA_ALLOW_HTTP: '1',
       ATTENDEE_URL: line.url,
       ATTENDEE_API_KEY: KEY,
       ATTENDEE_WEBHOOK_SECRET: SECRET.toString('base64'),
@@ -172,5 +189,47 @@ describe('kill -9 of the gateway of meetings', () => {
     line.state.isCut = false;
     for (let minute = 0; minute < 6; minute += 1) await pass(60);
     expect(attendee.bots.map(({ state }) => state)).toEqual(['leaving']);
+  });
+
+  it('[MEET-09] while a recording is copied, again and again: one file is there, whole, and one bubble', async () => {
+    const file = randomBytes(FILE_BYTES);
+    await start();
+    const { id } = (await request())?.body ?? {};
+    await pass(LEASE_SECONDS);
+    const bot = attendee.ofJoin(id);
+    attendee.happen(bot, 'joined_meeting', 'joined_not_recording');
+    attendee.happen(bot, 'recording_permission_granted', 'joined_recording');
+    attendee.happen(bot, 'post_processing_completed', 'ended');
+    Object.assign(bot, { file, recordingState: 'complete', transcriptionState: 'complete' });
+    const keys = new Set<string>();
+    const media = join(folder, 'media');
+    for (let n = 0; n < 2 * KILLS; n += 1) {
+      // Half of the time in the midst of the file, then ever later after all of it was sent.
+      line.state.held = n < KILLS ? 'files' : null;
+      const half = line.holding();
+      const passing = pass(6 * LEASE_SECONDS);
+      await half;
+      if (n >= KILLS) await pause((n - KILLS) * BETWEEN_KILLS_MS);
+      await kill();
+      await passing;
+      if (n < KILLS) expect(readdirSync(join(media, 'unfinished'))).toHaveLength(1);
+      for (const name of readdirSync(media, { recursive: true })) keys.add(/[0-9a-f]{64}/.exec(String(name))?.[0] ?? '');
+      await start();
+      const { bubble_id } = (await ask({ method: 'GET', path: `/v1/meetings/join/${id}/events` }))?.body ?? {};
+      if (bubble_id !== null) break;
+    }
+    line.state.held = null;
+    await pass(6 * LEASE_SECONDS);
+    const { data, bubble_id } = (await ask({ method: 'GET', path: `/v1/meetings/join/${id}/events` }))?.body ?? {};
+    expect([data.at(-1).status, bubble_id]).toEqual(['done', expect.any(String)]);
+    keys.delete('');
+    const [key] = keys;
+    expect([keys.size, readdirSync(media).toSorted()]).toEqual([1, [key, 'unfinished']]);
+    expect(readdirSync(join(media, 'unfinished'))).toEqual([]);
+    expect(
+      readFileSync(join(media, String(key)))
+        .subarray(-FILE_BYTES)
+        .equals(file),
+    ).toBe(true);
   });
 });
