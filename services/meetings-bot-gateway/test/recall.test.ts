@@ -141,6 +141,17 @@ describe('a bot of Recall.ai', () => {
       await expect(notetaker.find(SEND)).rejects.toMatchObject({ kind: 'transient' });
     }));
 
+  it('is not taken for another one that is answered in its place', () =>
+    within(async ({ notetaker, server, move }) => {
+      const { ref } = await notetaker.dispatch(SEND);
+      await notetaker.dispatch({ ...SEND, joinId: 'mj_2' });
+      await move('mj_2', 'fatal');
+      const { id, status_changes } = server.botOf('mj_2');
+      server.fail({ status: 200, body: { id, status_changes } });
+      await expect(notetaker.snapshot(ref)).rejects.toMatchObject({ kind: 'transient' });
+      await expect(notetaker.recording(ref)).rejects.toMatchObject({ kind: 'transient' });
+    }));
+
   it('that has not begun is dropped, and asked again to leave when it has begun meanwhile', () =>
     within(async ({ notetaker, server }) => {
       const { ref } = await notetaker.dispatch(SEND);

@@ -142,7 +142,10 @@ const createDispatch = ({
 const createReading = ({ http, download, downloadDocument, clock, log }: Omit<Options, 'settings' | 'transcription' | 'retentionMs'>) => {
   const get = async (ref: string): Promise<Bot | null> => {
     const answer = await http.call({ name: 'get bot', method: 'GET', path: pathOf(ref), schema: Bot, reads: [404] });
-    return answer.refused ? null : answer.value;
+    if (answer.refused) return null;
+    // A cache in between may mix answers up.
+    if (answer.value.id !== ref) throw new NotetakerError('transient', 'notetaker_error');
+    return answer.value;
   };
   const recordingIn = async (ref: string): Promise<Recording | 'pending' | 'none'> => {
     const bot = await get(ref);
