@@ -9,13 +9,18 @@ const REFUSALS = {
 
 const NO_MAIL_SERVER = 'email: the domain of this address has no mail server. Check the spelling, or use another address.';
 
-/** The address of somebody who may sign up; rejects with `invalid` and the reason. No account is looked at. */
-export const admitAddress =
-  ({ domainLists, mailServers }: AddressPorts) =>
-  async (text: string): Promise<EmailAddress> => {
-    const email = readEmailAddress(text);
-    const refusal = domainLists.refusalOf(email.domain);
-    if (refusal !== null) throw new DomainError('invalid', REFUSALS[refusal]);
-    if ((await mailServers?.of(email.domain)) === 'absent') throw new DomainError('invalid', NO_MAIL_SERVER);
-    return email;
-  };
+/** The address of somebody who may sign up; throws `invalid` with the reason. No account is looked at. */
+export const admitAddress = ({ domainLists }: Pick<AddressPorts, 'domainLists'>, text: string): EmailAddress => {
+  const email = readEmailAddress(text);
+  const refusal = domainLists.refusalOf(email.domain);
+  if (refusal !== null) throw new DomainError('invalid', REFUSALS[refusal]);
+  return email;
+};
+
+/** Asks the DNS, so it comes after the limits of whoever asks. */
+export const requireMailServer = async (
+  { mailServers }: Pick<AddressPorts, 'mailServers'>,
+  { domain }: Pick<EmailAddress, 'domain'>,
+): Promise<void> => {
+  if ((await mailServers?.of(domain)) === 'absent') throw new DomainError('invalid', NO_MAIL_SERVER);
+};

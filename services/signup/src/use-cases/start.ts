@@ -3,7 +3,7 @@ import type { AddressPorts } from '../address-ports.ts';
 import { newFlow, SESSION_BYTES, startLimits } from '../domain/flow.ts';
 import { REFUSALS } from '../domain/texts.ts';
 import type { MailCode, MailedCodes, Throttle } from '../ports.ts';
-import { admitAddress } from './addresses.ts';
+import { admitAddress, requireMailServer } from './addresses.ts';
 import type { FlowPorts } from './own-flow.ts';
 
 export interface StartPorts extends FlowPorts, AddressPorts {
@@ -23,10 +23,11 @@ interface SignupToStart {
 /** Mails a code to the address and answers the signup session. No account is looked at, so that nobody learns who has one. */
 export const startSignup = (ports: StartPorts) => {
   const { flows, mailedCodes, mailCode, clock, ids } = ports;
-  const admit = admitAddress(ports);
   return async ({ email, client }: SignupToStart): Promise<string> => {
-    const { address, mailbox } = await admit(email);
+    const admitted = admitAddress(ports, email);
+    const { address, mailbox } = admitted;
     await takeFromLimits(ports, { mailbox, client });
+    await requireMailServer(ports, admitted);
     const { flow, session, codeUntil } = newFlow({ id: ids.uuid(), random: ids.bytes(SESSION_BYTES), address, at: clock.now() });
     await flows.insert(flow);
     const code = await mailedCodes.issue({ flowId: flow.id, secret: session, expiresAt: codeUntil });
