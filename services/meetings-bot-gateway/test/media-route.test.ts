@@ -49,7 +49,7 @@ describe('the file of a recording', () => {
       'content-type': 'video/mp4',
       'content-disposition': 'inline; filename="recording.mp4"',
       'x-content-type-options': 'nosniff',
-      'content-security-policy': expect.stringMatching(/^sandbox; default-src 'none';/),
+      'content-security-policy': expect.stringMatching(/^sandbox allow-same-origin; default-src 'none';/),
       'cross-origin-resource-policy': 'cross-origin',
       'cache-control': 'private, max-age=3600',
       'accept-ranges': 'bytes',

@@ -11,8 +11,8 @@ import type { StoredMedia } from '../../ports.ts';
 /** In real time: what a client reads more slowly it asks for from where it was. */
 const TIME_LIMIT_MS = 300_000;
 
-/** A page that a provider passes off as a video runs no script and loads nothing else, also where it is opened by itself. */
-const POLICY = "sandbox; default-src 'none'; media-src 'self'; style-src 'unsafe-inline'";
+/** A page that a provider passes off as a video runs no script and loads nothing else. A video that is opened by itself must be of its own origin to play. */
+const POLICY = "sandbox allow-same-origin; default-src 'none'; media-src 'self'; style-src 'unsafe-inline'";
 
 const EXTENSIONS: Readonly<Record<string, string>> = { mpeg: 'mp3', 'x-matroska': 'mkv', quicktime: 'mov' };
 const nameOf = (contentType: string): string => {
