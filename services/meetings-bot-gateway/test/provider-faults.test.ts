@@ -1,7 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
-import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
-import { mortalDatabase } from '@bubbles/testing/mortal-database.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { later, TEAM } from './builders.ts';
 import { type FakeProvider, fakeProvider } from './fake-provider.ts';
@@ -184,72 +181,5 @@ describe('two processes on one store', () => {
     const inMinutes = asked.map((count, n) => count + (asked[n + 1] ?? 0));
     expect(inMinutes.filter((count) => count > 10)).toEqual([]);
     expect(inMinutes.some((count) => count > 6)).toBe(true);
-  });
-});
-
-/** More than a flow has. */
-const MOST_STEPS = 400;
-
-describe('dying between any two steps of the store', () => {
-  const LEASE_SECONDS = 61;
-  const workedOff = async (doomed: TestGateway, { isDead }: { isDead(): boolean }): Promise<void> => {
-    let hasSettled = false;
-    const settled = doomed.settle().then(() => {
-      hasSettled = true;
-    });
-    while (!hasSettled && !isDead()) await setImmediate();
-    if (!isDead()) await settled;
-  };
-  const sweep = async (
-    webhooks: readonly ('joinId' | 'ref')[],
-    judge: (survivor: TestGateway, provider: FakeProvider, id: string) => Promise<void>,
-  ) => {
-    for (let step = 1; step < MOST_STEPS; step += 1) {
-      const data = memoryDatabase();
-      const database = mortalDatabase(data);
-      const provider = fakeProvider();
-      const doomed = await startGateway({ database, provider, identity: freeTeam() });
-      database.dieAt(step);
-      const ask = ({ call }: TestGateway) => call('POST', '/v1/meetings/join', MEETING, { idempotencyKey: 'once' });
-      const first = await ask(doomed);
-      await workedOff(doomed, database);
-      const id = String(first.body?.id ?? '');
-      provider.move(id, { status: 'in_call' });
-      const answers: number[] = [];
-      for (const [n, by] of webhooks.entries())
-        answers.push((await doomed.hook(provider.webhook(`e${n}`, by === 'joinId' ? { joinId: id } : { ref: 'run-1' }))).status);
-      await workedOff(doomed, database);
-      const died = database.isDead();
-      const gone = doomed.stop().catch(() => undefined);
-      const survivor = await startGateway({ database: data, clock: doomed.clock, provider, identity: doomed.identity });
-      try {
-        await survivor.pass(LEASE_SECONDS);
-        const again = await ask(survivor);
-        await survivor.settle();
-        // A provider sends again what was not answered.
-        for (const [n, status] of answers.entries())
-          if (status !== 204) await survivor.hook(provider.webhook(`e${n}`, { joinId: String(again.body.id) }));
-        await survivor.pass(LEASE_SECONDS);
-        // Nobody heard of a join whose request was not answered.
-        if (id === '') {
-          provider.move(String(again.body.id), { status: 'in_call' });
-          await survivor.pass(200);
-        }
-        await judge(survivor, provider, String(again.body.id));
-      } finally {
-        await survivor.stop();
-        await gone;
-      }
-      if (!died) return step - 1;
-    }
-    throw new Error('the flow never got through');
-  };
-
-  it('[MEET-10] of a dispatch, a webhook and the look after it: one notetaker is sent, and the news arrives', async () => {
-    const deaths = await sweep(['joinId', 'ref'], async (survivor, provider, id) => {
-      expect(provider.runs).toHaveLength(1);
-      expect((await survivor.status(id)).body.status).toBe('in_call');
-    });
-    expect(deaths).toBeGreaterThan(40);
   });
 });

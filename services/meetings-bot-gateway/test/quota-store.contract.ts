@@ -37,6 +37,15 @@ export const describeQuotaStore = (engine: string, make: () => Promise<QuotaStor
       expect(await quotas.reserve(hourly(3600), 'mj_5', later(3600))).toEqual({ oldest: later(10) });
     });
 
+    it('has room at once when the clock was set back, and none more for a clock that is a little behind', async () => {
+      const quotas = await make();
+      for (const id of ['mj_1', 'mj_2']) await quotas.reserve(hourly(), id, NOON);
+      expect(await quotas.reserve(hourly(-600), 'mj_3', later(-600))).toEqual({ oldest: later(-600) });
+      expect(await quotas.reserve(hourly(-7200), 'mj_3', later(-7200))).toBe('reserved');
+      expect(await quotas.reserve(hourly(-7200), 'mj_4', later(-7200))).toBe('reserved');
+      expect(await quotas.reserve(hourly(-7200), 'mj_5', later(-7200))).toEqual({ oldest: later(-7200) });
+    });
+
     it('gives places back whose joins never came to be', async () => {
       const quotas = await make();
       for (const id of ['mj_1', 'mj_2']) await quotas.reserve(weekly, id, NOON);

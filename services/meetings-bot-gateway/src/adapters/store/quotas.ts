@@ -15,12 +15,20 @@ interface QuotaDoc extends Doc {
   readonly uncheckedSince?: Date;
 }
 
+/** Replicas' clocks are never this far apart. */
+const MAX_SKEW_MS = 15 * 60_000;
 /** As many as a run looks at; the next one goes on. */
 const QUOTAS_PER_CHECK = 500;
 
 /** Replicas with clocks of their own push in any order. */
 const oldestOf = (places: readonly Place[], now: Date): Date =>
   new Date(places.reduce((oldest, { at }) => Math.min(oldest, at.getTime()), now.getTime()));
+
+/** What a join is answered that took no place; null when it may try again. */
+const refusalOf = ({ limit }: Quota, places: readonly Place[], { joinId, now }: { readonly joinId: string; readonly now: Date }) => {
+  if (places.some((place) => place.joinId === joinId)) return 'reserved';
+  return places.length >= limit ? { oldest: oldestOf(places, now) } : null;
+};
 
 export const openQuotas = (open: OpenCollection): QuotaStore => {
   const quotas = open<QuotaDoc>('quotas', [
@@ -41,6 +49,13 @@ export const openQuotas = (open: OpenCollection): QuotaStore => {
     );
   const freePassed = async ({ key, freeUntil }: Quota) => {
     if (freeUntil !== null) await quotas.updateOne({ _id: key }, { $pull: { places: { at: { $lte: freeUntil } } } });
+  };
+  /** Whether places were freed that were taken before the clock was set back: they would stay taken until it is where it was. */
+  const freeAhead = async ({ key, freeUntil }: Quota, places: readonly Place[], now: Date): Promise<boolean> => {
+    const latest = new Date(now.getTime() + MAX_SKEW_MS);
+    if (freeUntil === null || !places.some(({ at }) => at > latest)) return false;
+    await quotas.updateOne({ _id: key }, { $pull: { places: { at: { $gt: latest } } } });
+    return true;
   };
   const release = async (key: string, joinId: string) => {
     await quotas.updateOne({ _id: key }, { $pull: { places: { joinId } } });
@@ -63,8 +78,8 @@ export const openQuotas = (open: OpenCollection): QuotaStore => {
         if (result === 'updated' || result === 'inserted') return 'reserved';
         // A duplicate: it is full, the join has its place, or another one inserted the document first.
         const places = (await quotas.findOne({ _id: quota.key }))?.places ?? [];
-        if (places.some((place) => place.joinId === joinId)) return 'reserved';
-        if (places.length >= quota.limit) return { oldest: oldestOf(places, now) };
+        const refused = (await freeAhead(quota, places, now)) ? null : refusalOf(quota, places, { joinId, now });
+        if (refused !== null) return refused;
       }
     },
     async release(keys, joinId) {
