@@ -54,7 +54,7 @@ const hastenLoop = (app: App, { clock, log }: Context) => {
   return createLoop(() => startLoop({ name: 'hasten', clock, log, pollMs: HASTEN_MS, run }), { lookAgain: () => undefined });
 };
 
-interface JoinWork extends Partial<Pick<WorkerOptions<JoinDoc>, 'perKey' | 'pollMs'>> {
+interface JoinWork extends Partial<Pick<WorkerOptions<JoinDoc>, 'perKey' | 'pollMs' | 'wakesWhenDue'>> {
   readonly work: (join: Join, signal: AbortSignal) => Promise<void>;
 }
 
@@ -92,8 +92,8 @@ const workLoops = (app: App, { queues, watchQueue, orphanQueue, hints }: Stores,
     leaving: workOn('leave', queues.leave, { work: app.letLeave, perKey }),
     capturing: workOn('capture', queues.capture, { work: app.captureRecording, perKey }),
     erasing: workOn('erase', queues.erase, { work: app.eraseRecording, perKey }),
-    // The joins of a provider that is configured no more end.
-    orphans: workOn('watch orphans', orphanQueue(providers), { work: app.watchJoin, pollMs: HASTEN_MS }),
+    // The joins of a provider that is configured no more end. When the next one falls due is in no index: all joins would be read for it.
+    orphans: workOn('watch orphans', orphanQueue(providers), { work: app.watchJoin, pollMs: HASTEN_MS, wakesWhenDue: false }),
     refunding: workOn('refund', queues.refund, { work: app.refundJoin, perKey }),
     following: hintLoop(app, hints, context),
     hastening: hastenLoop(app, context),
