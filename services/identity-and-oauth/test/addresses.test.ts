@@ -189,6 +189,22 @@ describe('a process that stands still between taking an address and writing the 
     await slow.stop();
   });
 
+  it('[SIGN-10] while it changes a profile lets a sign-up of the address wait a minute, which is then finished', async () => {
+    const { id } = await identity.person({ email: 'old@acme.test' });
+    const { slow, reached, release } = await beside();
+    const changing = slow.admin('PATCH', `accounts/${id}`, { email: ADA });
+    await reached;
+    const early = await signUp(identity);
+    expect([early.status, early.headers.get('retry-after')]).toEqual([500, '60']);
+    await identity.clock.advance(MINUTE_MS);
+    const { user_id, team_id } = (await signUp(identity)).body;
+    release();
+    expect((await changing).status).toBe(409);
+    expect([await idsAt(ADA), await idsAt('old@acme.test')]).toEqual([[user_id], [id]]);
+    expect((await identity.admin('GET', 'teams')).body.teams.map((team: { id: string }) => team.id)).toEqual([team_id]);
+    await slow.stop();
+  });
+
   it('for longer while it changes a profile leaves that with the address it had', async () => {
     const { id } = await identity.person({ email: 'old@acme.test' });
     const { slow, reached, release } = await beside();
