@@ -2,6 +2,7 @@ import { failEverywhere, falteringWorld } from '@bubbles/testing/faltering-world
 import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { bubbleIdOf } from '../src/domain/join.ts';
+import { fakeProvider } from './fake-provider.ts';
 import { type Answer, fakeIdentity, startGateway, type TestGateway } from './gateway.ts';
 
 const LEASE_SECONDS = 60;
@@ -51,6 +52,41 @@ describe('a store or identity that is away for one step', () => {
       expect(await gateway.runs()).toHaveLength(step);
       const told = gateway.captured.filter(({ join_id }) => join_id === id);
       expect(new Set(told.map(({ bubble_id }) => bubble_id))).toEqual(new Set([bubbleIdOf(id)]));
+      return hasFailed;
+    });
+    expect(failures).toBeGreaterThan(30);
+  });
+
+  it('[MEET-10] of a dispatch and the webhooks after it: one notetaker is sent, and no news is lost', async () => {
+    const { database, failing } = falteringWorld();
+    const provider = fakeProvider();
+    gateway = await startGateway({ database: database(memoryDatabase()), provider, environment: { MEETINGS_PER_USER_AND_HOUR: '1000' } });
+    // Who was not answered sends again, request or webhook.
+    const told = async (event: string, about: object): Promise<void> => {
+      const send = () => gateway.hook(provider.webhook(event, about));
+      if ((await send()).status !== 204 && (await send()).status !== 204) throw new Error('a webhook is refused twice');
+      await gateway.settle();
+    };
+    const failures = await failEverywhere(async (step) => {
+      const meeting_url = `https://meet.google.com/${letters(step)}-aaaa-aaa`;
+      const join = () => gateway.join({ meeting_url }, { idempotencyKey: `key-${step}` });
+      const { hasFailed, outcome: id } = await failing(step, async () => {
+        const first = await join();
+        if (first.status >= 400) await passLease();
+        const joinId = String((first.status < 400 ? first : await join()).body.id);
+        await passLease();
+        provider.move(joinId, { status: 'in_call' });
+        await told(`e${step}`, { joinId });
+        await gateway.pass(10);
+        return joinId;
+      });
+      await passLease();
+      expect((await gateway.status(id)).body.status).toBe('in_call');
+      provider.move(id, { status: 'fatal', reason: 'entry_denied' });
+      await told(`f${step}`, { joinId: id });
+      await gateway.pass(3);
+      expect((await gateway.status(id)).body).toMatchObject({ status: 'fatal', fatal_reason: 'entry_denied' });
+      expect(provider.runs.filter(({ joinId }) => joinId === id)).toHaveLength(1);
       return hasFailed;
     });
     expect(failures).toBeGreaterThan(30);
