@@ -192,7 +192,7 @@ export interface MediaStore {
    * Ends the transfer, also when it is left because of the signal.
    */
   put(key: string, file: MediaFile, signal: AbortSignal): Promise<void>;
-  /** Nothing happens when there is none. */
+  /** Also what puts that did not end have left. Nothing happens when there is none. */
   remove(key: string): Promise<void>;
 }
 

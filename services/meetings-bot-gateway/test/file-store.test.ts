@@ -83,6 +83,15 @@ describe('a folder of files', () => {
     expect(await readdir(join(folder, 'unfinished'))).toEqual([]);
   });
 
+  it('is freed of it by a removal too', async () => {
+    const { folder, store } = await make();
+    await store.remove(KEY);
+    await store.put(KEY, aFile(['x']), never);
+    await writeFile(join(folder, 'unfinished', `${KEY}.killed`), 'half');
+    await store.remove(KEY);
+    expect([await readdir(folder), await readdir(join(folder, 'unfinished'))]).toEqual([['unfinished'], []]);
+  });
+
   it('that cannot be written is unavailable', async () => {
     const { folder } = await make();
     await writeFile(join(folder, 'taken'), '');

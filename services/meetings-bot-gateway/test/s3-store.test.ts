@@ -146,6 +146,9 @@ describe('an object store', () => {
     s3.uploads.set('dead', KEY).set('other', 'd4'.repeat(32));
     await make().put(KEY, aFile(['x'.repeat(25)]), never);
     expect([...s3.uploads.keys()]).toEqual(['other']);
+    s3.uploads.set('dead', KEY);
+    await make().remove(KEY);
+    expect([...s3.uploads.keys()]).toEqual(['other']);
   });
 
   it('that cannot list uploads is written all the same', async () => {

@@ -85,7 +85,10 @@ export const createFileStore = ({ folder, ids }: FileStoreOptions): FileStore =>
 
   /** Of a process that died, or that has lost the recording to this one. */
   const removeUnfinished = async (key: string): Promise<void> => {
-    const names = await readdir(unfinished);
+    const names = await readdir(unfinished).catch((error: unknown) => {
+      if (errorCode(error) === 'ENOENT') return [];
+      throw error;
+    });
     await Promise.all(names.filter((name) => name.startsWith(key)).map((name) => rm(join(unfinished, name), { force: true })));
   };
   const fill = async (handle: FileHandle, { contentType, length, bytes }: MediaFile, signal: AbortSignal): Promise<void> => {
@@ -124,6 +127,7 @@ export const createFileStore = ({ folder, ids }: FileStoreOptions): FileStore =>
     },
     async remove(key) {
       await kept(rm(pathOf(key), { force: true }));
+      await kept(removeUnfinished(key));
     },
     async find(key) {
       if (!KEY.test(key)) return null;

@@ -259,6 +259,7 @@ export const createS3Store = ({ maxBytes, singleBytes = SINGLE_BYTES, partBytes 
         await putInParts(key, { ...file, bytes }, signal);
       }),
     async remove(key) {
+      await abortOthers(key);
       await bucket.call({ method: 'DELETE', key }, [404]);
     },
     close: bucket.close,
