@@ -16,6 +16,8 @@ export interface JoinMedia {
   readonly key: string;
   /** Whether it is there whole. */
   readonly isCopied: boolean;
+  /** Why it never will be. */
+  readonly refused?: string;
 }
 
 /** The one notetaker that a team has in a meeting. */

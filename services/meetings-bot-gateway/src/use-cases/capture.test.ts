@@ -172,6 +172,25 @@ describe('a capture', () => {
     expect(told).toMatchObject([{ video_url: `https://media.test/${KEY}` }]);
   });
 
+  it('does not open again a file that may not be kept while it waits for the transcript', async () => {
+    let opened = 0;
+    const recording = () =>
+      Promise.resolve(
+        aRecording(() => {
+          opened += 1;
+          return permanent('media_too_large')();
+        }),
+      );
+    let transcript: () => Promise<readonly Segment[] | 'pending'> = pending;
+    const { capture, stored, told, outcomes } = scene({ recording, transcript: () => transcript() });
+    for (let n = 0; n < 3; n += 1) await capture();
+    expect([opened, stored().work]).toEqual([1, 'capture']);
+    transcript = withTranscript;
+    await capture();
+    expect([opened, outcomes, reasons(stored()), stored().media]).toEqual([1, ['partly'], ['video_not_available'], undefined]);
+    expect(told).toMatchObject([{ video_url: null }]);
+  });
+
   it('waits for a media store that is away', async () => {
     const away = { put: () => Promise.reject(new DomainError('unavailable', 'Nobody is there.')) };
     const { capture, stored, log } = scene({ recording: withFile, transcript: withTranscript }, { store: away });

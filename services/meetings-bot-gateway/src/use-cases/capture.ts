@@ -58,6 +58,11 @@ const partOf = async <T>(work: Promise<T | 'pending'>): Promise<Part<T>> => {
   }
 };
 
+const refusedFor = (reason: string): { readonly value: null; readonly missing: Missing } => ({
+  value: null,
+  missing: { reason, mayCome: false, retryAfterSeconds: null },
+});
+
 /** Ends the work on a claimed join, or a step of it. Null, and nothing is written, when the claim has ended. */
 const endClaim =
   ({ joins, recordingCaptured }: Pick<CapturePorts, 'joins' | 'recordingCaptured'>) =>
@@ -128,6 +133,7 @@ const createCopy = (ports: CapturePorts) => {
     if (open === null) return { value: null, missing: null };
     const place = join.media ?? (await chosen(join));
     if (place.isCopied) return { value: place, missing: null };
+    if (place.refused !== undefined) return refusedFor(place.refused);
     const part = await partOf(put(place.key, open, signal).then(() => ({ ...place, isCopied: true })));
     signal.throwIfAborted();
     return part;
@@ -143,6 +149,15 @@ const lossesOf = ({ file, transcript }: Parts): readonly string[] => [
   ...(file.missing ? [LOST.video] : []),
   ...(transcript.missing ? [LOST.transcript] : []),
 ];
+
+/** What is known of the file while the rest is waited for: that it is here, or never will be. */
+const withFile =
+  ({ value, missing }: Parts['file']) =>
+  (join: Join): Join => {
+    if (value !== null) return withMedia(join, value);
+    const isRefused = missing?.mayCome === false && join.media !== undefined;
+    return isRefused ? withMedia(join, { ...join.media, refused: missing.reason }) : join;
+  };
 
 /** How the work on a recording ends. */
 const createEnds = (ports: CapturePorts) => {
@@ -160,12 +175,12 @@ const createEnds = (ports: CapturePorts) => {
     metrics.captureEnded('lost');
     await forgetFile(join);
   };
-  const later = async (join: Join, missing: readonly Missing[], file: JoinMedia | null): Promise<void> => {
+  const later = async (join: Join, missing: readonly Missing[], change = (before: Join) => before): Promise<void> => {
     const reasons = missing.map(({ reason }) => reason);
     log.info('recording not captured yet', { joinId: join.id, provider: join.provider, reasons, tries: join.tries });
     const waits = missing.reduce((most, { retryAfterSeconds }) => Math.max(most, retryAfterSeconds ?? 0), 0);
     const dueAt = dueAfter(clock.now(), join, waits);
-    await end(join, (before) => postponed(file === null ? before : withMedia(before, file), dueAt));
+    await end(join, (before) => postponed(change(before), dueAt));
   };
   const capture = async (join: Join, recording: Recording, { file, transcript, erases }: Parts & { readonly erases: boolean }) => {
     const participants = await participantsOf(access, join, recording.participants);
@@ -194,7 +209,7 @@ export const captureRecording = (ports: CapturePorts) => {
   const copyFile = createCopy(ports);
   const { lose, later, capture } = createEnds(ports);
   const laterOrNever = (join: Join, missing: Missing) =>
-    missing.mayCome && isRetained(join, ports) ? later(join, [missing], null) : lose(join, missing.reason);
+    missing.mayCome && isRetained(join, ports) ? later(join, [missing]) : lose(join, missing.reason);
 
   const parts = async (join: Join, recording: Recording, { notetaker, ref, signal }: Attempt): Promise<Parts> => {
     const told = await partOf(notetaker.transcript(ref));
@@ -209,7 +224,7 @@ export const captureRecording = (ports: CapturePorts) => {
     if (recording === 'none') return lose(join, 'the provider has no recording');
     const { file, transcript } = await parts(join, recording, call);
     const missing = [file.missing, transcript.missing].filter((one) => one !== null);
-    if (missing.some(({ mayCome }) => mayCome) && isRetained(join, ports)) return later(join, missing, file.value);
+    if (missing.some(({ mayCome }) => mayCome) && isRetained(join, ports)) return later(join, missing, withFile(file));
     const [first] = missing;
     if (first !== undefined && file.value === null && transcript.value === null) return lose(join, first.reason);
     return capture(join, recording, { file, transcript, erases: call.notetaker.erase !== undefined });
