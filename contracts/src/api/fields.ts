@@ -39,7 +39,7 @@ const httpsOrNull = (text: string | null): string | null =>
 export const HttpsLink = z.string().nullable().overwrite(httpsOrNull).meta({ description: 'Absolute https URL; null when there is none' });
 
 /** Media of the sandbox, which is reached at this machine only. */
-const ON_THIS_MACHINE = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?\/media\/[0-9a-f]{64}$/;
+const ON_THIS_MACHINE = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?(?:\/[\w-][\w.-]*)+\/[0-9a-f]{64}$/;
 
 /** As other links, or a file that this machine serves itself. */
 export const VideoLink = z
