@@ -14,8 +14,10 @@ export interface SignupAgent {
   step(path: string, fields: Fields, method?: Method): Promise<Answer>;
   /** A GET or HEAD as it is written. */
   ask(path: string, method?: 'GET' | 'HEAD'): Promise<Answer>;
-  /** The code that was mailed last. */
+  /** The code that was mailed last, for the flow that was `started` last. */
   code(address: string): Promise<string>;
+  /** All codes that were mailed, newest first; waits until there are `count`. */
+  codes(address: string, count: number): Promise<readonly string[]>;
   started(address: string): Promise<string>;
   verified(address: string): Promise<string>;
   listed(address: string): Promise<string>;
@@ -51,17 +53,20 @@ export const signupAgent = (world: Pick<World, 'baseUrl' | 'mails'>): SignupAgen
     if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`);
     return answer.json.signup_session;
   };
-  const code = async (address: string): Promise<string> => {
+  const codes = async (address: string, count: number): Promise<readonly string[]> => {
     // On the stack a mail may come a little later than the answer.
     const deadline = performance.now() + MAIL_LIMIT_MS;
     for (;;) {
-      const [found] = CODE.exec((await world.mails(address))[0]?.text ?? '') ?? [];
-      if (found !== undefined) return found;
-      if (performance.now() > deadline) throw new Error('no code was mailed');
+      const found = (await world.mails(address)).flatMap(({ text: said }) => CODE.exec(said) ?? []);
+      if (found.length >= count) return found;
+      if (performance.now() > deadline) throw new Error(`${found.length} codes were mailed`);
     }
   };
+  const mailedBefore = new Map<string, number>();
+  const code = async (address: string): Promise<string> => (await codes(address, 1 + (mailedBefore.get(address) ?? 0)))[0] ?? '';
   // From another client each time, so that a test may begin as many flows as it likes.
   const started = async (address: string): Promise<string> => {
+    mailedBefore.set(address, (await world.mails(address)).length);
     const answer = await signupAgent(world).step('start', { email: address });
     if (answer.status !== 200) throw new Error(`start: ${answer.status} ${answer.text}`);
     return answer.json.signup_session;
@@ -75,6 +80,7 @@ export const signupAgent = (world: Pick<World, 'baseUrl' | 'mails'>): SignupAgen
     step,
     ask: (path, method = 'GET') => exchange(method, path, null),
     code,
+    codes,
     started,
     verified,
     listed,
