@@ -159,6 +159,9 @@ describe('a join, whatever happens to it in whatever order', () => {
             const after = await world.read();
             expect(rankOf(after.status)).toBeGreaterThanOrEqual(rankOf(before.status));
             if (isFinal(before.status)) expect([after.status, after.fatalReason]).toEqual([before.status, before.fatalReason]);
+            const { status, body } = await world.shown();
+            // The process may be told to die here.
+            if (status === 200) expect(body.bot_in_call).toBe(['in_call', 'recording'].includes(body.status));
             before = after;
           }
           await world.finish();
