@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { createLoop, defineService, type ServiceContext } from '@bubbles/host/service.ts';
 import { cursorsWith } from '@bubbles/kernel/cursors.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
@@ -25,6 +26,8 @@ import type { Join } from './domain/join.ts';
 
 const LEASE_MS = 60_000;
 const POLL_MS = 1000;
+/** Turns of the event loop before hints are claimed. */
+const TURNS_PER_CLAIM = 8;
 /** How often to look for what a clock that was set back delays. */
 const HASTEN_MS = 60_000;
 /** Calls of providers in flight in this process, for each kind of work. */
@@ -39,6 +42,8 @@ type Stores = ReturnType<typeof openStores>;
 const hintLoop = (app: App, hints: Stores['hints'], { clock, ids, log }: Context) => {
   const run = async (): Promise<Date | null> => {
     for (;;) {
+      // Webhooks that have arrived meanwhile are stored first: many hints cost hardly more than one.
+      for (let turn = 0; turn < TURNS_PER_CLAIM; turn += 1) await setImmediate();
       const now = clock.now();
       const lease = { token: ids.uuid(), until: new Date(now.getTime() + LEASE_MS) };
       const claimed = await hints.claim(now, lease);
