@@ -4,8 +4,11 @@ import { z } from 'zod';
 export const hasAtMost = (text: string, characters: number): boolean => text.length <= characters || [...text].length <= characters;
 
 // Beside control characters and halves of surrogate pairs: line and paragraph separators, and the bidirectional overrides that make a name read as another.
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
-export const isPrintable = (text: string): boolean => !UNPRINTABLE.test(text);
+// Tags and runs of variation selectors too: people see nothing of them, and language models read text out of them.
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{2}/u;
+/** Flags such as that of Scotland, which are spelt with tags. */
+const FLAGS = /\p{RGI_Emoji_Tag_Sequence}/gv;
+export const isPrintable = (text: string): boolean => !UNPRINTABLE.test(text.replaceAll(FLAGS, ''));
 
 // Spaces, marks, control and format characters, and the letters that are drawn as nothing (Hangul fillers, blank Braille).
 const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
