@@ -103,6 +103,18 @@ describe('the domain of a company', () => {
       'fastmail.com',
     ],
     ...['qq.com', '163.com', 'naver.com', 'orange.fr', 'mozmail.com', 'privaterelay.appleid.com', 'duck.com', 'sub.gmail.com'],
+    ...[
+      'aol.de',
+      'aol.co.uk',
+      'tiscali.cz',
+      'vodafonemail.de',
+      'bbox.fr',
+      'upcmail.nl',
+      'citromail.hu',
+      'azet.sk',
+      'ocn.ne.jp',
+      'msa.hinet.net',
+    ],
     ...['acme.onmicrosoft.com', 'acme.zendesk.com', 'co.uk', 'github.io', 'com'],
   ])('[SIGN-07] there is none for %s, at which anybody can have an address', (domain) => {
     expect(lists.companyDomain(domain)).toBeNull();
