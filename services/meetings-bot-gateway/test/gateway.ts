@@ -44,6 +44,8 @@ export interface FakeIdentity {
   readonly teams: Map<string, TeamAccess>;
   readonly emails: Map<string, string>;
   isAway: boolean;
+  /** Of the release before, which finds nobody by an address. */
+  isOlder: boolean;
 }
 
 const stranger = (id: string): UserAccess => ({ id, state: 'unknown', paid_features: false, memberships: [] });
@@ -68,17 +70,19 @@ export const fakeIdentity = (): FakeIdentity => {
     teams: new Map<string, TeamAccess>([[TEAM, { id: TEAM, known: true, plan: 'pro', archived: false, channel_ids: [] }]]),
     emails: new Map([['ben@acme.example', 'ben']]),
     isAway: false,
+    isOlder: false,
   };
   const away = () => Promise.reject(new DomainError('unavailable', 'Nobody is there.'));
   const answer = (body: unknown) => {
     const { user_ids, team_ids, emails } = AccessRequest.parse(body);
+    const byEmail = emails.flatMap((email) => {
+      const user = fake.users.get(fake.emails.get(email) ?? '');
+      return user ? [{ email, user }] : [];
+    });
     return {
       users: user_ids.map((id) => fake.users.get(id) ?? stranger(id)),
       teams: team_ids.map((id) => fake.teams.get(id) ?? noTeam(id)),
-      by_email: emails.flatMap((email) => {
-        const user = fake.users.get(fake.emails.get(email) ?? '');
-        return user ? [{ email, user }] : [];
-      }),
+      ...(!fake.isOlder && { by_email: byEmail }),
     };
   };
   const client: InternalClient = {

@@ -216,6 +216,20 @@ describe('a recording', () => {
     expect(captured).toHaveLength(1);
   });
 
+  it('[MEET-09] waits for an identity that finds people by their addresses, when the provider names some', async () => {
+    const identity = fakeIdentity();
+    const { join, report, captured, pass } = await gateway({ identity });
+    const { id } = (await join()).body;
+    const { id: nameless } = (await join({ meeting_url: 'https://meet.google.com/xyz-abcd-efg' })).body;
+    identity.isOlder = true;
+    await report(id, { status: 'done', participants: NAMED });
+    await report(nameless, { status: 'done' });
+    expect(captured.map(({ join_id }) => join_id)).toEqual([nameless]);
+    identity.isOlder = false;
+    await pass(60);
+    expect(captured[1]?.participants.map(({ user_id }) => user_id)).toEqual(['ada', 'ben', null, null]);
+  });
+
   it('is none of a join that never recorded', async () => {
     const { join, report, captured } = await gateway();
     const { id } = (await join()).body;

@@ -18,13 +18,16 @@ const toUser = ({ id, state, life = 1, memberships }: UserAccessBody): UserAcces
 export const createAccess = (identity: InternalClient): Access => ({
   async ask({ userIds = [], teamIds = [], emails = [] }) {
     const body = { user_ids: userIds, team_ids: teamIds, emails };
-    const { users, teams, by_email = [] } = await identity.post('/internal/v1/access', { body, schema: AccessResponse });
+    const { users, teams, by_email } = await identity.post('/internal/v1/access', { body, schema: AccessResponse });
     // Identity also lists ids that it does not know: an id that is missing from the answer proves nothing.
     if (!namesAll(users, userIds) || !namesAll(teams, teamIds)) throw new DomainError('unavailable', 'Incomplete answer from identity.');
+    // Who is not found now would never see the recording.
+    if (emails.length > 0 && by_email === undefined)
+      throw new DomainError('unavailable', 'Identity is of an older release, which finds nobody by an address: upgrade it.');
     return {
       users: new Map(users.map((user) => [user.id, toUser(user)])),
       teams: new Map(teams.map(({ id, archived, plan }) => [id, { archived, plan }])),
-      byEmail: new Map(by_email.map(({ email, user }) => [email, toUser(user)])),
+      byEmail: new Map(by_email?.map(({ email, user }) => [email, toUser(user)])),
     };
   },
 });
