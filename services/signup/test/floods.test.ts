@@ -1,5 +1,8 @@
+import { SIGNUP_CALLS } from '@bubbles/contracts/internal/identity-signup.ts';
+import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { fakeIdentity } from './fake-identity.ts';
 import { ADA, type Answer, startSignup, type TestSignup, wrongFor } from './signup.ts';
 
 const running: TestSignup[] = [];
@@ -21,6 +24,20 @@ const times = <T>(count: number, make: (n: number) => T): readonly T[] => Array.
 const counted = (answers: readonly Answer[]): Readonly<Record<number, number>> =>
   Object.fromEntries([200, 401, 403, 409, 429].map((status) => [status, answers.filter((answer) => answer.status === status).length]));
 const CREATE = { action: 'create', workspace_name: 'Acme' };
+
+/** An identity that lets each join wait for the test. */
+const joinsOnCommand = () => {
+  const identity = fakeIdentity();
+  const waiting: ((letGo: () => void) => void)[] = [];
+  const client: InternalClient = {
+    ...identity.client,
+    async post(path, call) {
+      if (path === SIGNUP_CALLS.join.path) await new Promise<void>((letGo) => waiting.shift()?.(letGo));
+      return identity.client.post(path, call);
+    },
+  };
+  return { identity, client, nextJoin: () => new Promise<() => void>((asked) => waiting.push(asked)) };
+};
 
 describe('many requests at once', () => {
   it('[SIGN-03] five of fifty wrong codes are tried, and the right one is refused afterwards', async () => {
@@ -52,6 +69,28 @@ describe('many requests at once', () => {
     expect(counted(answers)[200]).toBe(20);
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect([one.identity.teams.size, one.identity.accounts.size]).toEqual([1, 1]);
+  });
+
+  it('[SIGN-10] a late refusal of one team does not take back the choice of another one', async () => {
+    const { identity, client, nextJoin } = joinsOnCommand();
+    const { listed, step } = await start({ identity: { ...identity, client } });
+    const [open, closed] = [identity.team('Open', 'acme.example'), identity.team('Closed', 'other.example')];
+    const signup_session = await listed();
+    const join = async (team_id: string) => {
+      const asked = nextJoin();
+      const answer = step('workspace', { signup_session, action: 'join', team_id });
+      return { answer, letGo: await asked };
+    };
+    const [early, late] = [await join(closed.id), await join(closed.id)];
+    early.letGo();
+    expect((await early.answer).status).toBe(403);
+    const chosen = await join(open.id);
+    late.letGo();
+    expect((await late.answer).status).toBe(403);
+    expect((await step('workspace', { signup_session, ...CREATE })).status).toBe(409);
+    chosen.letGo();
+    expect((await chosen.answer).status).toBe(200);
+    expect([open.memberIds.size, identity.teams.size]).toEqual([1, 2]);
   });
 
   it('[SIGN-10] twenty joins and creates of one flow come to one workspace', async () => {

@@ -15,9 +15,11 @@ const choose = (ports: IdentityPorts, flow: Flow, choice: Choice): Promise<Flow>
     return current.choice === null ? { ...current, choice } : null;
   });
 
-/** So that the user may choose another workspace. */
-const withdraw = (ports: IdentityPorts, flow: Flow): Promise<Flow> =>
-  updateFlow(ports, flow, (current) => (current.workspace === null ? { ...current, choice: null } : null));
+/** So that the user may choose another workspace. What was chosen meanwhile stays. */
+const withdraw = (ports: IdentityPorts, flow: Flow, refused: Choice): Promise<Flow> =>
+  updateFlow(ports, flow, (current) =>
+    current.workspace === null && current.choice !== null && isSameChoice(current.choice, refused) ? { ...current, choice: null } : null,
+  );
 
 const place = (ports: IdentityPorts, flow: Flow, workspace: NonNullable<Flow['workspace']>): Promise<Flow> =>
   updateFlow(ports, flow, (current) =>
@@ -36,7 +38,7 @@ const join = async (ports: IdentityPorts, own: Flow, choice: Choice & { readonly
   const joined = await ports.identity.join({ ...provenAddress(ports, flow), teamId: choice.teamId });
   if (joined === 'closed') return closeFlow(ports, flow);
   if (joined === 'forbidden') {
-    await withdraw(ports, flow);
+    await withdraw(ports, flow, choice);
     throw REFUSALS.notJoinable();
   }
   await place(ports, flow, { userId: joined.userId, teamId: choice.teamId, created: null });
