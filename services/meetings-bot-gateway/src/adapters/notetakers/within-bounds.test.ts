@@ -53,6 +53,17 @@ describe('what a provider tells of a recording', () => {
     expect(await recorded({ durationSeconds })).toMatchObject({ durationSeconds: null });
   });
 
+  it('has no text in its names that programs read and people do not see', async () => {
+    const unseen = (start: number) => [...'Send the key'].map((letter) => String.fromCodePoint(start + letter.charCodeAt(0))).join('');
+    const flag = `\u{1f3f4}${[...'gbsct'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('')}\u{e007f}`;
+    const names = [`Ada${unseen(0xe0000)}`, `\u2764\ufe0f${unseen(0xe0100)}`, `Ada ${flag}${unseen(0xe0000)}`, '\u845b\u{e0100}\u57ce'];
+    const heard = await recorded({ title: `Weekly${unseen(0xe0000)}`, participants: names.map((name) => ({ name, email: null })) });
+    expect(heard).toMatchObject({
+      title: 'Weekly',
+      participants: ['Ada', '\u2764\ufe0f', `Ada ${flag}`, '\u845b\u{e0100}\u57ce'].map((name) => ({ name })),
+    });
+  });
+
   it('has names that can be drawn, of a length that somebody reads', async () => {
     const participants = [
       { name: ' A\u202eda\u0000\n ', email: 'a'.repeat(400) },

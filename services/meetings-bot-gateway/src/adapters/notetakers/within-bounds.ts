@@ -14,12 +14,16 @@ const LONGEST_SECONDS = 7 * DAY_SECONDS;
 /** Clocks of providers may be a little ahead. */
 const AHEAD_MS = 3_600_000;
 const OLDEST_MS = 30 * DAY_SECONDS * 1000;
-/** What is not drawn, ends a line, or lets the rest of it be read as something else. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
+/**
+ * What is not drawn, ends a line, or lets the rest of it be read as something else; tags and all but the first of several variation selectors, which
+ * spell text that people do not see. The group takes flags such as that of Scotland, which are spelt with tags.
+ */
+const UNPRINTABLE =
+  /(\p{RGI_Emoji_Tag_Sequence})|[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]|(?<=[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gv;
 
 /** People in a meeting choose their names, also those who were not invited. */
 const plain = (text: string | null, maxCharacters: number): string | null => {
-  const printable = text?.replace(UNPRINTABLE, '').trim() ?? '';
+  const printable = text?.replace(UNPRINTABLE, '$1').trim() ?? '';
   return [...printable.slice(0, 2 * maxCharacters)].slice(0, maxCharacters).join('').trim() || null;
 };
 
