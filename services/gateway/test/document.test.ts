@@ -39,6 +39,7 @@ describe('the document', () => {
       '/oauth/token',
       '/v1/api-keys',
       '/v1/bubbles',
+      '/v1/bubbles/act',
       '/v1/bubbles/open',
       '/v1/bubbles/search',
       '/v1/bubbles/{id}',

@@ -64,7 +64,7 @@ describe('dying between any two steps of a dispatch to Recall.ai', () => {
         const bot = server.botOf(id);
         bot.kept = { recording: 'there', transcript: 'there' };
         for (const code of ['in_call_recording', 'call_ended', 'done']) server.move(bot, code);
-        await survivor.pass(300);
+        await survivor.passInSteps(300);
         expect(survivor.captured.map(({ bubble_id }) => bubble_id)).toEqual([bubbleIdOf(id)]);
         expect(bot.isErased).toBe(true);
       },

@@ -45,7 +45,7 @@ describe('meetings that are served by Recall.ai', () => {
     expect(gateway.captured).toEqual([]);
     server.move(bot, 'done');
     bot.kept = { recording: 'there', transcript: 'there' };
-    await gateway.pass(300);
+    await gateway.passInSteps(300);
     expect(gateway.captured).toEqual([
       expect.objectContaining({
         join_id: id,
@@ -127,7 +127,7 @@ describe('Recall.ai in trouble', () => {
     server.move(server.botOf(recording), 'in_call_recording');
     const waiting = (await gateway.join({ meeting_url: ZOOM })).body.id;
     server.move(server.botOf(waiting), 'joining_call');
-    await gateway.pass(240);
+    await gateway.passInSteps(240);
     server.fail('nonsense');
     const never = (await gateway.join({ meeting_url: 'https://meet.google.com/aaa-bbbb-ccc' })).body.id;
     await passMinutes(gateway, 60);

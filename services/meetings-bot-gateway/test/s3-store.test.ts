@@ -176,7 +176,7 @@ describe('an object store', () => {
         return true;
       };
       const script = fileURLToPath(new URL('./put-large-file.ts', import.meta.url));
-      const { stdout } = await promisify(execFile)(process.execPath, [script, s3.endpoint, '512', length]);
+      const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', script, s3.endpoint, '512', length]);
       expect(stdout).toMatch(/^-?\d+$/);
       expect(Number(stdout)).toBeLessThan(64);
     },

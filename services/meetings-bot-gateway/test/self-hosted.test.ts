@@ -83,7 +83,7 @@ describe('meetings that are served by an Attendee', () => {
       duration_ms: (endSeconds - startSeconds) * 1000,
       transcription: { transcript: text },
     }));
-    await gateway.pass(300);
+    await gateway.passInSteps(300);
     expect(gateway.captured).toEqual([expect.objectContaining({ join_id: id, segments: SPOKEN, video_url: COPIED })]);
   });
 
@@ -128,7 +128,7 @@ describe('meetings that are served by an Attendee', () => {
     expect(await seen(gateway, id, 240)).toBe('recording');
     for (let minute = 0; minute < 12; minute += 1) await gateway.pass(60);
     expect((await gateway.status(id)).body).toMatchObject({ status: 'done', bot_in_call: false });
-    for (let minute = 0; minute < 60; minute += 5) await gateway.pass(300);
+    for (let minute = 0; minute < 60; minute += 5) await gateway.passInSteps(300);
     expect(gateway.captured).toEqual([expect.objectContaining({ join_id: id, video_url: null, segments: SPOKEN.slice(0, 1) })]);
   });
 
@@ -198,7 +198,7 @@ describe('meetings that are served by a Vexa', () => {
     const [first, second] = [(await gateway.join()).body.id, (await gateway.join({ team_id: other }, { userId: 'eve' })).body.id];
     const meeting = vexa.of('abc-defg-hij');
     vexa.go(meeting, 'active');
-    await gateway.pass(240);
+    await gateway.passInSteps(240);
     await gateway.call('DELETE', `/v1/meetings/join/${first}`);
     await gateway.pass(60);
     expect(meeting.status).toBe('active');
@@ -242,7 +242,7 @@ describe('meetings that are served by a Vexa', () => {
     expect(await seen(gateway, id, 360)).toBe('done');
     expect(gateway.captured).toEqual([]);
     meeting.file = RECORDED.bytes;
-    await gateway.pass(300);
+    await gateway.passInSteps(300);
     expect(gateway.captured).toEqual([
       expect.objectContaining({ join_id: id, duration_seconds: 61.5, segments: SPOKEN, video_url: COPIED }),
     ]);
