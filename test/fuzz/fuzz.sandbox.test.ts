@@ -200,6 +200,8 @@ describe('requests made of the served document', () => {
       const requests = fc.constantFrom<Operation>(...operations).chain((operation) => requestsOf(document, operation, pool));
       await fc.assert(fc.asyncProperty(requests, ask), { numRuns: RUNS, ...SEED });
       for (const operation of operations.filter(isUntried)) {
+        // What it is for may have been deleted meanwhile.
+        pool = await peopled();
         const untilTried = async (what: FuzzRequest) => (isUntried(operation) ? ask(what) : undefined);
         await fc.assert(fc.asyncProperty(requestsOf(document, operation, pool), untilTried), { numRuns: MOST_MORE, ...SEED });
       }
