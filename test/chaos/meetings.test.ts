@@ -183,7 +183,7 @@ describe('kill -9 of the gateway of meetings', () => {
     await start();
     await pass(LEASE_SECONDS);
     const id = String((await request())?.body.id);
-    for (let minute = 0; minute < 12; minute += 1) await pass(60);
+    for (let minute = 0; minute < 16; minute += 1) await pass(60);
     expect(await statusOf(id)).toMatchObject({ status: 'fatal', fatal_reason: 'notetaker_unavailable' });
     attendee.happen(attendee.ofJoin(id), 'join_requested', 'joining');
     line.state.isCut = false;

@@ -185,13 +185,13 @@ describe('Recall.ai in trouble', () => {
     expect((await gateway.status(id)).body).toMatchObject({ status: 'fatal', fatal_reason: 'cancelled' });
   });
 
-  it('[MEET-10] loses its answer and is away for twelve minutes: the bot that was sent is told to leave when it is back', async () => {
+  it('[MEET-10] loses its answer and is away for sixteen minutes: the bot that was sent is told to leave when it is back', async () => {
     const { server, gateway } = await served();
     server.fail('an answer that is lost');
     const { id } = (await gateway.join()).body;
     server.move(server.botOf(id), 'in_call_recording');
     server.fail('a connection that is cut');
-    await passMinutes(gateway, 12);
+    await passMinutes(gateway, 16);
     expect((await gateway.status(id)).body).toMatchObject({ status: 'fatal', fatal_reason: 'notetaker_unavailable' });
     server.fail(null);
     await passMinutes(gateway, 10);
@@ -226,7 +226,7 @@ describe('Recall.ai in trouble', () => {
     const { server, gateway } = await served();
     server.fail({ status: 307, headers: { location: `${elsewhere.url}/api/v1/bot/` }, body: {} });
     const { id } = (await gateway.join()).body;
-    await passMinutes(gateway, 12);
+    await passMinutes(gateway, 16);
     expect((await gateway.status(id)).body).toMatchObject({ status: 'fatal', fatal_reason: 'notetaker_unavailable' });
     expect(elsewhere.requests).toEqual([]);
   });

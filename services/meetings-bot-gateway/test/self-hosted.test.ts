@@ -126,7 +126,7 @@ describe('meetings that are served by an Attendee', () => {
     Object.assign(bot, { recordingState: 'in_progress', transcriptionState: 'in_progress' });
     bot.utterances = [{ speaker_name: 'Ada', timestamp_ms: 1000, duration_ms: 1500, transcription: { transcript: 'Shall we begin?' } }];
     expect(await seen(gateway, id, 240)).toBe('recording');
-    for (let minute = 0; minute < 12; minute += 1) await gateway.pass(60);
+    for (let minute = 0; minute < 16; minute += 1) await gateway.pass(60);
     expect((await gateway.status(id)).body).toMatchObject({ status: 'done', bot_in_call: false });
     for (let minute = 0; minute < 60; minute += 5) await gateway.passInSteps(300);
     expect(gateway.captured).toEqual([expect.objectContaining({ join_id: id, video_url: null, segments: SPOKEN.slice(0, 1) })]);
@@ -160,10 +160,10 @@ describe('meetings that are served by an Attendee', () => {
     expect((await gateway.status(id)).body.fatal_reason).toBe('meeting_requires_sign_in');
     attendee.fail('a connection that is cut');
     const second = (await gateway.join()).body;
-    for (let minute = 0; minute < 12; minute += 1) await gateway.pass(60);
+    for (let minute = 0; minute < 16; minute += 1) await gateway.pass(60);
     expect((await gateway.status(second.id)).body).toMatchObject({ status: 'fatal', fatal_reason: 'notetaker_unavailable' });
     attendee.fail(null);
-    for (let minute = 0; minute < 12; minute += 1) await gateway.pass(60);
+    for (let minute = 0; minute < 16; minute += 1) await gateway.pass(60);
     expect(attendee.bots).toHaveLength(1);
     const counted = (outcome: string) => expect.stringMatching(`^notetaker_calls_total{provider="attendee",outcome="${outcome}"} [1-9]`);
     expect(await gateway.figures()).toEqual(expect.arrayContaining([counted('ok'), counted('unreachable')]));
@@ -205,7 +205,7 @@ describe('meetings that are served by a Vexa', () => {
     expect((await gateway.status(second, 'eve')).body.status).toBe('recording');
     vexa.go(meeting, 'completed', { completion_reason: 'left_alone' });
     meeting.file = RECORDED.bytes;
-    for (let minute = 0; minute < 12; minute += 1) await gateway.pass(60);
+    for (let minute = 0; minute < 16; minute += 1) await gateway.pass(60);
     expect(vexa.meetings).toHaveLength(1);
     expect(gateway.captured.map(({ join_id }) => join_id).toSorted()).toEqual([first, second].toSorted());
     expect(gateway.captured.map(({ video_url }) => video_url)).toEqual([COPIED, COPIED]);
