@@ -90,6 +90,8 @@ async function peopled(): Promise<Pool> {
       const body = { meeting_url, team_id: team.id };
       ids.joins.push((await send(sandbox.url, '/v1/meetings/join', { method: 'POST', as: person.pat, body })).json.id);
     }
+    const key = { method: 'POST', as: person.session_token, body: { name: 'laptop' } };
+    ids.keys.push((await send(sandbox.url, '/v1/api-keys', key)).json.id);
     const participant_ids = [person.id];
     for (const type of ['meeting_recording', 'screen_recording', 'custom_image']) {
       const { id, short_id } = await world.bubble({ type, team_id: team.id, channel_id: team.channels['general'], participant_ids });
@@ -201,7 +203,8 @@ describe('requests made of the served document', () => {
       await fc.assert(fc.asyncProperty(requests, ask), { numRuns: RUNS, ...SEED });
       for (const operation of operations.filter(isUntried)) {
         // What it is for may have been deleted meanwhile.
-        pool = await peopled();
+        const { signups, codes } = pool;
+        pool = { ...(await peopled()), signups, codes };
         const untilTried = async (what: FuzzRequest) => (isUntried(operation) ? ask(what) : undefined);
         await fc.assert(fc.asyncProperty(requestsOf(document, operation, pool), untilTried), { numRuns: MOST_MORE, ...SEED });
       }
