@@ -46,7 +46,7 @@ import { endGrant, listGrants, sweepGrants } from './use-cases/grants.ts';
 import { createKey, grantKey, listKeys, revokeKey, sweepRevokedKeys } from './use-cases/keys.ts';
 import { endAllSessions, endOwnSession, endSession, listSessions, startSession, sweepSessions } from './use-cases/sessions.ts';
 import { beginSignIn, checkSignInCode, openAccount, readSignIn, sweepSignIns } from './use-cases/sign-in.ts';
-import { createWorkspace, findWorkspaces, joinWorkspace, openToDomain } from './use-cases/signup.ts';
+import { createWorkspace, findWorkspaces, joinWorkspace, openForDomain } from './use-cases/signup.ts';
 import { addChannel, changeTeam, createTeam, endMembership, getTeam, listTeams, setMembership, teamsOfCaller } from './use-cases/teams.ts';
 import { authenticateClient, exchangeCode, issueGrant, refreshTokens, revokeToken } from './use-cases/tokens.ts';
 import { listWebhooks, readWebhook, redeliver, testWebhook } from './use-cases/webhooks.ts';
@@ -158,7 +158,7 @@ export const createApp = (ports: AppPorts) => ({
   findWorkspaces: findWorkspaces(ports),
   joinWorkspace: joinWorkspace(ports),
   createWorkspace: createWorkspace(ports),
-  openToDomain: openToDomain(ports),
+  openForDomain: openForDomain(ports),
 
   listWebhooks: listWebhooks(ports),
   readWebhook: readWebhook(ports),

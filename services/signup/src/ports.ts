@@ -82,5 +82,5 @@ export interface Identity {
     flow: Omit<ProvenFlow, 'domain'> & { readonly name: string },
   ): Promise<{ readonly userId: string; readonly teamId: string; readonly trialEndsAt: Date | null } | 'closed'>;
   /** Lets whoever proves an address of the domain join the workspace that the flow made. */
-  openToDomain(flow: ProvenFlow & { readonly domain: string }): Promise<'opened' | 'closed' | 'forbidden'>;
+  openForDomain(flow: ProvenFlow & { readonly domain: string }): Promise<'opened' | 'closed' | 'forbidden'>;
 }

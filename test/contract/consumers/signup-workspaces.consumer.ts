@@ -96,7 +96,7 @@ const INTERACTIONS: readonly Interaction[] = [
     path: domainJoin.path,
     body: { flow_id, email, domain: DOMAIN },
     ...answering(expecting(domainJoin.response, { team_id: TEAM_ID, domain: DOMAIN })),
-    asked: (identity) => identity.openToDomain(proven),
+    asked: (identity) => identity.openForDomain(proven),
     understood: 'opened',
   },
   {
@@ -105,7 +105,7 @@ const INTERACTIONS: readonly Interaction[] = [
     path: domainJoin.path,
     body: { flow_id: FLOW_ID, email, domain: DOMAIN },
     ...refusing('forbidden'),
-    asked: (identity) => identity.openToDomain(proven),
+    asked: (identity) => identity.openForDomain(proven),
     understood: 'forbidden',
   },
 ];

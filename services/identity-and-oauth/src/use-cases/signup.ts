@@ -88,7 +88,7 @@ export const createWorkspace =
   };
 
 /** Lets people of a domain into the workspace that the flow made. */
-export const openToDomain =
+export const openForDomain =
   (ports: SignupPorts) =>
   async ({ flowId, email, domain }: FlowStep & { readonly domain: string }): Promise<{ readonly teamId: string }> => {
     const { teamId } = idsOf(flowId);

@@ -66,12 +66,12 @@ const createdFor = async (ports: WorkspacePorts, flow: Flow, chosenName: string)
 };
 
 /** Lets the people of the user's company into the workspace that the flow created. Accepted once. */
-const openToDomain = async (ports: IdentityPorts, flow: Flow): Promise<WorkspaceStep> => {
+const openForDomain = async (ports: IdentityPorts, flow: Flow): Promise<WorkspaceStep> => {
   requireStep('open', flow);
   const { address, domain } = provenAddress(ports, flow);
   const { workspace } = flow;
   if (domain === null || !workspace?.created) throw REFUSALS.noCompanyDomain();
-  const opened = await ports.identity.openToDomain({ address, domain, flowId: workspace.created.flowId });
+  const opened = await ports.identity.openForDomain({ address, domain, flowId: workspace.created.flowId });
   if (opened === 'closed') return closeFlow(ports, flow);
   if (opened === 'forbidden') throw REFUSALS.noCompanyDomain();
   await updateFlow(ports, flow, (current) => {
@@ -96,7 +96,7 @@ export const takeWorkspaceStep =
       case 'create':
         return create(ports, flow, request);
       case 'enable_domain_join':
-        return openToDomain(ports, flow);
+        return openForDomain(ports, flow);
     }
   };
 

@@ -61,7 +61,7 @@ const createWorkspace = (app: App) =>
     },
   );
 
-const openToDomain = (app: App) =>
+const openForDomain = (app: App) =>
   route(
     {
       ...SIGNUP,
@@ -73,9 +73,9 @@ const openToDomain = (app: App) =>
       errors: ['forbidden'],
     },
     async ({ body: { flow_id, email, domain } }) => {
-      const { teamId } = await app.openToDomain({ flowId: flow_id, email, domain });
+      const { teamId } = await app.openForDomain({ flowId: flow_id, email, domain });
       return { team_id: teamId, domain };
     },
   );
 
-export const signupRoutes = (app: App) => [findWorkspaces(app), joinWorkspace(app), createWorkspace(app), openToDomain(app)];
+export const signupRoutes = (app: App) => [findWorkspaces(app), joinWorkspace(app), createWorkspace(app), openForDomain(app)];

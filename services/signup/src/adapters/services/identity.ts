@@ -42,7 +42,7 @@ export const createIdentity = (identity: InternalClient): Identity => {
       if (made === 'closed') return made;
       return { userId: made.user_id, teamId: made.team_id, trialEndsAt: made.trial_ends_at === null ? null : new Date(made.trial_ends_at) };
     },
-    async openToDomain({ flowId, address, domain }) {
+    async openForDomain({ flowId, address, domain }) {
       const opened = await orRefused(ask(SIGNUP_CALLS.domainJoin, { flow_id: flowId, email: address, domain }), CLOSED_OR_FORBIDDEN);
       return typeof opened === 'string' ? opened : 'opened';
     },

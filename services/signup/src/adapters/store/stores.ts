@@ -18,7 +18,7 @@ interface FlowDoc extends Omit<Flow, 'id' | 'sessionHash'> {
 const EXPIRES_AT = { name: 'expires_at', keys: { expiresAt: 1 } } as const;
 const MAX_ATTEMPTS = 256;
 
-const toDoc = ({ id, sessionHash, ...flow }: Flow): FlowDoc => ({ ...flow, _id: sessionHash, flowId: id });
+const docOf = ({ id, sessionHash, ...flow }: Flow): FlowDoc => ({ ...flow, _id: sessionHash, flowId: id });
 const toFlow = ({ _id, flowId, ...flow }: FlowDoc): Flow => ({ ...flow, id: flowId, sessionHash: _id });
 
 const openFlows = (open: OpenCollection): FlowStore => {
@@ -29,7 +29,7 @@ const openFlows = (open: OpenCollection): FlowStore => {
   };
   return {
     insert: async (flow) => {
-      await flows.insert(toDoc(flow));
+      await flows.insert(docOf(flow));
     },
     get,
     async update(read, change) {
@@ -39,7 +39,7 @@ const openFlows = (open: OpenCollection): FlowStore => {
         const changed = change(current);
         if (changed === null) return current;
         const next: Flow = { ...changed, version: current.version + 1 };
-        if (await flows.replaceOne({ _id: current.sessionHash, version: current.version }, toDoc(next))) return next;
+        if (await flows.replaceOne({ _id: current.sessionHash, version: current.version }, docOf(next))) return next;
         current = await get(read.sessionHash);
       }
       throw storeUnavailable(new Error(`Other writers won ${MAX_ATTEMPTS} times.`));
