@@ -96,7 +96,8 @@ const upstreams = () =>
     return urls;
   });
 
-const Variables = z.object({
+/** All that its process is told. */
+export const GatewayVariables = z.object({
   HOST: z.string().default('0.0.0.0'),
   PORT: port().default(8080),
   OPS_HOST: z.string().default('0.0.0.0'),
@@ -123,8 +124,8 @@ export const prefixesOf = (urls: UpstreamUrls, all: OwnedPrefixes = OWNED_PREFIX
 
 export const readGatewayConfig = (
   env: Environment,
-): { readonly config: GatewayConfig; readonly logLevel: z.output<typeof Variables>['LOG_LEVEL'] } => {
-  const read = readConfig(Variables, env);
+): { readonly config: GatewayConfig; readonly logLevel: z.output<typeof GatewayVariables>['LOG_LEVEL'] } => {
+  const read = readConfig(GatewayVariables, env);
   return {
     logLevel: read.LOG_LEVEL,
     config: {

@@ -139,6 +139,7 @@ export const identityAndOauthWith = (change: (config: Config) => Config) =>
     name: 'identity-and-oauth',
     variables: VARIABLES,
     asks: ['webhooks-dispatcher'],
+    reaches: ['internet', 'mail server'],
     compose: (context) => compose(context, change(configOf(context.config))),
   });
 

@@ -1,7 +1,7 @@
 import { isLoopbackHost } from '@bubbles/address-guard/destination-url.ts';
 import type { ServiceContext } from '@bubbles/host/service.ts';
 import { ConfigError } from '@bubbles/kernel/config.ts';
-import { base64Key, baseUrl, duration, localValues, parsedText, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
+import { base64Key, baseUrl, duration, localValues, parsedText, sealKeys, secret, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
 import { MEDIA_VARIABLES } from './adapters/media/open-media.ts';
 import { MEETING_PLATFORMS, type MeetingPlatform } from './domain/meeting-link.ts';
@@ -42,21 +42,19 @@ const isPrivate = (url: string): boolean => url.startsWith('https:') || isLoopba
 
 /** What goes into a header as it is. */
 const apiKey = () =>
-  z
-    .string()
-    .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without blanks')
+  secret(z.string().regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without blanks'))
     .nullable()
     .default(null);
 
 const MIN_SECRET_BYTES = 16;
 /** `newer,older`: each proves webhooks, so that a secret can be changed. `bytes` gives null for a malformed one. */
 const webhookSecrets = (form: string, bytes: (text: string) => Buffer | null) =>
-  parsedText(`must be a list of secrets, ${form}, of ${MIN_SECRET_BYTES} bytes at least`, (text) => {
-    const secrets = text.split(',').map((secret) => bytes(secret.trim()));
-    return secrets.every((secret) => secret !== null && secret.length >= MIN_SECRET_BYTES)
-      ? secrets.filter((secret) => secret !== null)
-      : null;
-  })
+  secret(
+    parsedText(`must be a list of secrets, ${form}, of ${MIN_SECRET_BYTES} bytes at least`, (text) => {
+      const secrets = text.split(',').map((entry) => bytes(entry.trim()));
+      return secrets.every((key) => key !== null && key.length >= MIN_SECRET_BYTES) ? secrets.filter((key) => key !== null) : null;
+    }),
+  )
     .nullable()
     .default(null);
 const fromBase64 = (text: string): Buffer | null => (/^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : null);

@@ -139,6 +139,7 @@ export const meetingsWith = ({ openProviders = openNotetakers, ...variation }: V
     name: 'meetings-bot-gateway',
     variables: VARIABLES,
     asks: ['identity-and-oauth'],
+    reaches: ['internet'],
     compose: (context: Context) => {
       const { config, clock, ids, log, client } = context;
       const stores = openStores(context);

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { ConfigError } from '@bubbles/kernel/config.ts';
-import { baseUrl, flag, parsedText, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
+import { baseUrl, flag, parsedText, sealKeys, secret, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import { MAIL_VARIABLES, openMailTransport } from '@bubbles/mail/open-transport.ts';
 import type { MailTransport } from '@bubbles/mail/transport.ts';
 import { z } from 'zod';
@@ -41,12 +41,12 @@ export const VARIABLES = {
   SIGNUP_MAIL_SERVER_LOOKUP: flag().default(false),
   // The OAuth clients that ask for calendars, and where their providers are.
   GOOGLE_CALENDAR_CLIENT_ID: text(),
-  GOOGLE_CALENDAR_CLIENT_SECRET: text(),
+  GOOGLE_CALENDAR_CLIENT_SECRET: secret(text()),
   GOOGLE_CALENDAR_CONSENT_URL: baseUrl().default('https://accounts.google.com/o/oauth2/v2/auth'),
   GOOGLE_CALENDAR_TOKEN_URL: baseUrl().default('https://oauth2.googleapis.com/token'),
   GOOGLE_CALENDAR_REVOCATION_URL: baseUrl().default('https://oauth2.googleapis.com/revoke'),
   MICROSOFT_CALENDAR_CLIENT_ID: text(),
-  MICROSOFT_CALENDAR_CLIENT_SECRET: text(),
+  MICROSOFT_CALENDAR_CLIENT_SECRET: secret(text()),
   MICROSOFT_CALENDAR_CONSENT_URL: baseUrl().default('https://login.microsoftonline.com/common/oauth2/v2.0/authorize'),
   MICROSOFT_CALENDAR_TOKEN_URL: baseUrl().default('https://login.microsoftonline.com/common/oauth2/v2.0/token'),
   ...MAIL_VARIABLES,

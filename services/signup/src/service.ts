@@ -95,6 +95,7 @@ export const signupWith = (change: (config: Config) => Config) =>
     name: 'signup',
     variables: VARIABLES,
     asks: ['identity-and-oauth'],
+    reaches: ['internet', 'mail server'],
     compose: (context) => compose(context, change(configOf(context.config))),
   });
 

@@ -115,6 +115,7 @@ export const webhooksDispatcherWith = (change: (config: Config) => Config) =>
     name: 'webhooks-dispatcher',
     variables: VARIABLES,
     asks: ['identity-and-oauth', 'bubbles-query'],
+    reaches: ['internet'],
     compose: (context) => compose(change(configOf(context)), context),
   });
 

@@ -75,8 +75,12 @@ export interface Composition {
   close?(): Promise<void>;
 }
 
+type Outside = 'internet' | 'mail server';
+
 export interface ServiceDefinition<V extends Needs['variables'] = Needs['variables']> extends Needs {
   readonly name: string;
+  /** What it connects to beside its store, the broker and the services that it asks. */
+  readonly reaches?: readonly Outside[];
   /** Those beyond what every service is told; every fault of them is reported at once. */
   readonly variables: V;
   /** The only place that knows the adapters of the service. Connects, listens and starts nothing. */

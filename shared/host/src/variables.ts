@@ -77,6 +77,9 @@ const ownVariables = ({ variables, asks }: Needs): Readonly<Record<string, z.Zod
   ...variables,
 });
 
+/** All that its process is told. */
+export const processVariables = (needs: Needs) => ({ ...PROCESS_VARIABLES, ...ownVariables(needs) });
+
 interface Read {
   readonly [name: string]: unknown;
   readonly PUBLIC_BASE_URL: string;
@@ -97,7 +100,7 @@ export const readServiceConfig = (needs: Needs, env: Environment): ServiceConfig
 
 /** For a service as a process of its own. */
 export const readProcessConfig = (needs: Needs, env: Environment): ProcessConfig => {
-  const read = readConfig(z.object({ ...PROCESS_VARIABLES, ...ownVariables(needs) }), env);
+  const read = readConfig(z.object(processVariables(needs)), env);
   return {
     ...configOf(needs, read),
     listen: { host: read.HOST, port: read.PORT },

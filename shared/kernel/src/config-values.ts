@@ -13,6 +13,21 @@ export type LocalValue =
 /** By the schema of the variable. */
 export const localValues = z.registry<LocalValue>();
 
+const secretValues = z.registry<{ readonly isSecret: true }>();
+
+/** Marks a value that a deployment keeps as a secret. */
+export const secret = <S extends z.ZodType>(schema: S): S => {
+  secretValues.add(schema, { isSecret: true });
+  return schema;
+};
+
+export const isSecret = (schema: z.core.$ZodType): boolean => {
+  if (secretValues.get(schema)?.isSecret || localValues.get(schema)?.kind.endsWith('key')) return true;
+  return (
+    (schema instanceof z.ZodNullable || schema instanceof z.ZodDefault || schema instanceof z.ZodOptional) && isSecret(schema.unwrap())
+  );
+};
+
 /** Parses a variable's text; `parse` gives null for a wrong one. */
 export const parsedText = <T>(rule: string, parse: (text: string) => T | null) =>
   z.string().transform((text, context): T => {
@@ -67,10 +82,12 @@ export const baseUrl = () =>
 
 export const baseUrls = () => commaList().pipe(z.array(baseUrl()).min(1, 'must name at least one URL'));
 
-/** The URL of a store or broker, kept as it is; its scheme is one of `schemes`. */
+/** The URL of a store or broker, kept as it is, with its password; its scheme is one of `schemes`. */
 export const connectionUrl = (...schemes: readonly string[]) =>
-  parsedText(`must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`, (text) =>
-    schemes.some((scheme) => text.startsWith(`${scheme}://`) && text.length > scheme.length + 3) ? text : null,
+  secret(
+    parsedText(`must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`, (text) =>
+      schemes.some((scheme) => text.startsWith(`${scheme}://`) && text.length > scheme.length + 3) ? text : null,
+    ),
   );
 
 /** Exactly this number of bytes, in base64 or base64url. */
@@ -121,7 +138,7 @@ const isCertificate = (text: string): boolean => {
 export const certificates = () => z.string().refine(isCertificate, 'must be certificates in PEM');
 
 /** An Ed25519 private key: PEM, or PKCS#8 DER in base64. */
-export const signingKey = () => parsedText('must be an Ed25519 private key, PEM or base64 of PKCS#8', privateKeyFrom);
+export const signingKey = () => secret(parsedText('must be an Ed25519 private key, PEM or base64 of PKCS#8', privateKeyFrom));
 
 /** `gateway=<key>,…`: Ed25519 public keys (SPKI DER in base64) by service. A service appears twice while it changes its key. */
 export const callerKeys = () =>

@@ -1,7 +1,7 @@
 import { rootCertificates } from 'node:tls';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { ConfigError } from '@bubbles/kernel/config.ts';
-import { certificates, localValues, parsedText } from '@bubbles/kernel/config-values.ts';
+import { certificates, localValues, parsedText, secret } from '@bubbles/kernel/config-values.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { z } from 'zod';
 import { createMailFiles } from './mail-files.ts';
@@ -43,7 +43,7 @@ const sender = () =>
 
 /** What a service that sends mails has to be told; see the README. */
 export const MAIL_VARIABLES = {
-  SMTP_URL: smtpUrl().nullable().default(null),
+  SMTP_URL: secret(smtpUrl()).nullable().default(null),
   SMTP_TLS: z.enum(['required', 'optional']).default('required'),
   SMTP_EXTRA_CA: certificates().nullable().default(null),
   MAIL_FROM: sender().nullable().default(null),

@@ -1,7 +1,7 @@
 import { isLoopbackHost, policyOf } from '@bubbles/address-guard/destination-url.ts';
 import { createResolver } from '@bubbles/address-guard/resolver.ts';
 import { ConfigError } from '@bubbles/kernel/config.ts';
-import { baseUrl, certificates, flag, localValues, networkList, wholeNumber } from '@bubbles/kernel/config-values.ts';
+import { baseUrl, certificates, flag, localValues, networkList, secret, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { z } from 'zod';
 import type { MediaStore } from '../../ports.ts';
@@ -26,7 +26,7 @@ export const MEDIA_VARIABLES = {
   MEDIA_S3_REGION: z.string().default('us-east-1'),
   MEDIA_S3_PATH_STYLE: flag().default(false),
   MEDIA_S3_ACCESS_KEY_ID: z.string().nullable().default(null),
-  MEDIA_S3_SECRET_ACCESS_KEY: z.string().nullable().default(null),
+  MEDIA_S3_SECRET_ACCESS_KEY: secret(z.string()).nullable().default(null),
   MEDIA_BASE_URL: baseUrl().nullable().default(null),
   MEDIA_MAX_BYTES: wholeNumber(1, MAX_LIMIT_BYTES).default(DEFAULT_LIMIT_BYTES),
   MEDIA_ALLOW_CIDRS: networkList().default([]),

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SERVICES, type ServiceTable } from '@bubbles/contracts/services.ts';
+import { describe, expect, it } from '@jest/globals';
+import { partsOf } from './deployment.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const PARTS = partsOf();
+const services = PARTS.filter(({ kind }) => kind === 'service');
+const jobs = PARTS.filter(({ kind }) => kind === 'job');
+const table: ServiceTable = SERVICES;
+
+const packagesOf = (workspace: string): readonly string[] =>
+  Object.keys(JSON.parse(readFileSync(join(ROOT, workspace, 'package.json'), 'utf8')).dependencies);
+const secretsOf = (name: string): readonly string[] =>
+  (PARTS.find((part) => part.name === name)?.variables ?? []).filter(({ isSecret }) => isSecret).map((variable) => variable.name);
+
+describe('the parts of a release', () => {
+  it.each(services)('$name connects to what its packages are for', ({ workspace, reaches }) => {
+    const packages = packagesOf(workspace);
+    const dials = ['undici', '@bubbles/address-guard'].some((name) => packages.includes(name));
+    expect(reaches.includes('internet')).toBe(dials);
+    expect(reaches.includes('mail server')).toBe(packages.includes('@bubbles/mail'));
+  });
+
+  it.each(PARTS.filter(({ calls }) => calls.length > 0))('$name is among the callers of all that it calls', ({ name, calls }) => {
+    const caller = name === 'admin' ? 'operator' : name;
+    for (const callee of calls) expect(table[callee]?.callers).toContain(caller);
+  });
+
+  it.each(services)('$name has no caller that does not call it', ({ name }) => {
+    const callers = PARTS.filter(({ calls }) => calls.includes(name)).map((part) => (part.name === 'admin' ? 'operator' : part.name));
+    const others = (table[name]?.callers ?? []).filter((caller) => caller !== 'assistant-connector');
+    expect(callers.toSorted()).toEqual(others.toSorted());
+  });
+
+  it.each(jobs)('the variables of $name are those that its process reads', ({ workspace, variables }) => {
+    const source = readFileSync(join(ROOT, workspace, 'src/main.ts'), 'utf8');
+    const read = source.match(/\b[A-Z]+(?:_[A-Z]+)+(?=: (?:baseUrl|connectionUrl|signingKey)\()/g) ?? [];
+    expect(variables.map(({ name }) => name).toSorted()).toEqual([...new Set(read)].toSorted());
+  });
+
+  it('tells which variables are secrets', () => {
+    expect(secretsOf('gateway')).toEqual(['SERVICE_KEY']);
+    expect(secretsOf('bubbles-query')).toEqual([
+      'MONGODB_URL',
+      'AMQP_URL',
+      'SERVICE_KEY',
+      'CURSOR_KEY',
+      'CURSOR_KEY_PREVIOUS',
+      'PERSON_KEY',
+    ]);
+    expect(secretsOf('signup')).toEqual([
+      'MONGODB_URL',
+      'AMQP_URL',
+      'SERVICE_KEY',
+      'SEAL_KEYS',
+      'GOOGLE_CALENDAR_CLIENT_SECRET',
+      'MICROSOFT_CALENDAR_CLIENT_SECRET',
+      'SMTP_URL',
+    ]);
+  });
+
+  it('takes every variable whose name says so for a secret', () => {
+    const open = PARTS.flatMap(({ variables }) => variables).filter(
+      ({ name, isSecret }) => /PASSWORD|SECRET|TOKEN$|(?<!CALLER)_KEYS?(?:_|$)/.test(name) && !isSecret,
+    );
+    expect(open.map(({ name }) => name)).toEqual(['MEDIA_S3_ACCESS_KEY_ID']);
+  });
+});

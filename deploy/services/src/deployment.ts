@@ -1,0 +1,97 @@
+import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
+import { GATEWAY, OPERATOR, type ServiceTable } from '@bubbles/contracts/services.ts';
+import { GatewayVariables } from '@bubbles/gateway/config.ts';
+import type { ServiceDefinition } from '@bubbles/host/service.ts';
+import { processVariables } from '@bubbles/host/variables.ts';
+import { baseUrl, connectionUrl, isSecret, signingKey } from '@bubbles/kernel/config-values.ts';
+import type { z } from 'zod';
+import { PRODUCT, type Product } from './product.ts';
+
+/** What a process reads from its environment; a file that `<name>_FILE` names may hold the value instead. */
+interface Variable {
+  readonly name: string;
+  readonly isSecret: boolean;
+  readonly isRequired: boolean;
+  /** Its value as it is read when nobody sets it. */
+  readonly usual: unknown;
+  readonly description: string | null;
+}
+
+/** What a platform has to know of one part of the product: of a service, of the gateway, or of a job that runs to its end. */
+export interface Part {
+  readonly name: string;
+  /** The folder that its image is built from. */
+  readonly workspace: string;
+  readonly kind: 'service' | 'gateway' | 'job';
+  readonly variables: readonly Variable[];
+  /** Its own; null for a part without data. */
+  readonly database: string | null;
+  /** Services that it sends requests to. */
+  readonly calls: readonly string[];
+  /** Types of events, which are routing keys. */
+  readonly publishes: readonly string[];
+  readonly consumes: readonly string[];
+  readonly usesBroker: boolean;
+  /** What it connects to that belongs to nobody here. */
+  readonly reaches: NonNullable<ServiceDefinition['reaches']>;
+}
+
+type Schemas = Readonly<Record<string, z.ZodType>>;
+
+const variablesOf = (schemas: Schemas): readonly Variable[] =>
+  Object.entries(schemas).map(([name, schema]) => {
+    const unset = schema.safeParse(undefined);
+    return { name, isSecret: isSecret(schema), isRequired: !unset.success, usual: unset.data, description: schema.description ?? null };
+  });
+
+const servicePart = (definition: ServiceDefinition, { services, events }: Product): Part => ({
+  name: definition.name,
+  workspace: `services/${definition.name}`,
+  kind: 'service',
+  variables: variablesOf(processVariables(definition)),
+  database: services[definition.name]?.database ?? null,
+  calls: definition.asks,
+  publishes: publishedBy(definition.name).map(({ type }) => type),
+  consumes: events.filter(({ consumers }) => consumers.includes(definition.name)).map(({ type }) => type),
+  usesBroker: true,
+  reaches: definition.reaches ?? [],
+});
+
+const NO_DATA = { database: null, publishes: [], consumes: [], reaches: [] } as const;
+
+const gatewayPart = ({ definitions }: Product): Part => ({
+  ...NO_DATA,
+  name: GATEWAY,
+  workspace: `services/${GATEWAY}`,
+  kind: 'gateway',
+  variables: variablesOf(GatewayVariables.shape),
+  calls: definitions.map(({ name }) => name),
+  usesBroker: false,
+});
+
+const job = (name: string, schemas: Schemas, calls: readonly string[] = []): Part => ({
+  ...NO_DATA,
+  name,
+  workspace: `deploy/${name}`,
+  kind: 'job',
+  variables: variablesOf(schemas),
+  calls,
+  usesBroker: 'AMQP_URL' in schemas,
+});
+
+const AMQP_URL = connectionUrl('amqp', 'amqps');
+
+/** Every part of a release, in the order in which they are started. */
+export const partsOf = (product: Product = PRODUCT): readonly Part[] => [
+  job('topology', { AMQP_URL }),
+  ...product.definitions.map((definition) => servicePart(definition, product)),
+  gatewayPart(product),
+  job(
+    'admin',
+    { AMQP_URL, OPERATOR_KEY: signingKey(), IDENTITY_URL: baseUrl(), MEETINGS_URL: baseUrl(), BUBBLES_QUERY_URL: baseUrl() },
+    calledByOperators(product.services),
+  ),
+];
+
+const calledByOperators = (services: ServiceTable): readonly string[] =>
+  Object.entries(services).flatMap(([name, { callers }]) => (callers.includes(OPERATOR) ? [name] : []));
