@@ -163,6 +163,20 @@ describe('the limits of starts', () => {
     await signup.settle();
     expect(new Set(signup.mail.accepted.map(({ to }) => to)).has('a.d.a+tag@googlemail.com')).toBe(true);
   });
+
+  it('[SIGN-02] three an hour and ten a day of one client to one mailbox, so that its owner can start beside a stranger', async () => {
+    const signup = await start({ environment: { SIGNUP_STARTS_PER_CLIENT: '100' } });
+    const [stranger, owner] = ['2001:db8::1', '198.51.100.7'];
+    const floods = async () => counted(await Promise.all(times(20, () => startsFrom(signup, stranger, ADA))));
+    for (const allowed of [3, 3, 3, 1]) {
+      expect(await floods()).toMatchObject({ 200: allowed, 429: 20 - allowed });
+      expect((await startsFrom(signup, owner, ADA)).status).toBe(200);
+      expect((await startsFrom(signup, stranger, `ben-${signup.clock.now().getTime()}@acme.example`)).status).toBe(200);
+      await signup.pass(3600);
+    }
+    expect(await floods()).toMatchObject({ 200: 0, 429: 20 });
+    expect((await startsFrom(signup, owner, ADA)).status).toBe(200);
+  });
 });
 
 describe('signups that nobody ends', () => {

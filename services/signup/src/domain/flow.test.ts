@@ -45,14 +45,16 @@ describe('a flow', () => {
     expect([isSameChoice(create, { ...create, name: 'Other' }), isSameChoice(create, join)]).toEqual([true, false]);
   });
 
-  it('[SIGN-02] counts a start for its client and twice for its mailbox', () => {
-    const limits = startLimits({ client: 'here', mailbox: 'ada@acme.example', startsPerClient: 3 });
+  it('[SIGN-02] counts a start for its client, for its mailbox and for both together', () => {
+    const limits = startLimits({ client: 'here', mailbox: 'ada@acme.example', startsPerClient: 7 });
     expect(limits.map(({ limit, windowMs }) => [limit, windowMs / 3_600_000])).toEqual([
+      [7, 1],
       [3, 1],
+      [10, 24],
       [10, 1],
       [30, 24],
     ]);
-    expect(new Set(limits.map(({ key }) => key)).size).toBe(3);
+    expect(new Set(limits.map(({ key }) => key)).size).toBe(5);
   });
 });
 

@@ -95,9 +95,11 @@ interface Starter {
   readonly startsPerClient: number;
 }
 
-/** How often a signup may be started before the next one has to wait, by what is counted. */
+/** How often a signup may be started before the next one has to wait, by what is counted. One client gets a part of a mailbox's starts: a stranger locks nobody out. */
 export const startLimits = ({ client, mailbox, startsPerClient }: Starter) => [
   { key: `signup from ${client}`, limit: startsPerClient, windowMs: HOUR_MS },
+  { key: `signup of ${mailbox} from ${client} in an hour`, limit: 3, windowMs: HOUR_MS },
+  { key: `signup of ${mailbox} from ${client} in a day`, limit: 10, windowMs: 24 * HOUR_MS },
   { key: `signup of ${mailbox} in an hour`, limit: 10, windowMs: HOUR_MS },
   // 150 tries a day at most: to guess a code of six digits takes years.
   { key: `signup of ${mailbox} in a day`, limit: 30, windowMs: 24 * HOUR_MS },
