@@ -171,6 +171,19 @@ describe('limits of sign-in', () => {
     expect((await statusOf(ADA, '203.0.113.99')).status).toBe(429);
   });
 
+  it('three of them from one client, ten in a day, so that the owner of the address can sign in beside a stranger', async () => {
+    const asked = async (from: string, at: TestIdentity = identity) => (await statusOf(ADA, from, at)).status;
+    const flood = async () => {
+      const statuses: number[] = [];
+      for (let i = 0; i < 6; i += 1) statuses.push(await asked(`2001:db8::${i}`, i % 2 ? identity : other));
+      return statuses.filter((status) => status === 303).length;
+    };
+    for (const allowed of [3, 3, 3, 1, 0]) {
+      expect([await flood(), await asked('203.0.113.9')]).toEqual([allowed, 303]);
+      await identity.clock.advance(15 * MINUTE_MS);
+    }
+  });
+
   it('sixty codes a client in ten minutes, where all of an IPv6 network is one', async () => {
     for (let i = 0; i < 60; i += 1) expect((await statusOf(`a${i}@acme.test`, `2001:db8::${i}`)).status).toBe(303);
     expect((await statusOf('b@acme.test', '2001:db8::ffff')).status).toBe(429);

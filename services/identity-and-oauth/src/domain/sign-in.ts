@@ -41,10 +41,10 @@ export const signInTimes = (at: Date) => ({
   repeatUntil: later(at, REPEAT_MS),
 });
 
-/** How many codes are mailed before the next one has to wait. */
+/** How many codes are mailed before the next one has to wait. One client gets a part of them: a stranger locks nobody out. */
 export const ADDRESS_LIMITS = [
-  { limit: 5, windowMs: 15 * MINUTE_MS },
+  { limit: 5, perClient: 3, windowMs: 15 * MINUTE_MS },
   // 150 tries a day at most: to guess a code of six digits takes years.
-  { limit: 30, windowMs: 24 * 60 * MINUTE_MS },
+  { limit: 30, perClient: 10, windowMs: 24 * 60 * MINUTE_MS },
 ] as const;
 export const CLIENT_WINDOW_MS = 10 * MINUTE_MS;

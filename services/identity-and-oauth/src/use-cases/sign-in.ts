@@ -51,7 +51,12 @@ const takeFromLimits = async (
 ): Promise<void> => {
   const limits = [
     { key: `sign-in from ${client}`, limit: codesPerClient, windowMs: CLIENT_WINDOW_MS },
-    ...ADDRESS_LIMITS.map((limit) => ({ key: `sign-in of ${address} in ${limit.windowMs}`, ...limit })),
+    ...ADDRESS_LIMITS.map(({ perClient, windowMs }) => ({
+      key: `sign-in of ${address} from ${client} in ${windowMs}`,
+      limit: perClient,
+      windowMs,
+    })),
+    ...ADDRESS_LIMITS.map(({ limit, windowMs }) => ({ key: `sign-in of ${address} in ${windowMs}`, limit, windowMs })),
   ];
   for (const { key, ...limit } of limits) {
     const taken = await throttle.take(key, limit);
