@@ -23,10 +23,9 @@ import type {
   SessionStore,
   SigningKeys,
   TeamStore,
-  Throttle,
   Uses,
 } from './ports.ts';
-import type { MailCode, MailedCodes, SignInStore } from './sign-in-ports.ts';
+import type { MailCode, MailedCodes, SignInStore, Throttle } from './sign-in-ports.ts';
 import { readAccess } from './use-cases/access.ts';
 import { changeProfile, createAccount, getAccount, listAccounts, setAccountState } from './use-cases/accounts.ts';
 import { answerConsent, showConsent, startAuthorization, sweepAuthorizationRequests } from './use-cases/authorization.ts';

@@ -61,6 +61,8 @@ export interface TeamStore {
   discoverable(domain: string, limit: number): Promise<Team[]>;
   /** Atomic; null from `change` leaves the team as it is. Null means there is no such team. */
   update(id: string, change: (team: Team) => Team | null): Promise<Team | null>;
+  /** One insert decides: true for the one team that the mailbox has its trial in, however often it is asked; false for every other one. */
+  claimTrial(mailbox: string, teamId: string): Promise<boolean>;
 }
 
 export interface SessionStore {
@@ -203,13 +205,6 @@ export interface SigningKeys<K> {
   /** Makes the successor when its time has come and deletes the keys whose time is over. */
   rotate(): Promise<void>;
 }
-
-/** How often something may be done, over all replicas. */
-export interface Throttle {
-  /** Counts one use of the key, unless `limit` of them lie within the window already. */
-  take(key: string, limits: { readonly limit: number; readonly windowMs: number }): Promise<ThrottleDecision>;
-}
-type ThrottleDecision = { readonly allowed: true } | { readonly allowed: false; readonly retryAfterSeconds: number };
 
 export interface OAuthClients {
   /** Registered ones by their id, and those whose id is the URL of a metadata document; null when there is no such client. */

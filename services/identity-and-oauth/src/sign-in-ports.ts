@@ -30,3 +30,10 @@ export type MailCode = (mail: {
   readonly code: string;
   readonly until: Date;
 }) => Promise<void>;
+
+/** How often something may be done, over all replicas. */
+export interface Throttle {
+  /** Counts one use of the key, unless `limit` of them lie within the window already. */
+  take(key: string, limits: { readonly limit: number; readonly windowMs: number }): Promise<ThrottleDecision>;
+}
+type ThrottleDecision = { readonly allowed: true } | { readonly allowed: false; readonly retryAfterSeconds: number };

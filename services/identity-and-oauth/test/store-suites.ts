@@ -52,6 +52,14 @@ const describeTeamStore = (make: Make) =>
       expect(await teams.get('team-1')).toEqual(team);
     });
 
+    it('[SIGN-06] gives a mailbox one trial, whoever asks first', async () => {
+      const { teams } = await make();
+      const asked = await Promise.all(Array.from({ length: 20 }, (_, n) => teams.claimTrial('ada@acme.test', `team-${n}`)));
+      expect(asked.filter(Boolean)).toHaveLength(1);
+      const first = `team-${asked.indexOf(true)}`;
+      expect([await teams.claimTrial('ada@acme.test', first), await teams.claimTrial('ben@acme.test', first)]).toEqual([true, true]);
+    });
+
     it('[SIGN-04] finds the discoverable teams of a domain, the oldest first', async () => {
       const { teams } = await make();
       const made = (id: string, seconds: number, fields: Partial<Team> = {}) =>

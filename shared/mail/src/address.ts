@@ -22,3 +22,37 @@ export const foldAddress = (text: string): string | null => {
   const fits = Buffer.byteLength(local) <= MAX_LOCAL_BYTES && Buffer.byteLength(folded) <= MAX_ADDRESS_BYTES;
   return fits && ASCII_DOMAIN.test(host) ? folded : null;
 };
+
+interface MailboxRule {
+  readonly domain: RegExp;
+  /** All of its domains lead to the mailbox of this one; null where each is a mailbox of its own. */
+  readonly canonical: string | null;
+  /** What the provider leaves out of the part before the tag. */
+  readonly ignored: RegExp | null;
+}
+
+/** Providers that deliver `ada+anything@` to `ada@`, and what else they take for the same mailbox. */
+const MAILBOX_RULES: readonly MailboxRule[] = [
+  { domain: /^(?:gmail|googlemail)\.com$/, canonical: 'gmail.com', ignored: /\./g },
+  { domain: /^(?:proton\.me|protonmail\.(?:com|ch)|pm\.me)$/, canonical: 'proton.me', ignored: /[._-]/g },
+  { domain: /^(?:yandex\.[a-z.]+|ya\.ru)$/, canonical: 'yandex.com', ignored: /[.-]/g },
+  { domain: /^(?:icloud|me|mac)\.com$/, canonical: 'icloud.com', ignored: null },
+  { domain: /^(?:outlook|hotmail|live)\.[a-z.]+$|^(?:msn|passport)\.com$/, canonical: null, ignored: null },
+  {
+    domain: /^(?:fastmail\.(?:com|fm)|hey\.com|zoho(?:mail)?\.(?:com|eu|in)|mailbox\.org|posteo\.(?:de|net)|runbox\.com)$/,
+    canonical: null,
+    ignored: null,
+  },
+];
+
+/** Of a folded address: the same for all addresses that one mailbox receives, as far as its provider says so. Only for counting: nothing is sent to it. */
+export const mailboxOf = (address: string): string => {
+  const at = address.lastIndexOf('@');
+  const [local, domain] = [address.slice(0, at), address.slice(at + 1)];
+  const rule = MAILBOX_RULES.find((candidate) => candidate.domain.test(domain));
+  if (rule === undefined) return address;
+  const [name = ''] = local.split('+', 1);
+  const plain = rule.ignored === null ? name : name.replaceAll(rule.ignored, '');
+  // What would have no name left is no alias of anything.
+  return `${plain || local}@${rule.canonical ?? domain}`;
+};

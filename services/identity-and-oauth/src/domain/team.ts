@@ -27,6 +27,9 @@ export interface Team {
 /** The one rule of which plan counts: nothing is written when a trial ends. */
 const planAt = ({ plan, trialEndsAt = null }: Team, at: Date): Plan => (trialEndsAt !== null && trialEndsAt > at ? 'pro' : plan);
 
+/** Whoever is in such a team has had a trial: a workspace that they create gets none. */
+export const hasHadTrial = ({ trialEndsAt = null }: Team): boolean => trialEndsAt !== null;
+
 /** As others are told of it at a time, with the plan that counts then. */
 export const teamAt = (team: Team, at: Date): Team => ({ ...team, plan: planAt(team, at) });
 

@@ -21,7 +21,8 @@ import { formToken, isFormToken } from '../domain/form-token.ts';
 import { issueCode, newGrant, type OAuthLifetimes } from '../domain/grant.ts';
 import { type OAuthClient, redirectMatches } from '../domain/oauth-client.ts';
 import { hashToken, TOKEN_BYTES } from '../domain/token.ts';
-import type { AuthorizationRequestStore, CodeStore, GrantStore, OAuthClients, RefreshTokenStore, Throttle } from '../ports.ts';
+import type { AuthorizationRequestStore, CodeStore, GrantStore, OAuthClients, RefreshTokenStore } from '../ports.ts';
+import type { Throttle } from '../sign-in-ports.ts';
 
 interface RequestPorts {
   readonly authorizationRequests: AuthorizationRequestStore;

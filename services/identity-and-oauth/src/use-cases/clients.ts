@@ -4,7 +4,8 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { type ClientMetadata, clientMetadata, type RegisteredClient } from '../domain/oauth-client.ts';
 import { hashToken, TOKEN_BYTES } from '../domain/token.ts';
-import type { GrantStore, Page, RegisteredClientStore, Throttle } from '../ports.ts';
+import type { GrantStore, Page, RegisteredClientStore } from '../ports.ts';
+import type { Throttle } from '../sign-in-ports.ts';
 
 const CLIENT_ID_BYTES = 24;
 const SECRET_PREFIX = 'svc_secret_';

@@ -4,8 +4,8 @@ import { foldAddress } from '@bubbles/mail/address.ts';
 import type { Account } from '../domain/account.ts';
 import { ADDRESS_LIMITS, CLIENT_WINDOW_MS, type SignIn, signInTimes } from '../domain/sign-in.ts';
 import { hashToken, type IssuedSession, issueSession, TOKEN_BYTES } from '../domain/token.ts';
-import type { SessionStore, Throttle } from '../ports.ts';
-import type { MailCode, MailedCodes, SignInStore } from '../sign-in-ports.ts';
+import type { SessionStore } from '../ports.ts';
+import type { MailCode, MailedCodes, SignInStore, Throttle } from '../sign-in-ports.ts';
 import { type AccountWriterPorts, openAccountAt } from './accounts.ts';
 import { accountAt } from './addresses.ts';
 

@@ -1,9 +1,10 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError, isDomainError, refusal } from '@bubbles/kernel/errors.ts';
 import { type Ids, seededIds } from '@bubbles/kernel/ids.ts';
+import { mailboxOf } from '@bubbles/mail/address.ts';
 import { type Account, isAdminOf, joined, type Membership } from '../domain/account.ts';
 import { addressIn } from '../domain/address.ts';
-import { isJoinable, openedTo, type Team } from '../domain/team.ts';
+import { hasHadTrial, isJoinable, openedTo, type Team } from '../domain/team.ts';
 import { hashToken } from '../domain/token.ts';
 import type { TeamStore } from '../ports.ts';
 import { type AccountWriterPorts, openAccountAt } from './accounts.ts';
@@ -56,6 +57,8 @@ export const joinWorkspace =
     // One refusal for all, so that nobody learns of a team that is not theirs to see.
     if (!team || !isJoinable(team, proven.domain)) throw new DomainError('forbidden', 'This address may not join this workspace.');
     const found = await accountAt(ports, address);
+    refuseClosed(found);
+    if (hasHadTrial(team)) await ports.teams.claimTrial(mailboxOf(address), teamId);
     const userId = await enterTeam(ports, { found, address, teamId, role: 'member' });
     return { userId, teamId };
   };
@@ -64,7 +67,7 @@ export const joinWorkspace =
 export const createWorkspace =
   (ports: SignupPorts) =>
   async ({ flowId, email, name }: FlowStep & { readonly name: string }): Promise<{ readonly userId: string; readonly team: Team }> => {
-    const { teams, clock, trialMs } = ports;
+    const { teams, clock } = ports;
     const address = addressIn({ email, domain: null });
     const { teamId, channelId } = idsOf(flowId);
     const found = await accountAt(ports, address);
@@ -74,7 +77,7 @@ export const createWorkspace =
       id: teamId,
       name,
       plan: 'free',
-      trialEndsAt: trialMs > 0 ? new Date(createdAt.getTime() + trialMs) : null,
+      trialEndsAt: (await mayHaveTrial(ports, { found, address, teamId })) ? new Date(createdAt.getTime() + ports.trialMs) : null,
       archived: false,
       domain: null,
       discoverable: false,
@@ -86,6 +89,17 @@ export const createWorkspace =
     const userId = await enterTeam(ports, { found, address, teamId, role: 'admin' });
     return { userId, team: made };
   };
+
+/** One trial a mailbox, and none for an account that is in a team with one: signing up again brings no other. */
+const mayHaveTrial = async (
+  { teams, trialMs }: Pick<SignupPorts, 'teams' | 'trialMs'>,
+  { found, address, teamId }: Pick<Entering, 'found' | 'address' | 'teamId'>,
+): Promise<boolean> => {
+  if (trialMs === 0) return false;
+  const others = found === null ? [] : found.memberships.map((one) => one.teamId).filter((id) => id !== teamId);
+  if ([...(await teams.byIds(others)).values()].some(hasHadTrial)) return false;
+  return teams.claimTrial(mailboxOf(address), teamId);
+};
 
 /** Lets people of a domain into the workspace that the flow made. */
 export const openForDomain =

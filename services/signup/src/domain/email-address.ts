@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import { foldAddress } from '@bubbles/mail/address.ts';
+import { foldAddress, mailboxOf } from '@bubbles/mail/address.ts';
 
 /** Of somebody who wants to sign up. */
 export interface EmailAddress {
@@ -36,42 +36,10 @@ const faultOf = (text: string): string => {
   return faultOfDomain(domain) ?? 'must be an e-mail address such as ada@example.com.';
 };
 
-interface MailboxRule {
-  readonly domain: RegExp;
-  /** All of its domains lead to the mailbox of this one; null where each is a mailbox of its own. */
-  readonly canonical: string | null;
-  /** What the provider leaves out of the part before the tag. */
-  readonly ignored: RegExp | null;
-}
-
-/** Providers that deliver `ada+anything@` to `ada@`, and what else they take for the same mailbox. */
-const MAILBOX_RULES: readonly MailboxRule[] = [
-  { domain: /^(?:gmail|googlemail)\.com$/, canonical: 'gmail.com', ignored: /\./g },
-  { domain: /^(?:proton\.me|protonmail\.(?:com|ch)|pm\.me)$/, canonical: 'proton.me', ignored: /[._-]/g },
-  { domain: /^(?:yandex\.[a-z.]+|ya\.ru)$/, canonical: 'yandex.com', ignored: /[.-]/g },
-  { domain: /^(?:icloud|me|mac)\.com$/, canonical: 'icloud.com', ignored: null },
-  { domain: /^(?:outlook|hotmail|live)\.[a-z.]+$|^(?:msn|passport)\.com$/, canonical: null, ignored: null },
-  {
-    domain: /^(?:fastmail\.(?:com|fm)|hey\.com|zoho(?:mail)?\.(?:com|eu|in)|mailbox\.org|posteo\.(?:de|net)|runbox\.com)$/,
-    canonical: null,
-    ignored: null,
-  },
-];
-
-const mailboxOf = (local: string, domain: string): string => {
-  const rule = MAILBOX_RULES.find((candidate) => candidate.domain.test(domain));
-  if (rule === undefined) return `${local}@${domain}`;
-  const [name = ''] = local.split('+', 1);
-  const plain = rule.ignored === null ? name : name.replaceAll(rule.ignored, '');
-  // What would have no name left is no alias of anything.
-  return `${plain || local}@${rule.canonical ?? domain}`;
-};
-
 /** Throws `invalid` with the reason when the text is no address that mail can be sent to. */
 export const readEmailAddress = (text: string): EmailAddress => {
   const address = foldAddress(text);
   if (address === null) throw new DomainError('invalid', `email: ${faultOf(text)}`);
-  const at = address.lastIndexOf('@');
-  const [local, domain] = [address.slice(0, at), address.slice(at + 1)];
-  return { address, domain, mailbox: mailboxOf(local, domain) };
+  const domain = address.slice(address.lastIndexOf('@') + 1);
+  return { address, domain, mailbox: mailboxOf(address) };
 };

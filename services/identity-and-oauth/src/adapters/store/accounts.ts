@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type AggregateStoreOptions, createAggregateStore, OUTBOX_INDEX, type Stored, stateOf } from '@bubbles/store/aggregates.ts';
 import type { Collection, Doc, Filter, IndexSpec } from '@bubbles/store/collection.ts';
 import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
@@ -39,11 +40,21 @@ export const openAccounts = (open: OpenCollection, options: AggregateStoreOption
   return { store, documents };
 };
 
+/** `_id` is a hash of the mailbox, since it stays when the account is deleted. */
+interface TrialDoc extends Doc {
+  readonly teamId: string;
+}
+
 export const openTeams = (open: OpenCollection, options: AggregateStoreOptions): TeamStore => {
   const documents = open<Stored<Team>>('teams', TEAM_INDEXES);
   const aggregates = createAggregateStore<Team>(documents, options);
+  const trials = open<TrialDoc>('trials');
   return {
     ...readsById(documents, (doc) => stateOf<Team>(doc)),
+    claimTrial: async (mailbox, teamId) => {
+      const _id = hash('sha256', `trial of ${mailbox}`, 'hex');
+      return (await trials.insert({ _id, teamId })) || (await trials.findOne({ _id }))?.teamId === teamId;
+    },
     insert: (team) => aggregates.insert(team),
     discoverable: async (domain, limit) => {
       const docs = await documents.find({ domain, discoverable: true, archived: false }, { sort: { createdAt: 1, _id: 1 }, limit });
