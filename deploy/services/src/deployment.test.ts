@@ -40,6 +40,16 @@ describe('the parts of a release', () => {
     expect(variables.map(({ name }) => name).toSorted()).toEqual([...new Set(read)].toSorted());
   });
 
+  it.each(PARTS)('$name says of each variable what it is for', ({ variables }) => {
+    expect(variables.filter(({ description }) => description === '').map(({ name }) => name)).toEqual([]);
+  });
+
+  it('tells what counts when nobody sets a variable, as it would be written', () => {
+    const usual = new Map(PARTS.flatMap(({ variables }) => variables).map((variable) => [variable.name, variable.usual]));
+    const names = ['PORT', 'DRAIN_DEADLINE', 'SHEDDING', 'PRO_TRIAL', 'TRUSTED_PROXIES', 'WEBHOOK_ALLOW_CIDRS', 'MONGODB_URL'];
+    expect(names.map((name) => usual.get(name))).toEqual(['8080', '25s', '1', '14d', null, null, null]);
+  });
+
   it('tells which variables are secrets', () => {
     expect(secretsOf('gateway')).toEqual(['SERVICE_KEY']);
     expect(secretsOf('bubbles-query')).toEqual([

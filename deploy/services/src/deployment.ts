@@ -3,8 +3,8 @@ import { GATEWAY, OPERATOR, type ServiceTable } from '@bubbles/contracts/service
 import { GatewayVariables } from '@bubbles/gateway/config.ts';
 import type { ServiceDefinition } from '@bubbles/host/service.ts';
 import { processVariables } from '@bubbles/host/variables.ts';
-import { baseUrl, connectionUrl, isSecret, signingKey } from '@bubbles/kernel/config-values.ts';
-import type { z } from 'zod';
+import { baseUrl, isSecret, signingKey } from '@bubbles/kernel/config-values.ts';
+import { z } from 'zod';
 import { PRODUCT, type Product } from './product.ts';
 
 /** What a process reads from its environment; a file that `<name>_FILE` names may hold the value instead. */
@@ -12,9 +12,9 @@ interface Variable {
   readonly name: string;
   readonly isSecret: boolean;
   readonly isRequired: boolean;
-  /** Its value as it is read when nobody sets it. */
-  readonly usual: unknown;
-  readonly description: string | null;
+  /** What counts when nobody sets it, as it would be written; null for nothing. */
+  readonly usual: string | null;
+  readonly description: string;
 }
 
 /** What a platform has to know of one part of the product: of a service, of the gateway, or of a job that runs to its end. */
@@ -40,9 +40,16 @@ type Schemas = Readonly<Record<string, z.ZodType>>;
 
 const variablesOf = (schemas: Schemas): readonly Variable[] =>
   Object.entries(schemas).map(([name, schema]) => {
-    const unset = schema.safeParse(undefined);
-    return { name, isSecret: isSecret(schema), isRequired: !unset.success, usual: unset.data, description: schema.description ?? null };
+    const isRequired = !schema.safeParse(undefined).success;
+    return { name, isSecret: isSecret(schema), isRequired, usual: usualText(schema), description: schema.description ?? '' };
   });
+
+const usualText = (schema: z.ZodType): string | null => {
+  if (schema instanceof z.ZodPrefault) return String(schema.def.defaultValue) || null;
+  const usual = schema instanceof z.ZodDefault ? schema.def.defaultValue : null;
+  if (usual === null || (Array.isArray(usual) && usual.length === 0)) return null;
+  return typeof usual === 'boolean' ? String(Number(usual)) : String(usual);
+};
 
 const servicePart = (definition: ServiceDefinition, { services, events }: Product): Part => ({
   name: definition.name,
@@ -79,7 +86,8 @@ const job = (name: string, schemas: Schemas, calls: readonly string[] = []): Par
   usesBroker: 'AMQP_URL' in schemas,
 });
 
-const AMQP_URL = connectionUrl('amqp', 'amqps');
+const { AMQP_URL } = processVariables({ variables: {}, asks: [] });
+const addressOf = (service: string) => baseUrl().describe(`Where ${service} is`);
 
 /** Every part of a release, in the order in which they are started. */
 export const partsOf = (product: Product = PRODUCT): readonly Part[] => [
@@ -88,7 +96,15 @@ export const partsOf = (product: Product = PRODUCT): readonly Part[] => [
   gatewayPart(product),
   job(
     'admin',
-    { AMQP_URL, OPERATOR_KEY: signingKey(), IDENTITY_URL: baseUrl(), MEETINGS_URL: baseUrl(), BUBBLES_QUERY_URL: baseUrl() },
+    {
+      AMQP_URL,
+      OPERATOR_KEY: signingKey().describe(
+        'Proves who gives the orders: an Ed25519 private key. Its public half is in the `CALLER_KEYS` of the services, for `operator`',
+      ),
+      IDENTITY_URL: addressOf('identity-and-oauth'),
+      MEETINGS_URL: addressOf('meetings-bot-gateway'),
+      BUBBLES_QUERY_URL: addressOf('bubbles-query'),
+    },
     calledByOperators(product.services),
   ),
 ];

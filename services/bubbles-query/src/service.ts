@@ -1,6 +1,6 @@
 import { createLoop, defineService } from '@bubbles/host/service.ts';
 import { base64Key, baseUrl, localValues, wholeNumber } from '@bubbles/kernel/config-values.ts';
-import { cursorsWith } from '@bubbles/kernel/cursors.ts';
+import { CURSOR_VARIABLES, cursorsWith } from '@bubbles/kernel/cursors.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import { eventHandlers } from './adapters/bus/event-handlers.ts';
@@ -21,17 +21,17 @@ const MIB = 2 ** 20;
 const FILL_POLL_MS = 600_000;
 
 const variables = {
-  /** Origin and path that deep links begin with. */
-  APP_BASE_URL: baseUrl().register(localValues, { kind: 'text', text: 'https://app.example.com' }),
-  /** Authenticates cursors. The previous key is accepted too, for a day after a change. */
-  CURSOR_KEY: base64Key(KEY_BYTES),
-  CURSOR_KEY_PREVIOUS: base64Key(KEY_BYTES).nullable().default(null),
-  /** Makes the ids of people without an account; never changes, or they would. */
-  PERSON_KEY: base64Key(KEY_BYTES),
-  /** Build large indexes beside the event loop. */
-  SEARCH_THREADS: wholeNumber(1, 16).default(1),
-  /** For the indexes of the callers that searched last. */
-  SEARCH_MEMORY_MIB: wholeNumber(64, 65_536).default(1024),
+  APP_BASE_URL: baseUrl()
+    .register(localValues, { kind: 'text', text: 'https://app.example.com' })
+    .describe('Origin and path that links to recordings begin with, for people; the same for both services'),
+  ...CURSOR_VARIABLES,
+  PERSON_KEY: base64Key(KEY_BYTES).describe(
+    'Makes the ids of people without an account: 32 bytes in base64. It never changes, or they would',
+  ),
+  SEARCH_THREADS: wholeNumber(1, 16).default(1).describe('Threads that build large search indexes beside the event loop'),
+  SEARCH_MEMORY_MIB: wholeNumber(64, 65_536)
+    .default(1024)
+    .describe('Memory in MiB for the search indexes of the callers that searched last'),
 };
 
 export const bubblesQuery = defineService({

@@ -1,18 +1,10 @@
 import type { KeyObject } from 'node:crypto';
+import { SERVER_VARIABLES, serverConfig } from '@bubbles/http/ops/run-server.ts';
 import type { Address } from '@bubbles/http/wire/listen.ts';
 import type { Drain } from '@bubbles/http/wire/server.ts';
 import { type Environment, readConfig } from '@bubbles/kernel/config.ts';
-import {
-  baseUrl,
-  commaList,
-  duration,
-  flag,
-  type PeerList,
-  peerList,
-  port,
-  signingKey,
-  wholeNumber,
-} from '@bubbles/kernel/config-values.ts';
+import { baseUrl, commaList, type PeerList, peerList, serviceKey, wholeNumber } from '@bubbles/kernel/config-values.ts';
+import type { LogLevel } from '@bubbles/kernel/log.ts';
 import { z } from 'zod';
 import type { MemoryLimits } from './balancing/memory-shares.ts';
 import { OWNED_PREFIXES, type OwnedPrefixes } from './documents/ownership.ts';
@@ -98,21 +90,31 @@ const upstreams = () =>
 
 /** All that its process is told. */
 export const GatewayVariables = z.object({
-  HOST: z.string().default('0.0.0.0'),
-  PORT: port().default(8080),
-  OPS_HOST: z.string().default('0.0.0.0'),
-  OPS_PORT: port().default(9090),
-  PUBLIC_BASE_URL: baseUrl().nullable().default(null),
-  ALLOWED_HOSTS: commaList().default([]),
-  TRUSTED_PROXIES: peerList().default({ has: () => false }),
-  UPSTREAMS: upstreams(),
-  SERVICE_KEY: signingKey(),
-  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  BAKED_FRAGMENTS: z.string().optional(),
-  SHEDDING: flag().default(true),
-  DRAIN_NOTICE: duration().default(5000),
-  DRAIN_DEADLINE: duration().default(25_000),
-  MAX_IN_FLIGHT: wholeNumber(1, 100_000).default(GATEWAY_LIMITS.maxInFlight),
+  ...SERVER_VARIABLES,
+  PUBLIC_BASE_URL: baseUrl()
+    .nullable()
+    .default(null)
+    .describe('The origin under which clients reach the product, the same for all: `https://api.example.com`'),
+  ALLOWED_HOSTS: commaList()
+    .prefault('')
+    .describe('Names that clients may reach the product by, beside that of `PUBLIC_BASE_URL`; without both, any'),
+  TRUSTED_PROXIES: peerList()
+    .prefault('')
+    .describe('Addresses and networks of balancers whose forwarded headers are believed: `10.0.0.0/8, ::1`'),
+  UPSTREAMS: upstreams().describe(
+    'Where the services are: `identity-and-oauth=http://a:8080,http://b:8080;signup=dns+http://signup:8080`. With `dns+` each address of the name is a replica',
+  ),
+  SERVICE_KEY: serviceKey(),
+  BAKED_FRAGMENTS: z
+    .string()
+    .optional()
+    .describe('A folder with the OpenAPI documents of the services, for when one was not heard yet; they come with the image'),
+  DRAIN_NOTICE: SERVER_VARIABLES.DRAIN_NOTICE.unwrap()
+    .prefault('5s')
+    .describe(SERVER_VARIABLES.DRAIN_NOTICE.description ?? ''),
+  MAX_IN_FLIGHT: wholeNumber(1, 100_000)
+    .default(GATEWAY_LIMITS.maxInFlight)
+    .describe('Requests in flight, above which the gateway refuses'),
 });
 
 /** The committed fragments lie beside the code, in the repository and in the image. */
@@ -122,16 +124,13 @@ export const COMMITTED_FRAGMENTS = new URL('../../../contracts/openapi/', import
 export const prefixesOf = (urls: UpstreamUrls, all: OwnedPrefixes = OWNED_PREFIXES): OwnedPrefixes =>
   Object.fromEntries(Object.entries(all).filter(([service]) => service === 'gateway' || Object.hasOwn(urls, service)));
 
-export const readGatewayConfig = (
-  env: Environment,
-): { readonly config: GatewayConfig; readonly logLevel: z.output<typeof GatewayVariables>['LOG_LEVEL'] } => {
+export const readGatewayConfig = (env: Environment): { readonly config: GatewayConfig; readonly logLevel: LogLevel } => {
   const read = readConfig(GatewayVariables, env);
+  const { logLevel, ...server } = serverConfig(read);
   return {
-    logLevel: read.LOG_LEVEL,
+    logLevel,
     config: {
-      listen: { host: read.HOST, port: read.PORT },
-      ops: { host: read.OPS_HOST, port: read.OPS_PORT },
-      drain: { noticeMs: read.DRAIN_NOTICE, deadlineMs: read.DRAIN_DEADLINE },
+      ...server,
       publicBaseUrl: read.PUBLIC_BASE_URL,
       allowedHosts: read.ALLOWED_HOSTS,
       trustedProxies: read.TRUSTED_PROXIES,
@@ -139,7 +138,6 @@ export const readGatewayConfig = (
       prefixes: prefixesOf(read.UPSTREAMS),
       serviceKey: read.SERVICE_KEY,
       bakedFragments: read.BAKED_FRAGMENTS ?? COMMITTED_FRAGMENTS,
-      shedding: read.SHEDDING,
       limits: { ...GATEWAY_LIMITS, maxInFlight: read.MAX_IN_FLIGHT },
     },
   };

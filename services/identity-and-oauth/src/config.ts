@@ -13,22 +13,38 @@ const lasting = (shortest: readonly [ms: number, text: string], longest: readonl
   duration().pipe(z.number().min(shortest[0], `must be at least ${shortest[1]}`).max(longest[0], `must be at most ${longest[1]}`));
 
 export const VARIABLES = {
-  // They seal the keys that sign assertions and access tokens, and mails; the first one seals.
+  // They seal the keys that sign assertions and access tokens, and mails.
   SEAL_KEYS: sealKeys(),
-  OAUTH_ACCESS_TOKEN_LIFE: lasting([MINUTE_MS, '1m'], [DAY_MS, '1d']).default(60 * MINUTE_MS),
-  OAUTH_CODE_LIFE: lasting([SECOND_MS, '1s'], [10 * MINUTE_MS, '10m']).default(MINUTE_MS),
-  OAUTH_REFRESH_LIFE: lasting([MINUTE_MS, '1m'], [365 * DAY_MS, '365d']).default(30 * DAY_MS),
-  OAUTH_GRANT_LIFE: lasting([MINUTE_MS, '1m'], [3650 * DAY_MS, '3650d']).default(365 * DAY_MS),
-  OAUTH_REFRESH_RACE_WINDOW: lasting([0, '0s'], [MINUTE_MS, '1m']).default(2 * SECOND_MS),
-  // Whether client metadata documents are fetched, and from where.
-  OAUTH_CLIENT_DOCUMENTS: flag().default(true),
-  OAUTH_CLIENT_DOCUMENTS_ALLOW_CIDRS: networkList().default([]),
-  OAUTH_CLIENT_DOCUMENTS_DENY_CIDRS: networkList().default([]),
-  OAUTH_CLIENT_DOCUMENTS_EXTRA_CA: certificates().nullable().default(null),
-  // Codes of sign-in that one client of the network may ask for within ten minutes.
-  SIGN_IN_CODES_PER_CLIENT: wholeNumber(1, 1_000_000).default(60),
-  // How long a workspace that signs up is on plan pro; 0s for no trial.
-  PRO_TRIAL: lasting([0, '0s'], [365 * DAY_MS, '365d']).default(14 * DAY_MS),
+  OAUTH_ACCESS_TOKEN_LIFE: lasting([MINUTE_MS, '1m'], [DAY_MS, '1d'])
+    .prefault('1h')
+    .describe('How long an access token is good for, 1m to 1d'),
+  OAUTH_CODE_LIFE: lasting([SECOND_MS, '1s'], [10 * MINUTE_MS, '10m'])
+    .prefault('1m')
+    .describe('How long an authorization code is good for, 1s to 10m'),
+  OAUTH_REFRESH_LIFE: lasting([MINUTE_MS, '1m'], [365 * DAY_MS, '365d'])
+    .prefault('30d')
+    .describe('How long a refresh token is good for after its last use, 1m to 365d'),
+  OAUTH_GRANT_LIFE: lasting([MINUTE_MS, '1m'], [3650 * DAY_MS, '3650d'])
+    .prefault('365d')
+    .describe('How long what a user allowed an app is good for at most, 1m to 3650d'),
+  OAUTH_REFRESH_RACE_WINDOW: lasting([0, '0s'], [MINUTE_MS, '1m'])
+    .prefault('2s')
+    .describe('Within which time a second use of a refresh token does not end the grant, at most 1m; 0s for none'),
+  OAUTH_CLIENT_DOCUMENTS: flag().default(true).describe('`0`: URLs of metadata documents are not taken as ids of clients'),
+  OAUTH_CLIENT_DOCUMENTS_ALLOW_CIDRS: networkList()
+    .default([])
+    .describe('Networks that such documents may be fetched from although they are not public'),
+  OAUTH_CLIENT_DOCUMENTS_DENY_CIDRS: networkList().default([]).describe('Networks that they are never fetched from'),
+  OAUTH_CLIENT_DOCUMENTS_EXTRA_CA: certificates()
+    .nullable()
+    .default(null)
+    .describe('Certificate authorities in PEM that are believed beside the built-in ones when they are fetched'),
+  SIGN_IN_CODES_PER_CLIENT: wholeNumber(1, 1_000_000)
+    .default(60)
+    .describe('Codes of sign-in that one client of the network (an IPv6 /64 is one) may ask for in 10 minutes'),
+  PRO_TRIAL: lasting([0, '0s'], [365 * DAY_MS, '365d'])
+    .prefault('14d')
+    .describe('How long a workspace that signs up is on plan pro, at most 365d; 0s for no trial'),
   ...MAIL_VARIABLES,
 };
 

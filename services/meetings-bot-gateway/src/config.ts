@@ -1,7 +1,8 @@
 import { isLoopbackHost } from '@bubbles/address-guard/destination-url.ts';
 import type { ServiceContext } from '@bubbles/host/service.ts';
 import { ConfigError } from '@bubbles/kernel/config.ts';
-import { base64Key, baseUrl, duration, localValues, parsedText, sealKeys, secret, wholeNumber } from '@bubbles/kernel/config-values.ts';
+import { baseUrl, duration, localValues, parsedText, sealKeys, secret, wholeNumber } from '@bubbles/kernel/config-values.ts';
+import { CURSOR_VARIABLES } from '@bubbles/kernel/cursors.ts';
 import { z } from 'zod';
 import { MEDIA_VARIABLES } from './adapters/media/open-media.ts';
 import { MEETING_PLATFORMS, type MeetingPlatform } from './domain/meeting-link.ts';
@@ -11,9 +12,6 @@ const HOSTED = ['recall', 'attendee', 'vexa'] as const;
 export type ProviderName = (typeof HOSTED)[number];
 const PROVIDERS: ReadonlySet<string> = new Set([...HOSTED, SIMULATOR]);
 const RECALL_REGIONS = ['us-east-1', 'us-west-2', 'eu-central-1', 'ap-northeast-1'] as const;
-/** What providers are asked to keep recordings for. */
-const DEFAULT_RETENTION_MS = 72 * 3_600_000;
-const KEY_BYTES = 32;
 const MAX_BOT_NAME = 100;
 /** Each place is kept in one document. */
 const MAX_QUOTA = 1000;
@@ -62,32 +60,70 @@ const fromBase64 = (text: string): Buffer | null => (/^[A-Za-z0-9+/]+={0,2}$/.te
 export const VARIABLES = {
   ...MEDIA_VARIABLES,
   SEAL_KEYS: sealKeys(),
-  CURSOR_KEY: base64Key(KEY_BYTES),
-  CURSOR_KEY_PREVIOUS: base64Key(KEY_BYTES).nullable().default(null),
-  NOTETAKERS: platformRoutes().register(localValues, {
-    kind: 'text',
-    text: MEETING_PLATFORMS.map((platform) => `${platform}=${SIMULATOR}`).join(','),
-  }),
-  MEETINGS_PER_USER_AND_HOUR: wholeNumber(1, MAX_QUOTA).default(20),
-  MEETINGS_PER_FREE_TEAM_AND_WEEK: wholeNumber(1, MAX_QUOTA).default(5),
-  NOTETAKER_RETENTION: duration().default(DEFAULT_RETENTION_MS),
-  /** Of each provider, over all replicas. */
-  NOTETAKER_SNAPSHOTS_PER_MINUTE: wholeNumber(1, MAX_SNAPSHOTS_PER_MINUTE).default(150),
-  NOTETAKER_NAME: z.string().min(1, 'must not be empty').max(MAX_BOT_NAME).default('Notetaker'),
-  RECALL_REGION: z.enum(RECALL_REGIONS).nullable().default(null),
+  ...CURSOR_VARIABLES,
+  NOTETAKERS: platformRoutes()
+    .register(localValues, {
+      kind: 'text',
+      text: MEETING_PLATFORMS.map((platform) => `${platform}=${SIMULATOR}`).join(','),
+    })
+    .describe(
+      'Who serves each platform: `google_meet=recall,zoom=attendee`. Providers are `recall`, `attendee`, `vexa` and `simulator`, platforms `google_meet`, `microsoft_teams`, `zoom`, `webex` and `goto_meeting`. A join of one that is not named ends at once, with `platform_not_supported`',
+    ),
+  MEETINGS_PER_USER_AND_HOUR: wholeNumber(1, MAX_QUOTA).default(20).describe('Notetakers that one person may send in an hour'),
+  MEETINGS_PER_FREE_TEAM_AND_WEEK: wholeNumber(1, MAX_QUOTA)
+    .default(5)
+    .describe('Meetings that a team on plan free may record in a week from Monday, 00:00 UTC'),
+  NOTETAKER_RETENTION: duration()
+    .prefault('72h')
+    .describe(
+      'For how long providers keep a recording after its meeting. What could not be captured by then is lost: the join stays done, and its history says what is missing',
+    ),
+  NOTETAKER_SNAPSHOTS_PER_MINUTE: wholeNumber(1, MAX_SNAPSHOTS_PER_MINUTE)
+    .default(150)
+    .describe('How often a provider is asked in a minute where its notetakers are, over all replicas; looks that do not fit wait'),
+  NOTETAKER_NAME: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(MAX_BOT_NAME)
+    .default('Notetaker')
+    .describe('The name that the notetaker has in a call'),
+  RECALL_REGION: z
+    .enum(RECALL_REGIONS)
+    .nullable()
+    .default(null)
+    .describe(
+      'The region of Recall.ai: `us-east-1`, `us-west-2`, `eu-central-1` or `ap-northeast-1`. It or `RECALL_URL` is required when `NOTETAKERS` names recall',
+    ),
   // A server of one's own may be called over plain http, in its own network.
-  RECALL_URL: providerUrl().refine(isPrivate, 'must be an https URL').nullable().default(null),
-  RECALL_API_KEY: apiKey(),
+  RECALL_URL: providerUrl()
+    .refine(isPrivate, 'must be an https URL')
+    .nullable()
+    .default(null)
+    .describe('The origin of the API of Recall.ai, in place of a region'),
+  RECALL_API_KEY: apiKey().describe('Proves us to Recall.ai'),
   RECALL_WEBHOOK_SECRET: webhookSecrets('each whsec_ and base64', (text) =>
     text.startsWith('whsec_') ? fromBase64(text.slice('whsec_'.length)) : null,
+  ).describe('Proves webhooks of Recall.ai; several are separated by commas, the newest first'),
+  RECALL_TRANSCRIPTION: z
+    .enum(['recallai_streaming', 'meeting_captions', 'none'])
+    .default('recallai_streaming')
+    .describe('What Recall.ai transcribes with: `recallai_streaming`, `meeting_captions` or `none`'),
+  ATTENDEE_URL: providerUrl()
+    .nullable()
+    .default(null)
+    .describe('The origin of an Attendee server. Required when `NOTETAKERS` names attendee, with the next two'),
+  ATTENDEE_API_KEY: apiKey().describe('Proves us to the Attendee server'),
+  ATTENDEE_WEBHOOK_SECRET: webhookSecrets('each in base64', fromBase64).describe(
+    'Proves its webhooks: in base64, as it shows them; several are separated by commas, the newest first',
   ),
-  RECALL_TRANSCRIPTION: z.enum(['recallai_streaming', 'meeting_captions', 'none']).default('recallai_streaming'),
-  ATTENDEE_URL: providerUrl().nullable().default(null),
-  ATTENDEE_API_KEY: apiKey(),
-  ATTENDEE_WEBHOOK_SECRET: webhookSecrets('each in base64', fromBase64),
-  VEXA_URL: baseUrl().nullable().default(null),
-  VEXA_API_KEY: apiKey(),
-  VEXA_WEBHOOK_SECRET: webhookSecrets('each as it is', (text) => Buffer.from(text)),
+  VEXA_URL: baseUrl()
+    .nullable()
+    .default(null)
+    .describe('The origin of a Vexa server. Required when `NOTETAKERS` names vexa, with the next two'),
+  VEXA_API_KEY: apiKey().describe('Proves us to the Vexa server'),
+  VEXA_WEBHOOK_SECRET: webhookSecrets('each as it is', (text) => Buffer.from(text)).describe(
+    'Proves its webhooks; several are separated by commas, the newest first',
+  ),
 };
 
 export type Config = ServiceContext<typeof VARIABLES>['config'];

@@ -26,29 +26,40 @@ const domains = () =>
 const text = () => z.string().nullable().default(null);
 
 export const VARIABLES = {
-  // They seal mails and what users allowed of their calendars, and sign links; the first one seals and signs.
+  // They seal mails and what users allowed of their calendars, and sign links.
   SEAL_KEYS: sealKeys(),
-  // Starts that one client of the network may make within an hour.
-  SIGNUP_STARTS_PER_CLIENT: wholeNumber(1, 1_000_000).default(10),
-  // Whether the deployment has an assistant connector, to which the end of a signup points.
-  ASSISTANT_CONNECTOR: flag().default(false),
-  // What this installation knows better than the lists of domains.
-  SIGNUP_ALLOWED_DOMAINS: domains(),
-  SIGNUP_DENIED_DOMAINS: domains(),
-  SIGNUP_COMPANY_DOMAINS: domains(),
-  SIGNUP_CONSUMER_DOMAINS: domains(),
-  // Whether the DNS is asked if mail can be sent to the domain of an address.
-  SIGNUP_MAIL_SERVER_LOOKUP: flag().default(false),
-  // The OAuth clients that ask for calendars, and where their providers are.
-  GOOGLE_CALENDAR_CLIENT_ID: text(),
-  GOOGLE_CALENDAR_CLIENT_SECRET: secret(text()),
-  GOOGLE_CALENDAR_CONSENT_URL: baseUrl().default('https://accounts.google.com/o/oauth2/v2/auth'),
-  GOOGLE_CALENDAR_TOKEN_URL: baseUrl().default('https://oauth2.googleapis.com/token'),
-  GOOGLE_CALENDAR_REVOCATION_URL: baseUrl().default('https://oauth2.googleapis.com/revoke'),
-  MICROSOFT_CALENDAR_CLIENT_ID: text(),
-  MICROSOFT_CALENDAR_CLIENT_SECRET: secret(text()),
-  MICROSOFT_CALENDAR_CONSENT_URL: baseUrl().default('https://login.microsoftonline.com/common/oauth2/v2.0/authorize'),
-  MICROSOFT_CALENDAR_TOKEN_URL: baseUrl().default('https://login.microsoftonline.com/common/oauth2/v2.0/token'),
+  SIGNUP_STARTS_PER_CLIENT: wholeNumber(1, 1_000_000)
+    .default(10)
+    .describe('Signups that one client of the network (an IPv6 /64 is one) may start in an hour'),
+  ASSISTANT_CONNECTOR: flag()
+    .default(false)
+    .describe('`1`: the deployment has an assistant connector, which the end of a signup points to'),
+  SIGNUP_ALLOWED_DOMAINS: domains().describe(
+    'Domains that may sign up though a list says that they are temporary; apart by blanks, commas or line ends, `#` before a remark',
+  ),
+  SIGNUP_DENIED_DOMAINS: domains().describe('Domains that may not sign up'),
+  SIGNUP_COMPANY_DOMAINS: domains().describe('Domains that belong to one company, whatever the lists say'),
+  SIGNUP_CONSUMER_DOMAINS: domains().describe('Domains that belong to no company'),
+  SIGNUP_MAIL_SERVER_LOOKUP: flag()
+    .default(false)
+    .describe(
+      '`1`: the DNS is asked, and an address at a domain without a mail server is refused; one that the DNS says nothing of within 2 seconds passes',
+    ),
+  GOOGLE_CALENDAR_CLIENT_ID: text().describe('The OAuth client that asks for calendars of Google; see calendars.md'),
+  GOOGLE_CALENDAR_CLIENT_SECRET: secret(text()).describe('Its secret'),
+  GOOGLE_CALENDAR_CONSENT_URL: baseUrl().default('https://accounts.google.com/o/oauth2/v2/auth').describe('Where users of Google consent'),
+  GOOGLE_CALENDAR_TOKEN_URL: baseUrl().default('https://oauth2.googleapis.com/token').describe('Where Google exchanges codes for tokens'),
+  GOOGLE_CALENDAR_REVOCATION_URL: baseUrl()
+    .default('https://oauth2.googleapis.com/revoke')
+    .describe('Where Google takes back what was allowed'),
+  MICROSOFT_CALENDAR_CLIENT_ID: text().describe('The OAuth client that asks for calendars of Microsoft; see calendars.md'),
+  MICROSOFT_CALENDAR_CLIENT_SECRET: secret(text()).describe('Its secret'),
+  MICROSOFT_CALENDAR_CONSENT_URL: baseUrl()
+    .default('https://login.microsoftonline.com/common/oauth2/v2.0/authorize')
+    .describe('Where users of Microsoft consent'),
+  MICROSOFT_CALENDAR_TOKEN_URL: baseUrl()
+    .default('https://login.microsoftonline.com/common/oauth2/v2.0/token')
+    .describe('Where Microsoft exchanges codes for tokens'),
   ...MAIL_VARIABLES,
 };
 

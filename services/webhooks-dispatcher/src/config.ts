@@ -1,6 +1,7 @@
 import type { Destinations } from '@bubbles/address-guard/destination-url.ts';
 import type { ServiceContext } from '@bubbles/host/service.ts';
-import { base64Key, baseUrl, certificates, flag, localValues, networkList, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
+import { baseUrl, certificates, flag, localValues, networkList, sealKeys, wholeNumber } from '@bubbles/kernel/config-values.ts';
+import { CURSOR_VARIABLES } from '@bubbles/kernel/cursors.ts';
 import type { SealKey } from '@bubbles/kernel/seal.ts';
 import { z } from 'zod';
 import type { DeliveryLoopLimits } from './delivery-loop/delivery-loop.ts';
@@ -51,34 +52,45 @@ export function checkTiming({ timing, limits }: Pick<Config, 'timing' | 'limits'
   if (limits.reservedForFirst >= limits.perProcess) throw new Error('not every slot can be kept for first attempts');
 }
 
-const KEY_BYTES = 32;
 const MAX_HEADER_NAME = 64;
 const MAX_USER_AGENT = 256;
 /** What every server takes as the value of a header (RFC 9110, 5.5). */
 const FIELD_VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
 export const VARIABLES = {
-  APP_BASE_URL: baseUrl().nullable().default(null).register(localValues, { kind: 'text', text: 'https://app.example.com' }),
+  APP_BASE_URL: baseUrl()
+    .nullable()
+    .default(null)
+    .register(localValues, { kind: 'text', text: 'https://app.example.com' })
+    .describe('Origin and path that links to recordings begin with, for people; the same for both services'),
   SEAL_KEYS: sealKeys(),
-  CURSOR_KEY: base64Key(KEY_BYTES),
-  CURSOR_KEY_PREVIOUS: base64Key(KEY_BYTES).nullable().default(null),
+  ...CURSOR_VARIABLES,
   WEBHOOK_HEADER_NAME: z
     .string()
     .max(MAX_HEADER_NAME, `must have at most ${MAX_HEADER_NAME} characters`)
     .regex(/^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$/, 'must be a part of a header name')
-    .default('Service'),
+    .default('Service')
+    .describe('The part of header names that is yours: `X-<name>-Signature`'),
   WEBHOOK_USER_AGENT: z
     .string()
     .max(MAX_USER_AGENT, `must have at most ${MAX_USER_AGENT} characters`)
     .regex(FIELD_VALUE, 'must be printable ASCII without a blank at either end')
-    .default('recordings-webhooks/1'),
-  WEBHOOK_ALLOW_CIDRS: networkList().default([]),
-  WEBHOOK_DENY_CIDRS: networkList().default([]),
-  WEBHOOK_ALLOW_HTTP: flag().default(false),
-  WEBHOOK_EXTRA_CA: certificates().nullable().default(null),
-  WEBHOOK_MAX_PER_USER: wholeNumber(1, MAX_QUOTA).default(DEFAULT_QUOTA.perUser),
-  WEBHOOK_MAX_PER_TEAM: wholeNumber(1, MAX_QUOTA).default(DEFAULT_QUOTA.perTeam),
-  WEBHOOK_TESTS_PER_MINUTE: wholeNumber(1, MAX_TESTS).default(DEFAULT_QUOTA.testsPerMinute),
+    .default('recordings-webhooks/1')
+    .describe('The `User-Agent` of deliveries'),
+  WEBHOOK_ALLOW_CIDRS: networkList().default([]).describe('Networks of receivers that are admitted although they are not public'),
+  WEBHOOK_DENY_CIDRS: networkList().default([]).describe('Networks of receivers that are refused although they are public'),
+  WEBHOOK_ALLOW_HTTP: flag().default(false).describe('`1`: receivers may be http, not only https'),
+  WEBHOOK_EXTRA_CA: certificates()
+    .nullable()
+    .default(null)
+    .describe('Certificate authorities in PEM that are believed beside the built-in ones when deliveries are sent'),
+  WEBHOOK_MAX_PER_USER: wholeNumber(1, MAX_QUOTA).default(DEFAULT_QUOTA.perUser).describe('Subscriptions that one user may have'),
+  WEBHOOK_MAX_PER_TEAM: wholeNumber(1, MAX_QUOTA)
+    .default(DEFAULT_QUOTA.perTeam)
+    .describe('Subscriptions that the members of a team may have together'),
+  WEBHOOK_TESTS_PER_MINUTE: wholeNumber(1, MAX_TESTS)
+    .default(DEFAULT_QUOTA.testsPerMinute)
+    .describe('Tests of one subscription in a minute'),
 };
 
 /** As in production. */

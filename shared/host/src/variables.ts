@@ -1,21 +1,8 @@
 import { KeyObject } from 'node:crypto';
 import { SERVICES } from '@bubbles/contracts/services.ts';
-import type { Address } from '@bubbles/http/wire/listen.ts';
-import type { Drain } from '@bubbles/http/wire/server.ts';
+import { SERVER_VARIABLES, serverConfig } from '@bubbles/http/ops/run-server.ts';
 import { type Environment, readConfig } from '@bubbles/kernel/config.ts';
-import {
-  baseUrl,
-  baseUrls,
-  callerKeys,
-  connectionUrl,
-  duration,
-  flag,
-  type LocalValue,
-  localValues,
-  port,
-  signingKey,
-} from '@bubbles/kernel/config-values.ts';
-import type { LogLevel } from '@bubbles/kernel/log.ts';
+import { baseUrl, baseUrls, callerKeys, connectionUrl, type LocalValue, localValues, serviceKey } from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
 
 /** What a service has to be told: its own variables, and where those are that it asks. */
@@ -39,41 +26,42 @@ export interface ServiceConfig {
 }
 
 /** What its process is told as well. */
-interface ProcessConfig extends ServiceConfig {
-  readonly listen: Address;
-  readonly ops: Address;
-  readonly drain: Drain;
+interface ProcessConfig extends ServiceConfig, ReturnType<typeof serverConfig> {
   readonly mongoUrl: string;
   /** Null for the one that contracts name. */
   readonly mongoDatabase: string | null;
   readonly amqpUrl: string;
-  readonly shedding: boolean;
-  readonly logLevel: LogLevel;
 }
 
 const PROCESS_VARIABLES = {
-  HOST: z.string().default('0.0.0.0'),
-  PORT: port().default(8080),
-  OPS_HOST: z.string().default('0.0.0.0'),
-  OPS_PORT: port().default(9090),
-  PUBLIC_BASE_URL: baseUrl(),
-  MONGODB_URL: connectionUrl('mongodb', 'mongodb+srv'),
-  MONGODB_DATABASE: z.string().nullable().default(null),
-  AMQP_URL: connectionUrl('amqp', 'amqps'),
-  CALLER_KEYS: callerKeys(),
-  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  SHEDDING: flag().default(true),
-  // Kubernetes: after the `preStop` sleep, within the grace period.
-  DRAIN_NOTICE: duration().default(3000),
-  DRAIN_DEADLINE: duration().default(25_000),
+  ...SERVER_VARIABLES,
+  PUBLIC_BASE_URL: baseUrl().describe('The origin under which clients reach the product, the same for all: `https://api.example.com`'),
+  MONGODB_URL: connectionUrl('mongodb', 'mongodb+srv').describe(
+    'Where the database is, with user and password: `mongodb://user:password@host/?replicaSet=rs0`',
+  ),
+  MONGODB_DATABASE: z.string().nullable().default(null).describe('The name of its database, where it is not the usual one'),
+  AMQP_URL: connectionUrl('amqp', 'amqps').describe(
+    'Where the broker is, with user and password: `amqp://user:password@host:5672/vhost`, `amqps://` with TLS',
+  ),
+  CALLER_KEYS: callerKeys().describe(
+    'Public keys of those that may call it: `gateway=<key>,operator=<key>`, each the SPKI of an Ed25519 key in base64. A caller is named twice while it changes its key',
+  ),
 };
 const { PUBLIC_BASE_URL, CALLER_KEYS } = PROCESS_VARIABLES;
+const SERVICE_KEY = serviceKey();
 
 const Urls = z.array(z.string());
 
 const ownVariables = ({ variables, asks }: Needs): Readonly<Record<string, z.ZodType>> => ({
-  ...Object.fromEntries(asks.map((callee) => [SERVICES[callee].urlsVariable, baseUrls()])),
-  ...(asks.length > 0 && { SERVICE_KEY: signingKey() }),
+  ...Object.fromEntries(
+    asks.map((callee) => [
+      SERVICES[callee].urlsVariable,
+      baseUrls().describe(`Where ${callee} is: URLs of its replicas, or one of all, apart by commas`),
+    ]),
+  ),
+  ...(asks.length > 0 && {
+    SERVICE_KEY,
+  }),
   ...variables,
 });
 
@@ -103,14 +91,10 @@ export const readProcessConfig = (needs: Needs, env: Environment): ProcessConfig
   const read = readConfig(z.object(processVariables(needs)), env);
   return {
     ...configOf(needs, read),
-    listen: { host: read.HOST, port: read.PORT },
-    ops: { host: read.OPS_HOST, port: read.OPS_PORT },
-    drain: { noticeMs: read.DRAIN_NOTICE, deadlineMs: read.DRAIN_DEADLINE },
+    ...serverConfig(read),
     mongoUrl: read.MONGODB_URL,
     mongoDatabase: read.MONGODB_DATABASE,
     amqpUrl: read.AMQP_URL,
-    shedding: read.SHEDDING,
-    logLevel: read.LOG_LEVEL,
   };
 };
 

@@ -108,7 +108,9 @@ export const sealKeys = () =>
       keys.push({ id, key });
     }
     return keys;
-  }).register(localValues, { kind: 'master key', bytes: SEAL_KEY_BYTES });
+  })
+    .register(localValues, { kind: 'master key', bytes: SEAL_KEY_BYTES })
+    .describe('Seal what is kept secret in the database: `k2=<32 bytes in base64>,k1=<…>`. The first one seals, all open');
 
 const keyFrom = (read: () => KeyObject): KeyObject | null => {
   try {
@@ -139,6 +141,12 @@ export const certificates = () => z.string().refine(isCertificate, 'must be cert
 
 /** An Ed25519 private key: PEM, or PKCS#8 DER in base64. */
 export const signingKey = () => secret(parsedText('must be an Ed25519 private key, PEM or base64 of PKCS#8', privateKeyFrom));
+
+/** The key of the tokens by which others know a caller. */
+export const serviceKey = () =>
+  signingKey().describe(
+    'Proves to other services who calls: an Ed25519 private key, PEM or PKCS#8 in base64. Its public half is in their `CALLER_KEYS`',
+  );
 
 /** `gateway=<key>,…`: Ed25519 public keys (SPKI DER in base64) by service. A service appears twice while it changes its key. */
 export const callerKeys = () =>

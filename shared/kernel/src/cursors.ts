@@ -1,5 +1,16 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { base64Key } from './config-values.ts';
 import { DomainError } from './errors.ts';
+
+const KEY_BYTES = 32;
+/** What a service whose lists have cursors is told. */
+export const CURSOR_VARIABLES = {
+  CURSOR_KEY: base64Key(KEY_BYTES).describe('Authenticates cursors of lists: 32 bytes in base64'),
+  CURSOR_KEY_PREVIOUS: base64Key(KEY_BYTES)
+    .nullable()
+    .default(null)
+    .describe('The key before, whose cursors are taken for a day after a change'),
+};
 
 export interface CursorKeys {
   readonly current: Buffer;

@@ -43,11 +43,30 @@ const sender = () =>
 
 /** What a service that sends mails has to be told; see the README. */
 export const MAIL_VARIABLES = {
-  SMTP_URL: secret(smtpUrl()).nullable().default(null),
-  SMTP_TLS: z.enum(['required', 'optional']).default('required'),
-  SMTP_EXTRA_CA: certificates().nullable().default(null),
-  MAIL_FROM: sender().nullable().default(null),
-  MAIL_FILES: z.string().nullable().default(null).register(localValues, { kind: 'folder', name: 'mail' }),
+  SMTP_URL: secret(smtpUrl())
+    .nullable()
+    .default(null)
+    .describe('The mail server: `smtp://user:password@host:587` (STARTTLS) or `smtps://…:465`. Required, unless `MAIL_FILES` is set'),
+  SMTP_TLS: z
+    .enum(['required', 'optional'])
+    .default('required')
+    .describe('`optional`: mails go in plain text to a server that offers no STARTTLS'),
+  SMTP_EXTRA_CA: certificates()
+    .nullable()
+    .default(null)
+    .describe('Certificate authorities in PEM that are believed beside the built-in ones when mails are sent'),
+  MAIL_FROM: sender()
+    .nullable()
+    .default(null)
+    .describe('The sender of mails: `no-reply@example.com` or `Name <no-reply@example.com>`. Required with `SMTP_URL`'),
+  MAIL_FILES: z
+    .string()
+    .nullable()
+    .default(null)
+    .register(localValues, { kind: 'folder', name: 'mail' })
+    .describe(
+      'In place of `SMTP_URL`, on a machine without a mail server: a folder where each mail becomes a JSON file `{to, subject, text, html, sent_at}`',
+    ),
 };
 
 type MailConfig = { readonly [N in keyof typeof MAIL_VARIABLES]: z.output<(typeof MAIL_VARIABLES)[N]> };

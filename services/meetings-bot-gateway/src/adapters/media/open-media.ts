@@ -20,19 +20,43 @@ const bucketName = () => z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 
 
 /** What it has to be told of recordings and of where providers keep them; see the README. */
 export const MEDIA_VARIABLES = {
-  MEDIA_FOLDER: z.string().nullable().default(null).register(localValues, { kind: 'folder', name: 'media' }),
-  MEDIA_S3_BUCKET: bucketName().nullable().default(null),
-  MEDIA_S3_ENDPOINT: baseUrl().nullable().default(null),
-  MEDIA_S3_REGION: z.string().default('us-east-1'),
-  MEDIA_S3_PATH_STYLE: flag().default(false),
-  MEDIA_S3_ACCESS_KEY_ID: z.string().nullable().default(null),
-  MEDIA_S3_SECRET_ACCESS_KEY: secret(z.string()).nullable().default(null),
-  MEDIA_BASE_URL: baseUrl().nullable().default(null),
-  MEDIA_MAX_BYTES: wholeNumber(1, MAX_LIMIT_BYTES).default(DEFAULT_LIMIT_BYTES),
-  MEDIA_ALLOW_CIDRS: networkList().default([]),
-  MEDIA_DENY_CIDRS: networkList().default([]),
-  MEDIA_ALLOW_HTTP: flag().default(false),
-  MEDIA_EXTRA_CA: certificates().nullable().default(null),
+  MEDIA_FOLDER: z
+    .string()
+    .nullable()
+    .default(null)
+    .register(localValues, { kind: 'folder', name: 'media' })
+    .describe('Without a bucket: a folder for the files of recordings, which all replicas share; the service serves them at `/media/`'),
+  MEDIA_S3_BUCKET: bucketName()
+    .nullable()
+    .default(null)
+    .describe(
+      'The bucket for the files of recordings, of S3 or of a store compatible with it. A rule of the bucket should end uploads that are a day old',
+    ),
+  MEDIA_S3_ENDPOINT: baseUrl().nullable().default(null).describe('Where the bucket is, when not at `https://s3.<region>.amazonaws.com`'),
+  MEDIA_S3_REGION: z.string().default('us-east-1').describe('The region of the bucket'),
+  MEDIA_S3_PATH_STYLE: flag().default(false).describe('`1` for a store that takes the bucket in the path, not in the host'),
+  MEDIA_S3_ACCESS_KEY_ID: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('A key that may put and delete objects there, list uploads in parts and end them. Required with a bucket'),
+  MEDIA_S3_SECRET_ACCESS_KEY: secret(z.string()).nullable().default(null).describe('Its secret'),
+  MEDIA_BASE_URL: baseUrl()
+    .nullable()
+    .default(null)
+    .describe(
+      'What links of recordings begin with: an https URL under which somebody serves the bucket, required with one; else it is `PUBLIC_BASE_URL` with `/media`',
+    ),
+  MEDIA_MAX_BYTES: wholeNumber(1, MAX_LIMIT_BYTES).default(DEFAULT_LIMIT_BYTES).describe('How large the file of a recording may be'),
+  MEDIA_ALLOW_CIDRS: networkList()
+    .default([])
+    .describe('Networks that recordings are fetched from although they are not public, such as that of a provider of your own'),
+  MEDIA_DENY_CIDRS: networkList().default([]).describe('Networks that they are never fetched from'),
+  MEDIA_ALLOW_HTTP: flag().default(false).describe('`1`: recordings are fetched over plain http too'),
+  MEDIA_EXTRA_CA: certificates()
+    .nullable()
+    .default(null)
+    .describe('Certificate authorities in PEM that are believed beside the built-in ones when recordings are fetched'),
 };
 
 type MediaConfig = { readonly [N in keyof typeof MEDIA_VARIABLES]: z.output<(typeof MEDIA_VARIABLES)[N]> };
