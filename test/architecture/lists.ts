@@ -8,10 +8,11 @@ export const KIN: Readonly<Record<string, readonly string[]>> = {
     'contracts/src/events/recording-events.ts#MediaProcessedV1',
     'contracts/src/api/bubble.ts#BubbleMedia',
   ],
-  'a comment as the pipeline reports it, as readers get it and as the sandbox is told it': [
+  'a comment as the pipeline reports it, as it is read, as readers get it and as the sandbox is told it': [
     'contracts/src/events/recording-events.ts#CommentFacts',
     'contracts/src/api/comment.ts#Comment',
     'deploy/sandbox/src/pipeline/fields.ts#NewComment',
+    'services/bubbles-query/src/adapters/bus/event-handlers.ts#CommentTold',
   ],
   'an event as code hands it on and as it is proved on arrival': [
     'shared/bus/src/bus.ts#CloudEvent',

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { WebhookDelivery } from '@bubbles/contracts/api/webhook.ts';
+import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { aBubble, NOON, type Ready } from './builders.ts';
+import { aBubble, NOON, type Ready, readyEvent } from './builders.ts';
 import { CONFIG } from './dispatcher.ts';
 import { deliveryIdOf, type Received } from './receivers.ts';
 import { openScene, type Scene } from './scene.ts';
@@ -23,6 +24,8 @@ const ready = async (fields: Partial<Ready> = {}) => {
   await scene.dispatcher.settle();
 };
 const ofType = (type: Ready['bubble']['type'], id = 'b1'): Partial<Ready> => ({ bubble: aBubble({ type, id }) });
+
+const EVENTS = ['bubble.ready', 'meeting_recording.ready', 'screen_recording.ready'];
 
 describe('section 6, what is sent', () => {
   it('[DLV-01] [DLV-02] [DLV-03] the bubble in its envelope, signed over the exact bytes', async () => {
@@ -64,6 +67,21 @@ describe('section 6, what is sent', () => {
     },
   );
 
+  it('[DLV-02] the bubble as its publisher wrote it, byte for byte, with fields and types that this release does not know', async () => {
+    const { receiver } = await scene.subscriber({ events: EVENTS });
+    const bubble = { mood: { of: 'later', n: [1.5, 1e-7] }, ...aBubble(), type: 'voice_memo', 7: 'first', title: '\ud800\u2028 "é"' };
+    const { bus, clock, peers } = scene.dispatcher;
+    peers.ready();
+    const { type, publisher } = BubbleReadyV1;
+    const envelope = { specversion: '1.0', id: 'ready-b1', source: publisher, type, time: clock.now().toISOString() } as const;
+    await bus.publish(BubbleReadyV1, { ...envelope, datacontenttype: 'application/json', data: { ...readyEvent(), bubble, more: true } });
+    await scene.dispatcher.settle();
+    const { body } = only(receiver.received);
+    const { id } = JSON.parse(body.toString());
+    const start = `{"id":"${id}","type":"bubble.ready","created_at":"${NOON.toISOString()}","data":{"bubble":`;
+    expect(body.toString()).toBe(`${start}${JSON.stringify(bubble)}}}`);
+  });
+
   it('[DLV-02] the event has one id for all who get it, the delivery one for each', async () => {
     const [one, two] = [await scene.subscriber(), await scene.subscriber()];
     await ready();
@@ -75,7 +93,6 @@ describe('section 6, what is sent', () => {
 });
 
 describe('section 6, who gets it', () => {
-  const EVENTS = ['bubble.ready', 'meeting_recording.ready', 'screen_recording.ready'];
   it.each([
     ['meeting_recording', ['bubble.ready', 'meeting_recording.ready']],
     ['screen_recording', ['bubble.ready', 'screen_recording.ready']],

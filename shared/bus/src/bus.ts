@@ -22,7 +22,7 @@ export interface EventDefinition<T = unknown> {
   readonly publisher: string;
   /** The services that consume it; their queues must exist before the first publish. */
   readonly consumers: readonly string[];
-  /** Of the payload. A consumer may put a narrower one here, of the fields that it reads. */
+  /** Of the payload as it is published. A consumer puts its own here, of the fields that it reads. */
   readonly schema: ZodType<T>;
 }
 
@@ -33,7 +33,7 @@ export interface EventHandler<T = unknown> {
   readonly prefetch?: number;
   /**
    * Idempotent. A throw of `DomainError('unavailable')` (store, network, another service) makes the consumer back off and does not count against the
-   * message; any other throw does.
+   * message; any other throw does. `event.data` is as it came, with the fields that the schema does not name.
    */
   handle(data: T, event: CloudEvent<T>): Promise<void>;
 }

@@ -11,7 +11,8 @@ interface Belonging {
 /** What scope and filters of subscriptions are compared with. */
 export interface ReadyBubble extends Belonging {
   readonly id: string;
-  readonly type: BubbleType;
+  /** One of those that subscriptions can name, or a newer one. */
+  readonly type: string;
 }
 
 export type EventType = 'bubble.ready' | 'meeting_recording.ready' | 'screen_recording.ready';
@@ -86,13 +87,9 @@ export const attemptOfKey = (key: string): { readonly deliveryId: string; readon
 };
 
 export const EVENT_TYPES: readonly EventType[] = ['bubble.ready', 'meeting_recording.ready', 'screen_recording.ready'];
-const EVENTS_OF_TYPE: Readonly<Record<BubbleType, readonly EventType[]>> = {
-  meeting_recording: ['bubble.ready', 'meeting_recording.ready'],
-  screen_recording: ['bubble.ready', 'screen_recording.ready'],
-  custom_image: ['bubble.ready'],
-};
 /** The events that fire when a bubble of this type is ready. */
-export const eventsOf = (type: BubbleType): readonly EventType[] => EVENTS_OF_TYPE[type];
+export const eventsOf = (type: string): readonly EventType[] =>
+  EVENT_TYPES.filter((event) => event === 'bubble.ready' || event === `${type}.ready`);
 
 /** Empty filters are the same as none. */
 export const emptyToNull = (filters: Filters): Filters | null => (Object.keys(filters).length === 0 ? null : filters);
@@ -104,6 +101,6 @@ export function covers(
 ): boolean {
   if (teamId !== null && teamId !== bubble.teamId) return false;
   if (spaceId !== null && spaceId !== bubble.channelId) return false;
-  if (filters?.bubbleTypes && !filters.bubbleTypes.includes(bubble.type)) return false;
+  if (filters?.bubbleTypes && !filters.bubbleTypes.some((type) => type === bubble.type)) return false;
   return !filters?.onlyMyBubbles || bubble.authorId === ownerId;
 }

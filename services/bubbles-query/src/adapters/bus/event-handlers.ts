@@ -1,4 +1,7 @@
 import { type EventHandler, eventHandler } from '@bubbles/bus/bus.ts';
+import { BubbleType } from '@bubbles/contracts/api/bubble.ts';
+import { Comment as ShownComment } from '@bubbles/contracts/api/comment.ts';
+import { EmbedCode, HttpsLink, RecordedTime, VideoLink } from '@bubbles/contracts/api/fields.ts';
 import { RecordingCapturedV1 } from '@bubbles/contracts/events/meeting-events.ts';
 import {
   BubbleChangedV1,
@@ -8,7 +11,6 @@ import {
   CommentPostedV1,
   MediaProcessedV1,
   NotesGeneratedV1,
-  type RecordedBubble,
   ThreadChangedV1,
   TranscriptCompletedV1,
 } from '@bubbles/contracts/events/recording-events.ts';
@@ -21,7 +23,83 @@ import type { Person } from '../../domain/person.ts';
 import type { Transcript } from '../../domain/transcript.ts';
 import type { CapturedRecording } from '../../use-cases/record.ts';
 
-const RemovedBubble = z.object({ bubble_id: z.uuid().toLowerCase() });
+// What this service reads of each event, and no more: a field that is added to one, or that nobody reads, is no matter here. It shows types and kinds to
+// clients whose document names them all, so one that it does not know yet is dead-lettered until an upgrade.
+const OfBubble = { bubble_id: z.uuid().toLowerCase(), revision: z.int().nonnegative() };
+const Participant = z.object({
+  user_id: z.string().nullable(),
+  name: z.string().nullable(),
+  email: z.string().nullable(),
+  is_external: z.boolean(),
+});
+const Segment = z.object({
+  speaker: z.object({ id: z.string().nullable(), name: z.string().nullable() }).nullable(),
+  text: z.string(),
+  start_time_seconds: z.number().nonnegative(),
+  end_time_seconds: z.number().nonnegative(),
+});
+const DetailsTold = z.object({
+  ...OfBubble,
+  type: BubbleType,
+  title: z.string().nullable(),
+  team_id: z.string().nullable(),
+  channel_id: z.string().nullable(),
+  channel_name: z.string().nullable(),
+  created_at: RecordedTime.nullable(),
+  author: Participant.nullable(),
+  creator_id: z.string().nullable(),
+  participants: z.array(Participant),
+  is_public: z.boolean(),
+  archived: z.boolean(),
+  draft: z.boolean(),
+  template: z.boolean(),
+  has_media: z.boolean(),
+  expires_at: RecordedTime.nullable(),
+  response_required: z.boolean(),
+  embed_code: EmbedCode,
+  meeting: z.object({ platform: z.string().nullable(), start_time: RecordedTime.nullable() }).nullable(),
+});
+const MediaTold = z.object({
+  ...OfBubble,
+  is_processed: z.boolean().nullable(),
+  has_audio: z.boolean(),
+  video_url: VideoLink,
+  thumbnail_url: HttpsLink,
+  screenshot_url: HttpsLink,
+  duration_seconds: z.number().nonnegative().nullable(),
+});
+const TranscriptTold = z.object({ ...OfBubble, segments: z.array(Segment) });
+const NotesTold = z.object({ ...OfBubble, summary: z.string().nullable(), action_items: z.string().nullable() });
+const CommentTold = z.object({
+  ...OfBubble,
+  comment_id: z.string(),
+  thread_id: z.string(),
+  kind: ShownComment.shape.kind,
+  body: z.string().nullable(),
+  video_url: HttpsLink,
+  image_url: HttpsLink,
+  created_at: RecordedTime,
+  author: z.object({ id: z.string(), name: z.string().nullable() }),
+  timestamp_seconds: z.number().nonnegative().nullable(),
+  draft: z.boolean(),
+  archived: z.boolean(),
+});
+const ThreadTold = z.object({ ...OfBubble, thread_id: z.string(), draft: z.boolean(), archived: z.boolean(), pinned: z.boolean() });
+const CaptureTold = z.object({
+  bubble_id: OfBubble.bubble_id,
+  team_id: z.string(),
+  title: z.string().nullable(),
+  created_at: RecordedTime,
+  author: Participant,
+  participants: z.array(Participant),
+  platform: z.string(),
+  started_at: RecordedTime.nullable(),
+  video_url: VideoLink,
+  has_audio: z.boolean(),
+  duration_seconds: z.number().nonnegative().nullable(),
+  segments: z.array(Segment).nullable(),
+});
+const RemovedBubble = z.object({ bubble_id: OfBubble.bubble_id });
 const ChangedAccount = z.object({
   user_id: z.string(),
   name: z.string().nullable(),
@@ -29,17 +107,15 @@ const ChangedAccount = z.object({
   revision: z.int().positive(),
 });
 
-type Data<E extends { readonly schema: z.ZodType }> = z.infer<E['schema']>;
-
 const dateOrNull = (text: string | null): Date | null => (text === null ? null : new Date(text));
-const toPerson = ({ user_id, name, email, is_external }: RecordedBubble['participants'][number]): Person => ({
+const toPerson = ({ user_id, name, email, is_external }: z.infer<typeof Participant>): Person => ({
   userId: user_id,
   name,
   email,
   isExternal: is_external,
 });
 
-const toDetails = (data: RecordedBubble): Details => ({
+const toDetails = (data: z.infer<typeof DetailsTold>): Details => ({
   revision: data.revision,
   type: data.type,
   title: data.title,
@@ -61,7 +137,7 @@ const toDetails = (data: RecordedBubble): Details => ({
   meeting: data.meeting && { platform: data.meeting.platform, startTime: dateOrNull(data.meeting.start_time) },
 });
 
-const toMedia = (data: Data<typeof MediaProcessedV1>): Media => ({
+const toMedia = (data: z.infer<typeof MediaTold>): Media => ({
   revision: data.revision,
   isProcessed: data.is_processed,
   hasAudio: data.has_audio,
@@ -71,13 +147,13 @@ const toMedia = (data: Data<typeof MediaProcessedV1>): Media => ({
   durationSeconds: data.duration_seconds,
 });
 
-const toNotes = ({ revision, summary, action_items }: Data<typeof NotesGeneratedV1>): Notes => ({
+const toNotes = ({ revision, summary, action_items }: z.infer<typeof NotesTold>): Notes => ({
   revision,
   summary,
   actionItems: action_items,
 });
 
-const toTranscript = ({ bubble_id, revision, segments }: Data<typeof TranscriptCompletedV1>): Transcript => ({
+const toTranscript = ({ bubble_id, revision, segments }: z.infer<typeof TranscriptTold>): Transcript => ({
   bubbleId: bubble_id,
   revision,
   segments: segments.map(({ speaker, text, start_time_seconds, end_time_seconds }) => ({
@@ -91,7 +167,7 @@ const toTranscript = ({ bubble_id, revision, segments }: Data<typeof TranscriptC
 /** Whatever the recording pipeline says of the same bubble is newer. */
 const CAPTURED = 0;
 
-const toCaptured = (data: Data<typeof RecordingCapturedV1>): CapturedRecording => ({
+const toCaptured = (data: z.infer<typeof CaptureTold>): CapturedRecording => ({
   details: {
     revision: CAPTURED,
     type: 'meeting_recording',
@@ -126,7 +202,7 @@ const toCaptured = (data: Data<typeof RecordingCapturedV1>): CapturedRecording =
 });
 
 /** Ids in the form that every store keeps: halves of surrogate pairs replaced. */
-const toComment = (data: Data<typeof CommentPostedV1>): Comment => ({
+const toComment = (data: z.infer<typeof CommentTold>): Comment => ({
   id: data.comment_id.toWellFormed(),
   revision: data.revision,
   threadId: data.thread_id.toWellFormed(),
@@ -142,7 +218,7 @@ const toComment = (data: Data<typeof CommentPostedV1>): Comment => ({
   archived: data.archived,
 });
 
-const toThread = (data: Data<typeof ThreadChangedV1>): Thread => ({
+const toThread = (data: z.infer<typeof ThreadTold>): Thread => ({
   id: data.thread_id.toWellFormed(),
   revision: data.revision,
   bubbleId: data.bubble_id,
@@ -152,15 +228,15 @@ const toThread = (data: Data<typeof ThreadChangedV1>): Thread => ({
 });
 
 export const eventHandlers = (app: App): readonly EventHandler[] => [
-  eventHandler(BubbleCreatedV1, (data) => app.recordDetails(data.bubble_id, toDetails(data))),
-  eventHandler(BubbleChangedV1, (data) => app.recordDetails(data.bubble_id, toDetails(data))),
+  eventHandler({ ...BubbleCreatedV1, schema: DetailsTold }, (data) => app.recordDetails(data.bubble_id, toDetails(data))),
+  eventHandler({ ...BubbleChangedV1, schema: DetailsTold }, (data) => app.recordDetails(data.bubble_id, toDetails(data))),
   eventHandler({ ...BubbleRemovedV1, schema: RemovedBubble }, (data) => app.removeBubble(data.bubble_id)),
-  eventHandler(MediaProcessedV1, (data) => app.recordMedia(data.bubble_id, toMedia(data))),
-  eventHandler(TranscriptCompletedV1, (data) => app.recordTranscript(toTranscript(data))),
-  eventHandler(NotesGeneratedV1, (data) => app.recordNotes(data.bubble_id, toNotes(data))),
-  eventHandler(CommentPostedV1, (data) => app.recordComment(toComment(data))),
-  eventHandler(CommentChangedV1, (data) => app.recordComment(toComment(data))),
-  eventHandler(ThreadChangedV1, (data) => app.recordThread(toThread(data))),
-  eventHandler(RecordingCapturedV1, (data) => app.recordCaptured(data.bubble_id, toCaptured(data))),
+  eventHandler({ ...MediaProcessedV1, schema: MediaTold }, (data) => app.recordMedia(data.bubble_id, toMedia(data))),
+  eventHandler({ ...TranscriptCompletedV1, schema: TranscriptTold }, (data) => app.recordTranscript(toTranscript(data))),
+  eventHandler({ ...NotesGeneratedV1, schema: NotesTold }, (data) => app.recordNotes(data.bubble_id, toNotes(data))),
+  eventHandler({ ...CommentPostedV1, schema: CommentTold }, (data) => app.recordComment(toComment(data))),
+  eventHandler({ ...CommentChangedV1, schema: CommentTold }, (data) => app.recordComment(toComment(data))),
+  eventHandler({ ...ThreadChangedV1, schema: ThreadTold }, (data) => app.recordThread(toThread(data))),
+  eventHandler({ ...RecordingCapturedV1, schema: CaptureTold }, (data) => app.recordCaptured(data.bubble_id, toCaptured(data))),
   eventHandler({ ...AccountChangedV1, schema: ChangedAccount }, ({ user_id, ...facts }) => app.recordPerson({ id: user_id, ...facts })),
 ];
