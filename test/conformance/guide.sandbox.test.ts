@@ -85,3 +85,15 @@ describe('the guide of meetings', () => {
     expect(list.data).toMatchObject([{ id: done.bubble_id, title: 'Planning' }]);
   });
 });
+
+describe('the guide of the API', () => {
+  it('[GEN-13] [LIST-06] its requests do what it says', async () => {
+    const script = [JQ, ...blocksOf('sh', guideOf('api'))].join('\n').replaceAll(API, sandbox.url);
+    const { stdout } = await promisify(execFile)('bash', ['-c', script], { timeout: SCRIPT_LIMIT_MS });
+    const [, me = '', rest = ''] = /^(\{.*?\})(\{.*\}.*)$/s.exec(stdout) ?? [];
+    expect(JSON.parse(me)).toMatchObject({ email: expect.any(String) });
+    const [page = '', first, again] = rest.replace('}201', '}\n201').trim().split('\n');
+    expect(JSON.parse(page).data).toHaveLength(2);
+    expect([first?.trim(), again]).toEqual(['201', '201 true']);
+  });
+});
