@@ -2,7 +2,7 @@ import { capturedLog } from '@bubbles/testing/captured-log.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from './errors.ts';
-import { currentRequestId, withLogFields } from './log.ts';
+import { callHeaders, runInSpan, startSpan } from './trace.ts';
 
 describe('the log', () => {
   it('writes one JSON line an event', () => {
@@ -17,15 +17,20 @@ describe('the log', () => {
 
   it('[GEN-09] every line of a request carries its id, however deep and however late', async () => {
     const { log, lines } = capturedLog();
-    await withLogFields({ request_id: 'req-1' }, async () => {
+    const span = startSpan();
+    const work = async () => {
       log.debug('one');
       await Promise.resolve();
       log.child({ job: 'x' }).warn('two');
-      expect(currentRequestId()).toBe('req-1');
-    });
+      expect(callHeaders()).toMatchObject({ 'x-request-id': 'req-1' });
+    };
+    await runInSpan(span, work, { requestId: 'req-1' });
     log.info('three');
-    expect(currentRequestId()).toBeNull();
-    expect(lines().map((line) => line['request_id'])).toEqual(['req-1', 'req-1', undefined]);
+    expect(callHeaders()).toEqual({});
+    const ids = { request_id: 'req-1', trace_id: span.traceId, span_id: span.id };
+    const [one, two, three] = lines();
+    expect([one, two]).toMatchObject([ids, { ...ids, job: 'x' }]);
+    expect(Object.keys(three ?? {})).toEqual(['level', 'time', 'service', 'message']);
   });
 
   it('shows an error with its kind, code and causes', () => {

@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { type DestinationStream, pino } from 'pino';
+import { currentFields } from './trace.ts';
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -54,16 +54,6 @@ const withoutSecrets = (text: string): string =>
   SECRETS.reduce((safe, [pattern, replacement]) => safe.replace(pattern, replacement), text).replace(DOTTED, (parts) =>
     parts.replace(JWT, HIDDEN),
   );
-
-const context = new AsyncLocalStorage<LogFields>();
-/** Every line written inside `work` carries `fields` (the request id). */
-export const withLogFields = <T>(fields: LogFields, work: () => T): T => context.run({ ...context.getStore(), ...fields }, work);
-
-/** The request id of the work at hand, or null outside a request. */
-export const currentRequestId = (): string | null => {
-  const id = context.getStore()?.['request_id'];
-  return typeof id === 'string' ? id : null;
-};
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -153,14 +143,14 @@ const frames = (error: Error): readonly string[] =>
     .filter((line) => line.startsWith('    at '))
     .map((line) => redacted(line.trim()));
 
-/** Writes JSON lines, each with the fields of the `withLogFields` around it. */
+/** Writes JSON lines, each with the fields of the span around it. */
 export const createLog = ({ name, level, destination, nowMs = () => performance.now() }: LogOptions): Log => {
   const options = {
     level,
     base: { service: name },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    mixin: () => ({ ...context.getStore() }),
+    mixin: () => ({ ...currentFields() }),
     messageKey: 'message',
   };
   return adapt(pino(options, destination), createFieldWriter(nowMs));

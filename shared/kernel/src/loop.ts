@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 import { backoffMs } from './concurrency.ts';
 import type { Log } from './log.ts';
+import { inUnrecordedSpan } from './trace.ts';
 
 /** A background worker: relay, claimer, flusher. */
 export interface Loop {
@@ -32,7 +33,7 @@ type LoopRun = { readonly failed: false; readonly next: Date | null } | { readon
 
 const createRun = ({ name, log, run, jitter = Math.random }: LoopOptions) => {
   let failures = 0;
-  return async (): Promise<LoopRun> => {
+  const runOnce = async (): Promise<LoopRun> => {
     try {
       const next = await run();
       if (failures > 0) log.info('background run succeeded again', { loop: name, failures });
@@ -45,6 +46,7 @@ const createRun = ({ name, log, run, jitter = Math.random }: LoopOptions) => {
       return { failed: true, retryAfterMs: backoffMs(failures - 1, jitter) };
     }
   };
+  return () => inUnrecordedSpan(runOnce);
 };
 
 /** Runs at once, then whenever it is poked, something falls due, or `pollMs` have passed. A run that throws is tried again, later each time. */

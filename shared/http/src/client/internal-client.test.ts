@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import { withLogFields } from '@bubbles/kernel/log.ts';
+import { runInSpan, startSpan, traceparentOf } from '@bubbles/kernel/trace.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { envelope } from '../routes/http-errors.ts';
@@ -36,7 +36,7 @@ describe('calls between services', () => {
   const client = (...baseUrls: readonly string[]) => clientWithin(10_000, ...baseUrls);
   const answering = (status: number, body: string): Promise<string> => callee((_, res) => res.writeHead(status).end(body));
 
-  it('carry the token for the callee, the request id and the body', async () => {
+  it('[GEN-09] carry the token for the callee, the request id, the trace and the body', async () => {
     const seen = Promise.withResolvers<{ readonly req: IncomingMessage; readonly body: string }>();
     const url = await callee(async (req, res) => {
       let body = '';
@@ -44,14 +44,15 @@ describe('calls between services', () => {
       seen.resolve({ req, body });
       res.end('{"answer":42,"more":true}');
     });
-    const answer = await withLogFields({ request_id: 'req-12345678' }, () =>
-      client(url).post('/internal/v1/x', { body: { a: [1] }, schema }),
-    );
+    const span = startSpan();
+    const ask = () => client(url).post('/internal/v1/x', { body: { a: [1] }, schema });
+    const answer = await runInSpan(span, ask, { requestId: 'req-12345678' });
     expect(answer).toEqual({ answer: 42 });
     const { req, body } = await seen.promise;
     expect(req.headers).toMatchObject({
       authorization: 'Bearer for-identity',
       'x-request-id': 'req-12345678',
+      traceparent: traceparentOf(span),
       'content-type': 'application/json',
     });
     expect([req.method, req.url, body]).toEqual(['POST', '/internal/v1/x', '{"a":[1]}']);

@@ -1,6 +1,6 @@
 import { withTimeout } from '@bubbles/kernel/concurrency.ts';
 import { DomainError, errorCode } from '@bubbles/kernel/errors.ts';
-import { currentRequestId } from '@bubbles/kernel/log.ts';
+import { callHeaders } from '@bubbles/kernel/trace.ts';
 import type { Agent, Dispatcher, request } from 'undici';
 import type { ZodType } from 'zod';
 import { ErrorBody } from '../routes/http-errors.ts';
@@ -110,12 +110,11 @@ export const createInternalClient = ({ callee, baseUrls, tokens, deadlineMs = DE
   /** Addresses take turns; the next one is tried when one cannot be connected to. */
   const send = async ({ method, path, body, assertion, idempotencyKey }: Outgoing, signal: AbortSignal): Promise<unknown> => {
     const { request, dispatcher } = await loading;
-    const requestId = currentRequestId();
     const headers = {
+      ...callHeaders(),
       authorization: await tokens.authorizationFor(callee),
       ...(assertion !== undefined && { 'x-internal-assertion': assertion }),
       ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-      ...(requestId !== null && { 'x-request-id': requestId }),
       ...(body !== null && { 'content-type': 'application/json' }),
     };
     const first = turn;

@@ -19,6 +19,7 @@ export const fragmentRoute = <I extends object, Ports>(source: FragmentSource, g
       operationId: 'getFragment',
       summary: 'Read the document of this service',
       tag: 'Internal',
+      isRoutine: true,
       guard,
       headers: z.object({ 'if-none-match': z.string().optional() }),
       answers: { 200: withDetails(bytes('application/json; charset=utf-8'), TAGGED), 304: withDetails(empty, TAGGED) },

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { DomainError, errorCode, isDomainError } from '@bubbles/kernel/errors.ts';
-import { withLogFields } from '@bubbles/kernel/log.ts';
+import { endSpan, runInSpan, type Span, startSpan } from '@bubbles/kernel/trace.ts';
 import Koa, { type Context, type Middleware } from 'koa';
 import { framingFault } from '../wire/framing.ts';
 import { BodyTooLarge, isCutOff, linger } from '../wire/read-body.ts';
@@ -49,7 +49,7 @@ const unmatched = (ctx: Context): void => {
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 
-/** The outermost layer: request id, headers of every answer, the one access line, the one place where errors become answers. */
+/** The outermost layer: request id, trace, headers of every answer, the one access line, the one place where errors become answers. */
 const edge =
   (options: EdgeOptions): Middleware =>
   (ctx, next) => {
@@ -59,7 +59,8 @@ const edge =
     ctx.state['requestId'] = requestId;
     // The router would take the path that a URL parser has tidied up.
     ctx['newRouterPath'] = ctx.req.url?.split('?', 1)[0];
-    return withLogFields({ request_id: requestId }, async () => {
+    const span = startSpan(ctx.req.headers['traceparent']);
+    const answer = async () => {
       const began = options.clock.monotonic();
       ctx.set({ 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
       let fault: DomainError | null = null;
@@ -74,7 +75,9 @@ const edge =
         await answerError(ctx, refusal, options);
       }
       logRequest(ctx, { ms: options.clock.monotonic() - began, fault }, options);
-    });
+      recordRequest(ctx, span, fault);
+    };
+    return runInSpan(span, answer, { requestId });
   };
 
 /** Anything that is thrown and is not a refusal is a fault of ours. */
@@ -95,7 +98,7 @@ class Overloaded extends DomainError {
 }
 
 /** The route that has taken the request. */
-type Served = Pick<RouteSpec<object, never>, 'path' | 'errorFormat'>;
+type Served = Pick<RouteSpec<object, never>, 'path' | 'errorFormat' | 'isRoutine'>;
 
 const answerError = async (ctx: Context, error: DomainError, options: EdgeOptions): Promise<void> => {
   if (ctx.res.headersSent) {
@@ -136,5 +139,14 @@ const logRequest = (
   const why = fault instanceof Overloaded ? { reason: 'overload' } : { error: fault };
   if (fault?.kind === 'internal') log.error('request failed', { ...fields, ...why });
   else if (fault?.kind === 'unavailable') log.warn('request could not be served', { ...fields, ...why });
-  else log.info('request', fields);
+  else log[route?.isRoutine && ctx.status < 400 ? 'debug' : 'info']('request', fields);
 };
+
+const recordRequest = (ctx: Context, span: Span, fault: DomainError | null): void =>
+  endSpan(span, () => {
+    const { method, status } = ctx;
+    const route: Served | undefined = ctx.state['route'];
+    const path = route?.path ?? 'unmatched';
+    const attributes = { 'http.request.method': method, 'http.route': path, 'http.response.status_code': status };
+    return { name: `${method} ${path}`, kind: 'server', attributes, error: status >= 500 ? fault : null };
+  });

@@ -4,7 +4,7 @@ import { ServerResponse } from 'node:http';
 import { pat } from '@bubbles/auth/guards.ts';
 import { DomainError, type ErrorKind } from '@bubbles/kernel/errors.ts';
 import { capturedLog } from '@bubbles/testing/captured-log.ts';
-import { startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
+import { asService, startTestHttp, type TestHttp } from '@bubbles/testing/http.ts';
 import { rawConnection } from '@bubbles/testing/raw-http.ts';
 import { caller, jsonBody, rawTarget } from '@bubbles/testing/requests.ts';
 import { sampleRoutes } from '@bubbles/testing/sample-routes.ts';
@@ -85,6 +85,40 @@ describe('the edge of a service', () => {
     it.each(['short', 'x'.repeat(65), 'with blank 123', 'a,b-12345678'])('[GEN-09] the id "%s" is replaced', async (id) => {
       const answer = await http.fetch('/v1/things/abc', { headers: { 'x-request-id': id } });
       expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    });
+
+    const TRACE = '1234567890abcdef1234567890abcdef';
+    const linesOf = (id: string) => captured.lines().filter((line) => line['request_id'] === id);
+
+    it('[GEN-09] a trace goes on in a span of its own, on every line', async () => {
+      failing = () => Promise.reject(new TypeError('broken'));
+      const headers = { 'x-request-id': 'gw-traced-1', traceparent: `00-${TRACE}-00f067aa0ba902b7-01` };
+      await http.fetch('/v1/failures/x', { headers });
+      const span = { trace_id: TRACE, parent_span_id: '00f067aa0ba902b7', span_id: expect.stringMatching(/^[0-9a-f]{16}$/) };
+      expect(linesOf('gw-traced-1')).toEqual([expect.objectContaining({ ...span, message: 'request failed' })]);
+    });
+
+    it.each([
+      '',
+      'x',
+      `00-${TRACE}-00f067aa0ba902b7-01, 00-${TRACE}-00f067aa0ba902b7-01`,
+      `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
+      '-'.repeat(9000),
+    ])('[GEN-09] the trace "%.40s" is none, and changes nothing else', async (traceparent) => {
+      const id = `gw-untraced-${traceparent.length}`;
+      expect((await http.fetch('/v1/things/abc', { headers: { 'x-request-id': id, traceparent } })).status).toBe(200);
+      const [line] = linesOf(id);
+      expect(line).toMatchObject({ trace_id: expect.stringMatching(/^[0-9a-f]{32}$/) });
+      expect(line).not.toMatchObject({ trace_id: TRACE });
+      expect(line).not.toHaveProperty('parent_span_id');
+    });
+
+    it('the log at info has the requests of callers, polls of ours only when they are refused', async () => {
+      const poll = (id: string, headers: Record<string, string>) =>
+        http.fetch('/internal/openapi.json', { headers: { ...headers, 'x-request-id': id } });
+      await poll('gw-poll-1', asService('gateway'));
+      await poll('gw-poll-2', {});
+      expect([...linesOf('gw-poll-1'), ...linesOf('gw-poll-2')].map((line) => line['level'])).toEqual(['debug', 'info']);
     });
 
     it('[GEN-09] refusals carry one too', async () => {

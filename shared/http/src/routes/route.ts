@@ -48,6 +48,8 @@ export interface RouteSpec<I extends object, Ports, P = unknown, Q = unknown, H 
   readonly publicMaxAgeSeconds?: number;
   /** Not part of the interface's own list of endpoints; marked so in the document. */
   readonly extension?: boolean;
+  /** Polled by processes of ours: requests that are not refused stand in the log at debug. */
+  readonly isRoutine?: boolean;
   /** False for what the gateway routes to and the public document does not show. */
   readonly documented?: boolean;
 }
