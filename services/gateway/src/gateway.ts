@@ -142,7 +142,6 @@ const assemble = (config: GatewayConfig, infra: Infra) => {
       readers,
       limits,
       clock,
-      ids,
       upstreamSeconds: own.upstreamSeconds,
     }),
     showPage: ownPages({ document, varyBy: variesBy(config) }),

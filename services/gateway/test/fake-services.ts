@@ -16,6 +16,8 @@ export interface FakeService {
   readonly port: number;
   readonly server: Server;
   readonly seen: Seen[];
+  /** Checks and polls of the gateway itself. */
+  readonly asked: Pick<Seen, 'url' | 'headers'>[];
   /** Sockets open now. */
   readonly sockets: Set<unknown>;
   /** How it answers; the default says 200 with what it saw. */
@@ -48,6 +50,7 @@ export const startFakeService = async (
     port: 0,
     server,
     seen: [],
+    asked: [],
     sockets,
     handle: (_, res, seen) => answerJson(res, 200, { url: seen.url, method: seen.method, body: seen.body }),
     fragment,
@@ -65,6 +68,7 @@ export const startFakeService = async (
   server.on('request', async (req: IncomingMessage, res: ServerResponse) => {
     const body = await readAll(req).catch(() => 'broken');
     const url = req.url ?? '';
+    if (url.startsWith('/internal/')) fake.asked.push({ url, headers: req.headers });
     if (url === '/internal/openapi.json') {
       fake.fragmentCalls += 1;
       const text = JSON.stringify(fake.fragment);

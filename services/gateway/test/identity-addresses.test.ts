@@ -1,4 +1,5 @@
 import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
+import { startSpan } from '@bubbles/kernel/trace.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createIdentityChecks, type IdentityChecks } from '../src/admission/identity-checks.ts';
@@ -22,7 +23,10 @@ describe('an address of identity that is gone', () => {
     opened.push(address);
     return address;
   };
-  const outcomeAt = async (address: Address) => (await checks.check(CHECK, 'somebody', [address])).outcome;
+  const outcomeAt = async (address: Address) => {
+    const request = { caller: 'somebody', requestId: 'req-12345678', span: startSpan(), checkedInTrace: null };
+    return (await checks.check(CHECK, request, [address])).outcome;
+  };
 
   beforeEach(async () => {
     identity = await startFakeIdentity(IDENTITY_FRAGMENT);

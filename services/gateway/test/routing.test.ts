@@ -133,6 +133,7 @@ describe('routing', () => {
 });
 
 describe('who calls', () => {
+  const TRACE = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`;
   let proxied: World;
   beforeAll(async () => {
     proxied = await startWorld({ config: { trustedProxies: peerList().parse('127.0.0.0/8, 10.0.0.0/8') } });
@@ -140,11 +141,10 @@ describe('who calls', () => {
   afterAll(() => proxied.stop());
 
   it('[GEN-09] behind a trusted proxy its id, trace and addresses count, the nearest address that is not ours first', async () => {
-    const trace = '00-11111111111111111111111111111111-2222222222222222-01';
     const response = await proxied.fetch('/v1/bubbles/open', {
       headers: {
         'x-request-id': 'edge-12345678',
-        traceparent: trace,
+        traceparent: TRACE,
         'x-forwarded-for': '6.6.6.6, 203.0.113.9, 10.0.0.7',
         'x-forwarded-proto': 'https',
         'x-forwarded-host': 'api.example',
@@ -152,12 +152,36 @@ describe('who calls', () => {
     });
     expect(response.headers.get('x-request-id')).toBe('edge-12345678');
     expect(proxied.bubbles.seen[0]?.headers).toMatchObject({
-      traceparent: trace,
+      traceparent: expect.stringMatching(/^00-1{32}-[0-9a-f]{16}-01$/),
       'x-forwarded-for': '203.0.113.9',
       'x-forwarded-proto': 'https',
       'x-forwarded-host': 'api.example',
       'x-request-id': 'edge-12345678',
     });
+  });
+
+  it('[GEN-09] the call to identity and the log are of the request too', async () => {
+    const ids = { 'x-request-id': 'edge-of-check', traceparent: TRACE };
+    expect((await proxied.fetch('/v1/bubbles/42', { headers: { ...AUTHORIZATION, ...ids } })).status).toBe(200);
+    const check = proxied.identity.asked.find(({ url }) => url === '/internal/v1/checks');
+    const { traceparent } = proxied.bubbles.seen.at(-1)?.headers ?? {};
+    expect(check?.headers).toMatchObject({ 'x-request-id': 'edge-of-check', traceparent });
+    await until(() => proxied.log.lines.some(({ fields }) => fields['request_id'] === 'edge-of-check'));
+    const line = proxied.log.lines.find(({ fields }) => fields['request_id'] === 'edge-of-check');
+    expect(line?.fields).toMatchObject({
+      trace_id: '1'.repeat(32),
+      parent_span_id: '2'.repeat(16),
+      span_id: String(traceparent).slice(36, 52),
+    });
+  });
+
+  it('polls of fragments have a trace of their own, those that a request caused its trace', async () => {
+    const polls = () => proxied.bubbles.asked.filter(({ url }) => url === '/internal/openapi.json').map(({ headers }) => headers);
+    const first = polls()[0]?.['traceparent'];
+    expect(first).toMatch(/^00-(?!1{32})[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+    const ids = { 'x-request-id': 'edge-unknown-1', traceparent: TRACE };
+    await proxied.fetch('/v1/bubbles/a/b/c', { headers: ids });
+    expect(polls().at(-1)).toMatchObject({ 'x-request-id': 'edge-unknown-1', traceparent: expect.stringMatching(/^00-1{32}-/) });
   });
 
   it.each(['short', 'x'.repeat(65), 'with blank 1234', 'tab\t12345678', 'ünïcödé-1234'])(

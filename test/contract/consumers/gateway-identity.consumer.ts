@@ -2,6 +2,7 @@ import { type CheckResult, ChecksResponse, type CredentialCheck } from '@bubbles
 import { createIdentityChecks, type IdentityChecks } from '@bubbles/gateway/admission/identity-checks.ts';
 import { Address, POOL_LIMITS } from '@bubbles/gateway/upstream/address.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
+import { startSpan } from '@bubbles/kernel/trace.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Matchers } from '@pact-foundation/pact';
 import { expecting } from '../expecting.ts';
@@ -137,7 +138,8 @@ describe('the gateway asks identity about credentials', () => {
         });
         const address = new Address(url, systemClock(), POOL_LIMITS);
         open.push(checks, address);
-        expect(await checks.check({ h: HASH, jwt, aud: 'bubbles-query', accepts, ...counting }, 'somebody', [address])).toEqual(answer);
+        const request = { caller: 'somebody', requestId: 'req-12345678', span: startSpan(), checkedInTrace: null };
+        expect(await checks.check({ h: HASH, jwt, aud: 'bubbles-query', accepts, ...counting }, request, [address])).toEqual(answer);
       });
   });
 });

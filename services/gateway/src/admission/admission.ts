@@ -44,15 +44,16 @@ export const createAdmission = ({ checks, upstreams }: AdmissionOptions): Admiss
     const isOwnRoute = operation.service === IDENTITY;
     if (isOwnRoute && checks.mayRelay(credential.hash, candidates)) return NOTHING;
     const check = checkOf(credential, operation, again || isOwnRoute);
-    const answer = await checks.check(check, exchange.caller, candidates);
+    const answer = await checks.check(check, exchange, candidates);
     if (answer.outcome === 'allowed' || answer.outcome === 'limited') exchange.caller = credential.hash;
     if (answer.outcome !== 'allowed') return refused(exchange, answer);
     return isOwnRoute ? NOTHING : { forService: ['X-Internal-Assertion', answer.assertion], forClient: budgetLines(answer) };
   },
-  handOver: async ({ credential, caller }, operation, address) => {
+  handOver: async (exchange, operation, address) => {
+    const { credential } = exchange;
     if (credential === null || operation.auth === 'none' || checks.mayRelay(credential.hash, [address])) return;
     // Whatever it answers: the replica decides about the request itself.
-    await checks.check(checkOf(credential, operation, true), caller, [address]);
+    await checks.check(checkOf(credential, operation, true), exchange, [address]);
   },
 });
 

@@ -1,8 +1,9 @@
 import type { CheckResult, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
+import { callHeaders, startSpan, traceparentOf } from '@bubbles/kernel/trace.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { CheckBatcher } from './check-batcher.ts';
+import { CheckBatcher, type CheckedRequest } from './check-batcher.ts';
 
 const aCheck = (h: string): CredentialCheck => ({ h, jwt: null, aud: 'bubbles-query', accepts: ['pat'] });
 const answerTo = ({ h }: CredentialCheck): CheckResult => ({
@@ -14,7 +15,11 @@ const answerTo = ({ h }: CredentialCheck): CheckResult => ({
   reset_seconds: 1,
 });
 
+const aRequest = (): CheckedRequest => ({ requestId: 'req-12345678', span: startSpan(), checkedInTrace: null });
+
 interface Call {
+  /** Of the call to identity. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly checks: readonly CredentialCheck[];
   answer(answers?: readonly CheckResult[]): void;
   fail(): void;
@@ -28,15 +33,20 @@ const heldIdentity = (atEndOfTurn = (act: () => void): void => act()) => {
   const batcher = new CheckBatcher({
     send: (checks) => {
       const { promise, resolve, reject } = Promise.withResolvers<readonly CheckResult[]>();
-      calls.push({ checks, answer: (answers = checks.map(answerTo)) => resolve(answers), fail: () => reject(new Error('down')) });
+      calls.push({
+        headers: callHeaders(),
+        checks,
+        answer: (answers = checks.map(answerTo)) => resolve(answers),
+        fail: () => reject(new Error('down')),
+      });
       return { answers: promise, isSilent: () => true };
     },
     perCall: { observe: (size) => void sizes.push(size) },
     clock,
     atEndOfTurn,
   });
-  const submit = (h: string, { caller = 'somebody', known = false, onSilence = (): void => undefined } = {}) =>
-    batcher.submit(aCheck(h), { caller, known }, onSilence);
+  const submit = (h: string, { caller = 'somebody', known = false, request = aRequest(), onSilence = (): void => undefined } = {}) =>
+    batcher.submit(aCheck(h), { caller, known, request }, onSilence);
   return { submit, calls, sizes, clock };
 };
 
@@ -68,6 +78,21 @@ describe('check batcher', () => {
     expect(calls.map(({ checks }) => checks.map(({ h }) => h))).toEqual([['a', 'b', 'c']]);
     calls[0]?.answer();
     expect((await Promise.all(answers)).map(({ h }) => h)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('[GEN-09] a call is of the trace of the first request that it carries, and the others know which', async () => {
+    const { submit, calls } = heldIdentity();
+    const [a, b, c] = [aRequest(), { ...aRequest(), requestId: 'req-of-second' }, aRequest()];
+    const all = [submit('a', { request: a }), submit('b', { request: b }), submit('c', { request: c })];
+    calls[0]?.answer();
+    await settled();
+    calls[1]?.answer();
+    await Promise.all(all);
+    expect(calls.map(({ headers }) => headers)).toEqual([
+      { 'x-request-id': a.requestId, traceparent: traceparentOf(a.span) },
+      { 'x-request-id': 'req-of-second', traceparent: traceparentOf(b.span) },
+    ]);
+    expect([a, b, c].map(({ checkedInTrace }) => checkedInTrace)).toEqual([null, null, b.span.traceId]);
   });
 
   it('[AUTH-01] carries at most 256 a call, and opens a second call only for a full one', () => {

@@ -1,7 +1,9 @@
 import type { CheckResult, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
+import { runInSpan } from '@bubbles/kernel/trace.ts';
 import { FairQueue } from '../balancing/fair-queue.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 
 const MAX_BATCH = 256;
 const MAX_CALLS = 2;
@@ -18,7 +20,11 @@ interface CheckTurn {
   readonly caller: string;
   /** The credential was good a short time ago: its checks go before those that may be garbage. */
   readonly known: boolean;
+  readonly request: CheckedRequest;
 }
+
+/** The request whose credential is checked. A call is of the trace of the first one that it carries; the others note that trace. */
+export type CheckedRequest = Pick<Exchange, 'requestId' | 'span' | 'checkedInTrace'>;
 
 /** A call in flight. */
 interface SentChecks {
@@ -40,6 +46,7 @@ interface CheckBatcherOptions {
 interface Waiting {
   readonly check: CredentialCheck;
   readonly since: number;
+  readonly request: CheckedRequest;
   onSilence(): void;
   resolve(answer: CheckResult): void;
   reject(error: unknown): void;
@@ -67,9 +74,10 @@ export class CheckBatcher {
   }
 
   /** Rejects when the call that carried it failed; the other calls are not touched. `onSilence` is called when it may have to wait in vain. */
-  submit(check: CredentialCheck, { caller, known }: CheckTurn, onSilence: () => void): Promise<CheckResult> {
+  submit(check: CredentialCheck, { caller, known, request }: CheckTurn, onSilence: () => void): Promise<CheckResult> {
     const { promise, resolve, reject } = Promise.withResolvers<CheckResult>();
-    (known ? this.#known : this.#unknown).push(caller, { check, since: this.#options.clock.monotonic(), onSilence, resolve, reject });
+    const since = this.#options.clock.monotonic();
+    (known ? this.#known : this.#unknown).push(caller, { check, since, request, onSilence, resolve, reject });
     this.#flushSoon();
     return promise;
   }
@@ -107,7 +115,7 @@ export class CheckBatcher {
   async #carry(batch: readonly Waiting[]): Promise<void> {
     let hedge: NodeJS.Timeout | undefined;
     try {
-      const { answers, isSilent } = this.#options.send(batch.map(({ check }) => check));
+      const { answers, isSilent } = inTraceOfFirst(batch, () => this.#options.send(batch.map(({ check }) => check)));
       hedge = setTimeout(() => this.#lookForSilence(batch, isSilent), HEDGE_AFTER_MS);
       deliver(batch, await answers);
     } catch (error) {
@@ -128,6 +136,13 @@ export class CheckBatcher {
     });
   }
 }
+
+const inTraceOfFirst = <T>([first, ...others]: readonly Waiting[], work: () => T): T => {
+  if (first === undefined) return work();
+  const { span, requestId } = first.request;
+  for (const { request } of others) request.checkedInTrace = span.traceId;
+  return runInSpan(span, work, { requestId });
+};
 
 /** An answer in the wrong place would hand one caller's identity to another: either all are where they belong, or none counts. */
 const deliver = (batch: readonly Waiting[], answers: readonly CheckResult[]): void => {

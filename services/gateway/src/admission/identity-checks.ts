@@ -3,10 +3,10 @@ import { type CheckResult, ChecksResponse, type CountedElsewhere, type Credentia
 import { createInternalClient, type InternalClient, type ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
-import type { GatewayReason } from '../exchange/exchange.ts';
+import type { Exchange, GatewayReason } from '../exchange/exchange.ts';
 import { type Address, bypassesBreaker, type Call, failureOf } from '../upstream/address.ts';
 import type { AnswerHead } from '../upstream/relay.ts';
-import { CheckBatcher, CheckWaitedTooLong } from './check-batcher.ts';
+import { CheckBatcher, type CheckedRequest, CheckWaitedTooLong } from './check-batcher.ts';
 
 export const IDENTITY = 'identity-and-oauth';
 
@@ -17,6 +17,8 @@ export interface Unanswered {
   readonly error: unknown;
 }
 
+type AskingRequest = CheckedRequest & Pick<Exchange, 'caller'>;
+
 export interface IdentityChecks {
   /** The hashes of credentials that were good a short time ago. */
   readonly known: { has(hash: string): boolean };
@@ -24,8 +26,8 @@ export interface IdentityChecks {
   mayRelay(hash: string, candidates: readonly Address[]): boolean;
   /** What identity answered a request of its own routes. */
   relayed(hash: string, answer: AnswerHead): void;
-  /** Asks the first of the candidates; the next one too when it refuses or ends the connection, or is silent. `caller`: under which name it takes turns. */
-  check(check: CredentialCheck, caller: string, candidates: readonly Address[]): Promise<CheckResult | Unanswered>;
+  /** Asks the first of the candidates; the next one too when it refuses or ends the connection, or is silent. The caller of the request takes turns with others. */
+  check(check: CredentialCheck, request: AskingRequest, candidates: readonly Address[]): Promise<CheckResult | Unanswered>;
   close(): Promise<void>;
 }
 
@@ -61,8 +63,8 @@ export const createIdentityChecks = (options: IdentityChecksOptions): IdentityCh
     known,
     mayRelay: (hash, [first]) => known.has(hash) && (first === undefined || known.countedElsewhere(hash, first.origin) === null),
     relayed: (hash, answer) => known.relayed(hash, answer),
-    check: (check, caller, candidates) => {
-      const turn = { caller, known: known.has(check.h) };
+    check: (check, request, candidates) => {
+      const turn = { caller: request.caller, known: known.has(check.h), request };
       return firstAnswer(candidates, async (address, failedElsewhere, onSilence) => {
         const { batcher, bypassing } = byAddress.get(address) ?? openChecks(address);
         const bypasses = !address.isReady() && (failedElsewhere || bypassesBreaker(candidates, address));

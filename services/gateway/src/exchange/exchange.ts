@@ -10,6 +10,7 @@ import { linger } from '@bubbles/http/wire/read-body.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
+import { type Span, startSpan } from '@bubbles/kernel/trace.ts';
 import { isWithin, type Operation } from '../documents/fragment.ts';
 import {
   acceptedRequestId,
@@ -43,6 +44,8 @@ export interface Exchange {
   /** The name under which it takes turns with others: that of its credential once that was good, else its network. */
   caller: string;
   readonly requestId: string;
+  /** Of the trace that one of our proxies began, or of a new one. */
+  readonly span: Span;
   /** Upper case. */
   readonly method: string;
   /** The request target, bytes as sent. */
@@ -55,6 +58,8 @@ export interface Exchange {
   /** Scripts of any origin may call: bearer tokens only, no cookies. */
   readonly isCrossOrigin: boolean;
   operation: Operation | null;
+  /** The trace of another request, whose call to identity carried the check of this one; null when its own call did. */
+  checkedInTrace: string | null;
   /** How it is refused: as its operation says, or what its path has. */
   errorFormat: ErrorFormat;
   reason: GatewayReason | null;
@@ -78,6 +83,8 @@ interface Peer {
   readonly network: string;
 }
 
+const TOLD_NOTHING = { requestId: null, traceparent: null } as const;
+
 export const createExchangeOpener = ({ proxies, origins, known, clock, ids }: ExchangeOptions) => {
   const peers = new WeakMap<Socket, Peer>();
   const newPeer = (socket: Socket): Peer => {
@@ -89,6 +96,8 @@ export const createExchangeOpener = ({ proxies, origins, known, clock, ids }: Ex
   return (req: IncomingMessage, res: ServerResponse): Exchange => {
     const peer = peers.get(req.socket) ?? newPeer(req.socket);
     const head = readHead(req.rawHeaders);
+    // What a stranger says of itself counts for nothing.
+    const told = peer.isProxy ? head : TOLD_NOTHING;
     const target = req.url ?? '';
     const path = pathOf(target);
     const credential = credentialOf(head.authorization);
@@ -103,7 +112,8 @@ export const createExchangeOpener = ({ proxies, origins, known, clock, ids }: Ex
       network,
       credential,
       caller: credential !== null && known.has(credential.hash) ? credential.hash : network,
-      requestId: (peer.isProxy ? acceptedRequestId(head.requestId) : null) ?? ids.uuid(),
+      requestId: acceptedRequestId(told.requestId) ?? ids.uuid(),
+      span: startSpan(told.traceparent),
       method: req.method ?? '',
       target,
       path,
@@ -111,6 +121,7 @@ export const createExchangeOpener = ({ proxies, origins, known, clock, ids }: Ex
       origin: requestOrigin(head, peer.isProxy, origins),
       isCrossOrigin: CROSS_ORIGIN_PATH.test(path),
       operation: null,
+      checkedInTrace: null,
       errorFormat: PAGES_PREFIXES.some((prefix) => isWithin(path, prefix)) ? 'page' : 'envelope',
       reason: null,
       cause: null,

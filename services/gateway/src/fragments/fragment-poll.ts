@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { errorCode } from '@bubbles/kernel/errors.ts';
+import { callHeaders, inUnrecordedSpan } from '@bubbles/kernel/trace.ts';
 import { Agent, request } from 'undici';
 import type { Address } from '../upstream/address.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
@@ -40,7 +41,11 @@ export const createFragmentClient = (tokens: ServiceTokens): FragmentClient => {
       const { statusCode, headers, body } = await request(`${origin}${FRAGMENT_PATH}`, {
         dispatcher,
         signal: AbortSignal.timeout(DEADLINE_MS),
-        headers: { authorization: await tokens.authorizationFor(service), ...(known !== null && { 'if-none-match': known }) },
+        headers: {
+          ...callHeaders(),
+          authorization: await tokens.authorizationFor(service),
+          ...(known !== null && { 'if-none-match': known }),
+        },
       });
       const text = await body.text();
       if (statusCode === 304 && known !== null) return { etag: known, text: null };
@@ -92,7 +97,7 @@ export const createFragmentPoll = ({ registry, upstreams, client, clock }: PollO
     registry.rebuild();
   };
   return {
-    refresh: () => askAll(upstreams.services),
+    refresh: () => inUnrecordedSpan(() => askAll(upstreams.services)),
     discover: (service) => {
       const last = discoveries.get(service);
       const now = clock.monotonic();

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { describe, expect, it } from '@jest/globals';
-import { acceptedRequestId, acceptedTraceparent, affinityOf, clientAddress, credentialOf, newTraceparents } from './request.ts';
+import { acceptedRequestId, affinityOf, clientAddress, credentialOf } from './request.ts';
 
 const ours = { has: (address: string) => address.startsWith('10.') || address.startsWith('::ffff:10.') };
 const client = (peer: string, list: readonly string[]) => clientAddress({ peer, forwarded: list, proxies: ours });
@@ -24,24 +23,6 @@ describe('who calls', () => {
     for (const id of ['12345678', 'a.b_c-D9', 'x'.repeat(64)]) expect(acceptedRequestId(id)).toBe(id);
     for (const id of [null, '', '1234567', 'x'.repeat(65), 'has blank', 'line\r\nbreak', 'ü2345678'])
       expect(acceptedRequestId(id)).toBeNull();
-  });
-
-  it('[GEN-09] a trace is continued only when it is one, and a new one always is', () => {
-    const trace = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
-    expect(acceptedTraceparent(trace)).toBe(trace);
-    for (const bad of [
-      null,
-      '',
-      trace.toUpperCase(),
-      trace.replace('00-', 'ff-'),
-      `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`,
-      `${trace}-more`,
-    ])
-      expect(acceptedTraceparent(bad)).toBeNull();
-    const next = newTraceparents(fakeIds().bytes);
-    const fresh = Array.from({ length: 300 }, next);
-    for (const made of fresh) expect(acceptedTraceparent(made)).toBe(made);
-    expect(new Set(fresh).size).toBe(300);
   });
 });
 

@@ -185,30 +185,9 @@ export const clientAddress = ({ peer, forwarded, proxies }: Hop): string => {
 };
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
-const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** The id that a trusted proxy gave the request, when it is well-formed. */
 export const acceptedRequestId = (sent: string | null): string | null => (sent !== null && REQUEST_ID.test(sent) ? sent : null);
-
-export const acceptedTraceparent = (sent: string | null): string | null => (sent !== null && TRACEPARENT.test(sent) ? sent : null);
-
-const TRACE_BYTES = 24;
-const TRACES_PER_DRAW = 128;
-
-/** Traces of our own, not sampled. Random bytes are drawn for many at once, since each draw is slow. */
-export const newTraceparents = (draw: (bytes: number) => Buffer): (() => string) => {
-  let entropy: Buffer = Buffer.alloc(0);
-  let used = 0;
-  return () => {
-    if (used === entropy.length) {
-      entropy = draw(TRACE_BYTES * TRACES_PER_DRAW);
-      used = 0;
-    }
-    const at = used;
-    used += TRACE_BYTES;
-    return `00-${entropy.toString('hex', at, at + 16)}-${entropy.toString('hex', at + 16, at + TRACE_BYTES)}-00`;
-  };
-};
 
 export interface OriginRules {
   /** Configured: then no header has a say. */

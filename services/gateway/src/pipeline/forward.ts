@@ -1,6 +1,6 @@
 import { COOKIES_FOR } from '@bubbles/contracts/services.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import type { Ids } from '@bubbles/kernel/ids.ts';
+import { traceparentOf } from '@bubbles/kernel/trace.ts';
 import type { Admission } from '../admission/admission.ts';
 import { IDENTITY, type IdentityChecks } from '../admission/identity-checks.ts';
 import { RetryBudget } from '../balancing/circuit-breaker.ts';
@@ -10,7 +10,7 @@ import { type Exchange, fail } from '../exchange/exchange.ts';
 import { createBodyReceiver } from '../exchange/receive-body.ts';
 import type { SlowReaders } from '../exchange/slow-readers.ts';
 import { forwardedRequestHeaders } from '../messages/header-rules.ts';
-import { acceptedTraceparent, affinityOf, newTraceparents } from '../messages/request.ts';
+import { affinityOf } from '../messages/request.ts';
 import type { Address } from '../upstream/address.ts';
 import { type AnswerHead, relay } from '../upstream/relay.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
@@ -30,7 +30,6 @@ interface ForwarderOptions {
   readonly bodies: MemoryShares;
   readonly readers: SlowReaders;
   readonly limits: ForwardLimits;
-  readonly ids: Ids;
   readonly clock: Clock;
   readonly upstreamSeconds: { observe(labels: { readonly upstream: string }, seconds: number): void };
 }
@@ -39,9 +38,8 @@ export type Forward = (exchange: Exchange, operation: Operation) => Promise<void
 
 /** Takes a request with a known operation to the service that owns it. Identity authenticates its own routes; for the others it is asked first. */
 export const createForwarder = (options: ForwarderOptions): Forward => {
-  const { admission, limits, clock, ids, readers } = options;
+  const { admission, limits, clock, readers } = options;
   const budget = new RetryBudget();
-  const newTrace = newTraceparents((bytes) => ids.bytes(bytes));
   const receive = createBodyReceiver({ bodies: options.bodies, timeoutMs: limits.bodyTimeoutMs });
   return async (exchange, operation) => {
     const { res, req, head, target, method } = exchange;
@@ -60,7 +58,7 @@ export const createForwarder = (options: ForwarderOptions): Forward => {
     // An answer that may take longer to begin has as much time to end as any other.
     const deadline = setTimeout(expire, limits.exchangeTimeoutMs + Math.max(0, timeoutMs - limits.answerTimeoutMs), exchange);
     const startedAt = clock.monotonic();
-    const headers = serviceHeaders(exchange, operation, newTrace).concat(admitted.forService);
+    const headers = serviceHeaders(exchange, operation).concat(admitted.forService);
     await relay(exchange, {
       ...routeTo(exchange, operation, options),
       request: { path: target, method, headers, body },
@@ -92,8 +90,8 @@ const expire = (exchange: Exchange): void => {
   else fail(exchange, 'upstream-timeout');
 };
 
-const serviceHeaders = (exchange: Exchange, { service, template }: Operation, newTrace: () => string): string[] => {
-  const { req, head, isFromProxy, client, requestId, origin } = exchange;
+const serviceHeaders = (exchange: Exchange, { service, template }: Operation): string[] => {
+  const { req, head, client, requestId, span, origin } = exchange;
   const isIdentity = service === IDENTITY;
   const [proto = '', host = ''] = (origin ?? '').split('://');
   const kept = forwardedRequestHeaders(req.rawHeaders, {
@@ -103,6 +101,6 @@ const serviceHeaders = (exchange: Exchange, { service, template }: Operation, ne
   });
   kept.push('X-Request-Id', requestId, 'X-Forwarded-For', client);
   kept.push('X-Forwarded-Proto', proto, 'X-Forwarded-Host', host);
-  kept.push('Traceparent', (isFromProxy ? acceptedTraceparent(head.traceparent) : null) ?? newTrace());
+  kept.push('Traceparent', traceparentOf(span));
   return kept;
 };

@@ -4,6 +4,7 @@ import type { HttpMetrics } from '@bubbles/http/ops/metrics.ts';
 import type { LoadShedder } from '@bubbles/http/wire/overload.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
+import { endSpan, runInSpan, spanFields } from '@bubbles/kernel/trace.ts';
 import type { Operation } from '../documents/fragment.ts';
 import { type OwnedPrefixes, ownerOf } from '../documents/ownership.ts';
 import type { Resource } from '../documents/routing-table.ts';
@@ -35,7 +36,7 @@ export const createRequestHandler = (options: HandlerOptions): RequestListener =
   return (req, res) => {
     const exchange = open(req, res);
     serve(exchange, options).catch((error: unknown) => {
-      options.log.error('request failed', { request_id: exchange.requestId, error });
+      options.log.error('request failed', { ...logFields(exchange), error });
       refuse(exchange, { error: new DomainError('internal', 'The gateway failed.', { cause: error }), close: true });
     });
   };
@@ -84,7 +85,8 @@ const discover = async (exchange: Exchange, options: HandlerOptions): Promise<Op
   const { registry, poll, prefixes } = options;
   const owner = ownerOf(exchange.path, prefixes);
   const service = owner === GATEWAY ? null : owner;
-  if (service !== null) await poll.discover(service);
+  const { span, requestId } = exchange;
+  if (service !== null) await runInSpan(span, () => poll.discover(service), { requestId });
   const resource = lookUp(exchange, options);
   if (exchange.operation !== null && !refusesHead(exchange)) return exchange.operation;
   if (resource !== null && exchange.method === 'OPTIONS') answerOptions(exchange, resource.allow);
@@ -96,16 +98,45 @@ const discover = async (exchange: Exchange, options: HandlerOptions): Promise<Op
 
 const UNMATCHED = 'unmatched';
 
+interface Served {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+}
+
+const logFields = ({ requestId, span }: Exchange) => ({ request_id: requestId, ...spanFields(span) });
+
 /** The template, never the path: ids, queries and tokens stay out of logs and metrics. */
 const record = (exchange: Exchange, { metrics, clock, log }: HandlerOptions): void => {
-  const { requestId, method, operation, res, startedAt, reason, cause } = exchange;
+  const { method, operation, res, startedAt, reason, cause, checkedInTrace } = exchange;
   const ms = clock.monotonic() - startedAt;
   const served = { method, route: operation?.template ?? UNMATCHED, status: res.statusCode };
-  const fields = { request_id: requestId, ...served, ms: Math.round(ms * 10) / 10, ...(!res.writableFinished && { aborted: true }) };
+  const fields = {
+    ...logFields(exchange),
+    ...served,
+    ms: Math.round(ms * 10) / 10,
+    ...(checkedInTrace !== null && { checked_in_trace: checkedInTrace }),
+    ...(!res.writableFinished && { aborted: true }),
+  };
   metrics.observe({ service: GATEWAY, ...served }, ms / 1000);
   if (reason === null) log.info('request', fields);
   else log.warn('request could not be served', { ...fields, upstream: operation?.service ?? null, reason, error: cause });
+  recordSpan(exchange, served);
 };
+
+const recordSpan = ({ span, reason, cause, checkedInTrace }: Exchange, { method, route, status }: Served): void =>
+  endSpan(span, () => ({
+    name: `${method} ${route}`,
+    kind: 'server',
+    attributes: {
+      'http.request.method': method,
+      'http.route': route,
+      'http.response.status_code': status,
+      ...(checkedInTrace !== null && { 'bubbles.checked_in_trace': checkedInTrace }),
+      ...(reason !== null && { 'error.type': reason }),
+    },
+    error: cause,
+  }));
 
 /** The requests in flight, by caller. */
 export class Traffic {
