@@ -7,6 +7,7 @@ import {
   isAccepted,
   SECURITY_SCHEMES,
 } from '@bubbles/contracts/access.ts';
+import { OPERATOR } from '@bubbles/contracts/services.ts';
 import type { Guard, GuardRequest } from '@bubbles/http/routes/guard.ts';
 import { resourceMetadataUrl } from '@bubbles/http/routes/http-errors.ts';
 import { DomainError, refusal } from '@bubbles/kernel/errors.ts';
@@ -54,6 +55,9 @@ export const internal = (callers: readonly string[] | 'any'): Guard<{ readonly s
     return { service };
   },
 });
+
+/** What routes for operators have in common. */
+export const forOperators = { tag: 'Admin', guard: internal([OPERATOR]), audit: {} } as const;
 
 type AcceptedKinds = keyof typeof ACCEPTED_KINDS;
 

@@ -1,6 +1,7 @@
 import type { ErrorKind } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { type ZodType, z } from 'zod';
+import type { Audit } from './audit.ts';
 import { type AnswerKind, type Answers, type BodyKind, bodyOf, type QueryKind } from './content.ts';
 import type { Guard } from './guard.ts';
 import type { Handled } from './reply.ts';
@@ -46,6 +47,8 @@ export interface RouteSpec<I extends object, Ports, P = unknown, Q = unknown, H 
   readonly unsafe?: boolean;
   /** Everybody may keep the answer for so long; without it no answer may be kept. Only where the guard reads no credential. */
   readonly publicMaxAgeSeconds?: number;
+  /** Each request writes an audit line; JSON in and out. */
+  readonly audit?: Audit;
   /** Not part of the interface's own list of endpoints; marked so in the document. */
   readonly extension?: boolean;
   /** Polled by processes of ours: requests that are not refused stand in the log at debug. */

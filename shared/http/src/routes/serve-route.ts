@@ -8,6 +8,7 @@ import type { Context } from 'koa';
 import type { HttpMetrics } from '../ops/metrics.ts';
 import { cookieValue, headerValues } from '../wire/framing.ts';
 import type { LoadShedder } from '../wire/overload.ts';
+import { audited } from './audit.ts';
 import { PAGE_HEADERS } from './content.ts';
 import { streamEvents } from './event-stream.ts';
 import type { GuardRequest } from './guard.ts';
@@ -38,6 +39,9 @@ export interface HttpAppOptions<Ports> {
   readonly idempotency?: IdempotencyStore | undefined;
 }
 
+/** Takes what the audit line of the request tells. */
+type Note = Parameters<Parameters<ReturnType<typeof audited>>[0]>[1];
+
 /** The refusals in their order: who calls (401, 429, 403), what was sent (400), what it is about (404). */
 export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<Ports>) => {
   const { spec, handle } = route;
@@ -45,7 +49,7 @@ export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<P
   const read = inputReader(spec);
   const write = answerWriter(spec);
   const answerOnce = spec.idempotent ? onceUnderKey(route, options) : null;
-  return async (ctx: RouterContext): Promise<void> => {
+  const serve = async (ctx: RouterContext, note: Note | null): Promise<void> => {
     const { req, res } = ctx;
     const captures = ctx.captures ?? [];
     ctx.state['route'] = spec;
@@ -58,11 +62,13 @@ export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<P
     const admitted = await guard.admit(guardRequest(ctx, readBody, options.publicBaseUrl), options.guardPorts);
     const redirection = redirectionOf(admitted);
     if (redirection !== null) return sendEmpty(ctx, redirection, spec);
+    note?.({ admitted });
     const key = answerOnce && idempotencyKeyOf(req);
     const query = spec.query && read.query(req);
     const headers = spec.headers && read.headers(req);
     const body = spec.body && (await readBody());
     const params = spec.params && read.params(captures);
+    note?.({ params, body });
     const { ended, signal, timer, onClose } = openCall(res, timeLimitMs);
     try {
       const requestId: string = ctx.state['requestId'];
@@ -74,12 +80,14 @@ export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<P
           ? await Promise.race([answerOnce(input, { admitted, key, captures }), ended])
           : write(await Promise.race([handle(input), ended]));
       clearTimeout(timer);
+      if (note !== null && typeof answer.body === 'string') note({ answer: JSON.parse(answer.body) });
       await send(ctx, answer, { spec, gone: ended });
     } finally {
       clearTimeout(timer);
       res.off('close', onClose);
     }
   };
+  return spec.audit === undefined ? (ctx: RouterContext) => serve(ctx, null) : audited(spec, options.log)(serve);
 };
 
 /** On every answer, refusals too. */

@@ -1,4 +1,4 @@
-import { internal } from '@bubbles/auth/guards.ts';
+import { forOperators, internal } from '@bubbles/auth/guards.ts';
 import { ReadableRequest, ReadableResponse } from '@bubbles/contracts/internal/bubbles-query.ts';
 import { json } from '@bubbles/http/routes/content.ts';
 import { route } from '@bubbles/http/routes/route.ts';
@@ -33,12 +33,12 @@ const readable = (app: App) =>
 const rebuildPeople = (app: App) =>
   route(
     {
+      ...forOperators,
       method: 'POST',
-      tag: 'Internal',
       path: '/internal/v1/admin/rebuild-people',
       operationId: 'rebuildPeople',
+      audit: { answer: ['accounts'] },
       summary: 'Rebuild the people projection from identity, a page at a time',
-      guard: internal(['operator']),
       body: z.object({ after: z.string().optional().meta({ description: 'The `next_after` of the page before' }) }),
       answers: { 200: json(z.object({ accounts: z.int().nonnegative(), next_after: z.string().nullable() })) },
     },

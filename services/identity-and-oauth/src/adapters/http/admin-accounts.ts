@@ -1,4 +1,4 @@
-import { internal } from '@bubbles/auth/guards.ts';
+import { forOperators } from '@bubbles/auth/guards.ts';
 import { ApiKeyCreated, CreateApiKeyRequest } from '@bubbles/contracts/api/api-key.ts';
 import { CallerId } from '@bubbles/contracts/api/fields.ts';
 import {
@@ -19,7 +19,6 @@ import type { Profile } from '../../domain/account.ts';
 import { pageById } from './paging.ts';
 import { presentAdminAccount, presentCreatedAccount, presentIssuedKey, presentSession } from './present.ts';
 
-const OPERATOR = { tag: 'Admin', guard: internal(['operator']) } as const;
 const ById = z.object({ id: CallerId });
 
 const profileOf = ({ picture_url, ...profile }: z.infer<typeof PatchAccount>): Partial<Profile> =>
@@ -28,10 +27,11 @@ const profileOf = ({ picture_url, ...profile }: z.infer<typeof PatchAccount>): P
 const createAccount = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'POST',
       path: '/internal/v1/admin/accounts',
       operationId: 'adminCreateAccount',
+      audit: { answer: ['account.user_id', 'session.id', 'key.id'] },
       summary: 'Create an active account with a session and, when named, a key',
       body: CreateAccount,
       answers: { 201: json(CreatedAccount) },
@@ -47,7 +47,7 @@ const createAccount = (app: App) =>
 const listAccounts = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'GET',
       path: '/internal/v1/admin/accounts',
       operationId: 'adminListAccounts',
@@ -64,7 +64,7 @@ const listAccounts = (app: App) =>
 const getAccount = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'GET',
       path: '/internal/v1/admin/accounts/{id}',
       operationId: 'adminGetAccount',
@@ -79,7 +79,7 @@ const getAccount = (app: App) =>
 const patchAccount = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'PATCH',
       path: '/internal/v1/admin/accounts/{id}',
       operationId: 'adminPatchAccount',
@@ -95,10 +95,11 @@ const patchAccount = (app: App) =>
 const setAccountState = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'PUT',
       path: '/internal/v1/admin/accounts/{id}/state',
       operationId: 'adminSetAccountState',
+      audit: { body: ['state'] },
       summary: 'Open, disable or delete an account',
       description:
         'Deleting forgets name, e-mail and picture for good; opening it again brings back neither them nor its keys, sessions, memberships and webhooks.',
@@ -113,10 +114,11 @@ const setAccountState = (app: App) =>
 const startSession = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'POST',
       path: '/internal/v1/admin/accounts/{id}/sessions',
       operationId: 'adminStartSession',
+      audit: { answer: ['id'] },
       summary: 'Issue a session token',
       params: ById,
       answers: { 201: json(IssuedSession) },
@@ -129,7 +131,7 @@ const startSession = (app: App) =>
 const endSession = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'DELETE',
       path: '/internal/v1/admin/sessions/{id}',
       operationId: 'adminEndSession',
@@ -144,10 +146,11 @@ const endSession = (app: App) =>
 const grantKey = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'POST',
       path: '/internal/v1/admin/accounts/{id}/keys',
       operationId: 'adminGrantKey',
+      audit: { answer: ['id'] },
       summary: 'Create a personal access token, whatever the plan',
       params: ById,
       body: CreateApiKeyRequest,

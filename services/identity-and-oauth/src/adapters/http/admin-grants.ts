@@ -1,4 +1,4 @@
-import { internal } from '@bubbles/auth/guards.ts';
+import { forOperators } from '@bubbles/auth/guards.ts';
 import { CallerId } from '@bubbles/contracts/api/fields.ts';
 import {
   AdminClient,
@@ -18,7 +18,6 @@ import type { RegisteredClient } from '../../domain/oauth-client.ts';
 import type { ListedGrant } from '../../use-cases/grants.ts';
 import { pageById } from './paging.ts';
 
-const OPERATOR = { tag: 'Admin', guard: internal(['operator']) } as const;
 const ById = z.object({ id: CallerId });
 
 const decoded = (segment: string): string | null => {
@@ -54,10 +53,11 @@ const presentClient = ({ id, name, redirectUris, authMethod, scopes, issuedAt }:
 const issueGrant = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'POST',
       path: '/internal/v1/admin/accounts/{id}/grants',
       operationId: 'adminIssueGrant',
+      audit: { body: ['client_id', 'scopes'], answer: ['grant.id'] },
       summary: 'Grant a client access with its first tokens, as if the user had consented',
       params: ById,
       body: IssueGrant,
@@ -80,7 +80,7 @@ const issueGrant = (app: App) =>
 const listGrants = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'GET',
       path: '/internal/v1/admin/accounts/{id}/grants',
       operationId: 'adminListGrants',
@@ -95,7 +95,7 @@ const listGrants = (app: App) =>
 const endGrant = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'DELETE',
       path: '/internal/v1/admin/grants/{id}',
       operationId: 'adminEndGrant',
@@ -110,10 +110,11 @@ const endGrant = (app: App) =>
 const addClient = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'POST',
       path: '/internal/v1/admin/clients',
       operationId: 'adminAddClient',
+      audit: { answer: ['client_id'] },
       summary: 'Register a public client',
       body: NewClient,
       answers: { 201: json(AdminClient) },
@@ -124,7 +125,7 @@ const addClient = (app: App) =>
 const listClients = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'GET',
       path: '/internal/v1/admin/clients',
       operationId: 'adminListClients',
@@ -141,7 +142,7 @@ const listClients = (app: App) =>
 const endClient = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'DELETE',
       path: '/internal/v1/admin/clients/{id}',
       operationId: 'adminEndClient',

@@ -1,4 +1,4 @@
-import { internal } from '@bubbles/auth/guards.ts';
+import { forOperators } from '@bubbles/auth/guards.ts';
 import { CallerId } from '@bubbles/contracts/api/fields.ts';
 import {
   AdminChannel,
@@ -18,7 +18,6 @@ import type { App } from '../../app.ts';
 import { pageById } from './paging.ts';
 import { presentAdminTeam, presentChannel } from './present.ts';
 
-const OPERATOR = { tag: 'Admin', guard: internal(['operator']) } as const;
 const ById = z.object({ id: CallerId });
 const ByMember = z.object({ id: CallerId, user_id: CallerId });
 
@@ -30,10 +29,11 @@ const teamFields = <T extends z.output<typeof PatchTeam>>({ trial_ends_at: end, 
 const createTeam = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'POST',
       path: '/internal/v1/admin/teams',
       operationId: 'adminCreateTeam',
+      audit: { body: ['plan', 'trial_ends_at'], answer: ['id'] },
       summary: 'Create a team',
       body: CreateTeam,
       answers: { 201: json(AdminTeam) },
@@ -44,7 +44,7 @@ const createTeam = (app: App) =>
 const listTeams = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'GET',
       path: '/internal/v1/admin/teams',
       operationId: 'adminListTeams',
@@ -61,7 +61,7 @@ const listTeams = (app: App) =>
 const getTeam = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'GET',
       path: '/internal/v1/admin/teams/{id}',
       operationId: 'adminGetTeam',
@@ -76,10 +76,11 @@ const getTeam = (app: App) =>
 const patchTeam = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'PATCH',
       path: '/internal/v1/admin/teams/{id}',
       operationId: 'adminPatchTeam',
+      audit: { body: ['plan', 'archived', 'discoverable', 'trial_ends_at'] },
       summary: 'Change a team',
       params: ById,
       body: PatchTeam,
@@ -92,10 +93,11 @@ const patchTeam = (app: App) =>
 const setMember = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'PUT',
       path: '/internal/v1/admin/teams/{id}/members/{user_id}',
       operationId: 'adminSetMember',
+      audit: { body: ['role', 'hidden'] },
       summary: 'Set a membership',
       params: ByMember,
       body: SetMember,
@@ -111,7 +113,7 @@ const setMember = (app: App) =>
 const endMember = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'DELETE',
       path: '/internal/v1/admin/teams/{id}/members/{user_id}',
       operationId: 'adminEndMember',
@@ -126,10 +128,11 @@ const endMember = (app: App) =>
 const createChannel = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'POST',
       path: '/internal/v1/admin/teams/{id}/channels',
       operationId: 'adminCreateChannel',
+      audit: { answer: ['id'] },
       summary: 'Add a channel to a team',
       params: ById,
       body: CreateChannel,

@@ -1,4 +1,4 @@
-import { internal } from '@bubbles/auth/guards.ts';
+import { forOperators } from '@bubbles/auth/guards.ts';
 import { CallerId } from '@bubbles/contracts/api/fields.ts';
 import { AdminJoin, AdminJoins } from '@bubbles/contracts/internal/meetings.ts';
 import { json } from '@bubbles/http/routes/content.ts';
@@ -7,13 +7,12 @@ import { z } from 'zod';
 import type { App } from '../../app.ts';
 import { presentAdminJoin } from './present.ts';
 
-const OPERATOR = { tag: 'Admin', guard: internal(['operator']) } as const;
 const LISTED = 200;
 
 const listStuck = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'GET',
       path: '/internal/v1/admin/stuck-joins',
       operationId: 'adminListStuckJoins',
@@ -26,7 +25,7 @@ const listStuck = (app: App) =>
 const listOfAccount = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'GET',
       path: '/internal/v1/admin/accounts/{user_id}/joins',
       operationId: 'adminListJoins',
@@ -43,10 +42,11 @@ const listOfAccount = (app: App) =>
 const endJoin = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'DELETE',
       path: '/internal/v1/admin/joins/{join_id}',
       operationId: 'adminEndJoin',
+      audit: { answer: ['status'] },
       summary: 'End a join for all who asked for it',
       params: z.object({ join_id: CallerId }),
       answers: { 200: json(AdminJoin) },

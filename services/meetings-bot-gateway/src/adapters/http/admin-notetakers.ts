@@ -1,4 +1,4 @@
-import { internal } from '@bubbles/auth/guards.ts';
+import { forOperators } from '@bubbles/auth/guards.ts';
 import { CallerId } from '@bubbles/contracts/api/fields.ts';
 import { MovedJoin, NotetakerReport, NotetakerRuns } from '@bubbles/contracts/internal/meetings.ts';
 import { json } from '@bubbles/http/routes/content.ts';
@@ -7,7 +7,6 @@ import { z } from 'zod';
 import type { App } from '../../app.ts';
 import { presentMoved, presentRun, reportOf } from './present.ts';
 
-const OPERATOR = { tag: 'Admin', guard: internal(['operator']) } as const;
 const ByJoin = z.object({ join_id: CallerId });
 /** A transcript of a long meeting must fit. */
 const REPORT_LIMIT_BYTES = 16 * 1024 * 1024;
@@ -15,7 +14,7 @@ const REPORT_LIMIT_BYTES = 16 * 1024 * 1024;
 const listRuns = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'GET',
       path: '/internal/v1/admin/notetakers',
       operationId: 'adminListNotetakers',
@@ -30,10 +29,11 @@ const listRuns = (app: App) =>
 const reportRun = (app: App) =>
   route(
     {
-      ...OPERATOR,
+      ...forOperators,
       method: 'POST',
       path: '/internal/v1/admin/notetakers/{join_id}',
       operationId: 'adminReportNotetaker',
+      audit: { body: ['status'] },
       summary: 'Let the simulated provider report a status',
       params: ByJoin,
       body: NotetakerReport,
