@@ -59,13 +59,15 @@ export const bubblesQuery = defineService({
       bubbleReady: bubbleReady((bubble, view) => presentBubble(bubble, view, presented)),
     });
     const pages = cursors(cursorsWith({ current: config.CURSOR_KEY, previous: config.CURSOR_KEY_PREVIOUS }));
-    const fill = () => startLoop({ name: 'fill-people', clock, log, pollMs: FILL_POLL_MS, run: () => app.fillPeople().then(() => null) });
+    const fill = createLoop((own) =>
+      startLoop({ ...own, name: 'fill-people', pollMs: FILL_POLL_MS, run: () => app.fillPeople().then(() => null) }),
+    );
     return {
       routes: [...bubbleRoutes(app, { ...presented, cursors: pages }), ...internalRoutes(app)],
       eventHandlers: eventHandlers(app),
       outboxes: stores.relayed,
       jobs: jobs(app),
-      loops: [createLoop(fill)],
+      loops: [fill],
       ensureIndexes: stores.ensureIndexes,
       close: () => search.stop(),
     };

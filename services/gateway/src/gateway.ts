@@ -75,7 +75,7 @@ export const startGateway = async (config: GatewayConfig, given: GatewayInfra): 
   await upstreams.start();
   await poll.refresh();
   const run = () => poll.refresh().then(() => null);
-  const polling = startLoop({ name: 'fragments', clock, log, run, pollMs: config.limits.fragmentPollMs });
+  const polling = startLoop({ name: 'fragments', clock, log, onFailure: metrics.loopFailed, run, pollMs: config.limits.fragmentPollMs });
   await host.open();
   return {
     url: host.url,
@@ -114,7 +114,7 @@ const assemble = (config: GatewayConfig, infra: Infra) => {
   const tokens = serviceTokens({ caller: GATEWAY, key: config.serviceKey, clock });
   const { connectionsPerAddress: connections, placeWaitMs, connectTimeoutMs } = limits;
   const pools = { ...POOL_LIMITS, connections, placeWaitMs, connectTimeoutMs };
-  const upstreams = createUpstreams({ urls: config.upstreams, clock, log, ids, limits: pools });
+  const upstreams = createUpstreams({ urls: config.upstreams, clock, log, ids, onFailure: metrics.loopFailed, limits: pools });
   measureBreakers(metrics, upstreams);
   const { registry, poll, document, closeClient } = fragmentsOf(config, infra, { upstreams, tokens, rejected: own.rejectedFragments });
   const checks = createIdentityChecks({ tokens, clock, deadlineMs: limits.checkTimeoutMs, perCall: own.checksPerCall });

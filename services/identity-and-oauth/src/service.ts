@@ -114,13 +114,13 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { documents, mailTra
   const flush = async () => {
     await Promise.all([stores.keyUses.flush(), stores.grantUses.flush()]);
   };
-  const flusher = () => startLoop({ name: 'uses', clock, log, pollMs: FLUSH_MS, run: () => flush().then(() => null) });
+  const flusher = createLoop((own) => startLoop({ ...own, name: 'uses', pollMs: FLUSH_MS, run: () => flush().then(() => null) }));
   return {
     seal,
     routes: routesOf(app, context),
     outboxes: stores.relayed,
     jobs: jobs(app, stores),
-    loops: [createLoop(flusher), mailer.loop],
+    loops: [flusher, mailer.loop],
     ensureIndexes: stores.ensureIndexes,
     // Without keys that sign, opened with our master key, no request could be vouched for.
     check: async () => {

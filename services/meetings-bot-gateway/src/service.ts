@@ -39,7 +39,7 @@ type Context = ServiceContext<typeof VARIABLES>;
 type Stores = ReturnType<typeof openStores>;
 
 /** Follows what providers told, many hints at once. */
-const hintLoop = (app: App, hints: Stores['hints'], { clock, ids, log }: Context) => {
+const hintLoop = (app: App, hints: Stores['hints'], { clock, ids }: Context) => {
   const run = async (): Promise<Date | null> => {
     for (;;) {
       // Webhooks that have arrived meanwhile are stored first: many hints cost hardly more than one.
@@ -51,12 +51,12 @@ const hintLoop = (app: App, hints: Stores['hints'], { clock, ids, log }: Context
       await hints.end(claimed, lease.token, await app.followHints(claimed));
     }
   };
-  return createLoop(() => startLoop({ name: 'hints', clock, log, pollMs: POLL_MS, run }));
+  return createLoop((own) => startLoop({ ...own, name: 'hints', pollMs: POLL_MS, run }));
 };
 
-const hastenLoop = (app: App, { clock, log }: Context) => {
+const hastenLoop = (app: App) => {
   const run = () => app.hastenJoins().then(() => null);
-  return createLoop(() => startLoop({ name: 'hasten', clock, log, pollMs: HASTEN_MS, run }), { lookAgain: () => undefined });
+  return createLoop((own) => startLoop({ ...own, name: 'hasten', pollMs: HASTEN_MS, run }), { lookAgain: () => undefined });
 };
 
 interface JoinWork extends Partial<Pick<WorkerOptions<JoinDoc>, 'perKey' | 'pollMs' | 'wakesWhenDue'>> {
@@ -64,19 +64,18 @@ interface JoinWork extends Partial<Pick<WorkerOptions<JoinDoc>, 'perKey' | 'poll
 }
 
 const workLoops = (app: App, { queues, watchQueue, orphanQueue, hints }: Stores, context: Context) => {
-  const { clock, ids, log, config } = context;
+  const { ids, config } = context;
   const stopping = new AbortController();
   /** The signal of the work aborts when its lease was lost, and when the process stops and can wait no longer. */
   const workOn = (name: string, queue: WorkQueue<JoinDoc>, { work, ...options }: JoinWork) =>
     createLoop(
-      () =>
+      (own) =>
         createWorker({
+          ...own,
           name,
           queue,
           work: (doc, _lease, lost) => work(stateOf<Join>(doc), AbortSignal.any([lost, stopping.signal])),
-          clock,
           ids,
-          log,
           leaseMs: LEASE_MS,
           renews: true,
           pollMs: POLL_MS,
@@ -101,7 +100,7 @@ const workLoops = (app: App, { queues, watchQueue, orphanQueue, hints }: Stores,
     orphans: workOn('watch orphans', orphanQueue(providers), { work: app.watchJoin, pollMs: HASTEN_MS, wakesWhenDue: false }),
     refunding: workOn('refund', queues.refund, { work: app.refundJoin, perKey }),
     following: hintLoop(app, hints, context),
-    hastening: hastenLoop(app, context),
+    hastening: hastenLoop(app),
   };
 };
 

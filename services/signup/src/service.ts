@@ -24,16 +24,15 @@ const CONCURRENCY = 4;
 const checkGrants = (
   app: App,
   queue: ReturnType<typeof openStores>['grantChecks'],
-  { clock, ids, log }: Pick<ServiceContext<typeof VARIABLES>, 'clock' | 'ids' | 'log'>,
+  { ids }: Pick<ServiceContext<typeof VARIABLES>, 'ids'>,
 ) =>
-  createLoop(() =>
+  createLoop((own) =>
     createWorker({
+      ...own,
       name: 'calendar-grants',
       queue,
       work: (doc, lease) => app.checkGrant(leasedGrant(doc, lease)),
-      clock,
       ids,
-      log,
       leaseMs: LEASE_MS,
       pollMs: POLL_MS,
       wakesWhenDue: true,

@@ -1,6 +1,6 @@
 import { type DestinationPolicy, policyOf } from '@bubbles/address-guard/destination-url.ts';
 import { createResolver } from '@bubbles/address-guard/resolver.ts';
-import { type Composition, createLoop, defineService, type Infra, type ServiceContext } from '@bubbles/host/service.ts';
+import { type Composition, createLoop, defineService, type ServiceContext } from '@bubbles/host/service.ts';
 import { cursorsWith } from '@bubbles/kernel/cursors.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
@@ -32,20 +32,16 @@ const routes = (app: App, { cursorKeys }: Config) => {
   return [...webhookRoutes(app, lists), ...deliveryRoutes(app, lists)];
 };
 
-interface LoopParts extends Pick<Infra, 'clock' | 'log'> {
-  /** Ends every POST. */
-  readonly cut: () => void;
-}
-
-const openLoops = (app: App, { timing: { pollMs } }: Config, { clock, log, cut }: LoopParts) => {
-  const deliveries = createLoop(() => startLoop({ name: 'deliveries', clock, log, run: app.deliveryLoop.run, pollMs }), {
+/** `cut` ends every POST. */
+const openLoops = (app: App, { timing: { pollMs } }: Config, cut: () => void) => {
+  const deliveries = createLoop((own) => startLoop({ ...own, name: 'deliveries', run: app.deliveryLoop.run, pollMs }), {
     scope: 'all',
     lookAgain: app.deliveryLoop.wake,
     drained: app.deliveryLoop.drained,
     stopClaiming: app.deliveryLoop.stopClaiming,
     cut,
   });
-  const replays = createLoop(() => startLoop({ name: 'replays', clock, log, run: app.replays.run, pollMs }), {
+  const replays = createLoop((own) => startLoop({ ...own, name: 'replays', run: app.replays.run, pollMs }), {
     scope: 'all',
     lookAgain: () => {
       if (app.replays.waits()) replays.poke();
@@ -88,7 +84,7 @@ const compose = (config: Config, context: ServiceContext<typeof VARIABLES>): Com
     countDue: () => kept.deliveries.countDue(clock.now()),
     nowMs: () => clock.now().getTime(),
   });
-  const { deliveries, replays } = openLoops(app, config, { clock, log, cut: posts.cut });
+  const { deliveries, replays } = openLoops(app, config, posts.cut);
 
   return {
     seal,

@@ -36,13 +36,23 @@ export interface EventHandler<T = unknown> {
    * message; any other throw does. `event.data` is as it came, with the fields that the schema does not name.
    */
   handle(data: T, event: CloudEvent<T>): Promise<void>;
+  /** Told of each delivery of a message, before it is handled. */
+  onDelivery?(isRedelivery: boolean): void;
+  /** Told when a message was put among the dead letters of the consumer. */
+  onDeadLetter?(): void;
 }
+
+/** What became of a message that was sent: `returned`, no queue took it; `timeout`, the broker did not say in time. */
+export type PublishOutcome = 'confirmed' | 'returned' | 'timeout' | 'failed';
 
 /** The event could not be handed over for every consumer: keep it and publish it again. */
 export class BusUnavailable extends Error {
-  constructor(message: string, cause?: unknown) {
+  readonly outcome: Exclude<PublishOutcome, 'confirmed'>;
+
+  constructor(message: string, cause?: unknown, outcome: BusUnavailable['outcome'] = 'failed') {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'BusUnavailable';
+    this.outcome = outcome;
   }
 }
 

@@ -129,20 +129,24 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
     it('dead-letters a message after 20 redeliveries, with the reason, and goes on', async () => {
       const bus = engine.connect();
       const [bad, good] = [sightings(), sightings()];
-      await bus.consume(
-        consumerOf(EVENTS.limit),
-        eventHandler(EVENTS.limit, async ({ n }) => {
-          await Promise.resolve();
-          (n === 0 ? bad : good).see(n);
-          if (n === 0) throw new Error('the handler cannot take this one');
-        }),
-      );
+      const told: string[] = [];
+      const handler = eventHandler(EVENTS.limit, async ({ n }) => {
+        await Promise.resolve();
+        (n === 0 ? bad : good).see(n);
+        if (n === 0) throw new Error('the handler cannot take this one');
+      });
+      await bus.consume(consumerOf(EVENTS.limit), {
+        ...handler,
+        onDelivery: (isRedelivery) => told.push(isRedelivery ? 'again' : 'first'),
+        onDeadLetter: () => told.push('dead letter'),
+      });
       const event = anEvent(EVENTS.limit, { n: 0 });
       await bus.publish(EVENTS.limit, event);
       await bus.publish(EVENTS.limit, anEvent(EVENTS.limit, { n: 1 }));
       await Promise.all([bad.count(21), good.count(1)]);
       await bus.idle();
       expect(bad.seen).toHaveLength(21);
+      expect(told.toSorted()).toEqual([...Array(20).fill('again'), 'dead letter', 'first', 'first']);
       const [letter, ...more] = await engine.deadLetters(consumerOf(EVENTS.limit));
       expect(more).toEqual([]);
       expect(letter?.reason).toBe('Error: the handler cannot take this one');

@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { inFlight } from '@bubbles/kernel/concurrency.ts';
-import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import type { Channel, ConsumeMessage } from 'amqplib';
 import { createConsumption } from '../src/amqp/consumer.ts';
@@ -91,10 +90,10 @@ export const startConsumption = () => {
   const consumption = createConsumption({
     queue: 'q',
     channel,
-    clock: fakeClock(),
     log: SILENT_LOG,
     prefetch: 20,
     handler: {
+      receive: (message) => ({ message, receivedAt: 0 }),
       isBackingOff: () => backoff.on,
       handle: ({ message }) => (auto.ack ? Promise.resolve('ack') : new Promise((resolve) => handling.set(tagOf(message), resolve))),
     },

@@ -126,6 +126,7 @@ describe('a service on the wire', () => {
     await running.started;
     expect(tries).toBeGreaterThan(1);
     expect(await probe('/readyz')).toBe('200 ready');
+    expect(await probe('/metrics')).toMatch(/^process_ready 1$/m);
     expect((await get('/v1/things')).status).toBe(200);
   });
 
@@ -146,6 +147,7 @@ describe('a service on the wire', () => {
     const { host: running, probe } = await arranged({ ping: () => ping() });
     await running.started;
     expect(await probe('/readyz')).toBe('503 database unreachable');
+    expect(await probe('/metrics')).toMatch(/^process_ready 0$/m);
     ping = () => new Promise<never>(() => undefined);
     expect(await probe('/readyz')).toBe('503 database silent');
     expect(await probe('/livez')).toBe('200 alive');

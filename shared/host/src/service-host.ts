@@ -14,6 +14,7 @@ import { backoffMs, withTimeout } from '@bubbles/kernel/concurrency.ts';
 import { isDomainError } from '@bubbles/kernel/errors.ts';
 import { type Job, type RunningJobs, runJobs } from '@bubbles/store/work/run-jobs.ts';
 import type { Infra, Service, SettleScope } from './service.ts';
+import { measureJobs } from './service-metrics.ts';
 
 export interface HostOptions extends Pick<AuthPorts, 'internalAuth'>, Pick<HttpAppOptions<AuthPorts>, 'shedder' | 'publicBaseUrl'> {
   readonly service: Service;
@@ -116,7 +117,8 @@ const notReady = async ({ infra, shedder }: HostOptions): Promise<string | null>
 
 /** Waits in real time, since a store comes back in real time. Null when it was told to stop before it had started. */
 const startService = async (options: HostOptions, stopping: AbortSignal): Promise<RunningJobs | null> => {
-  const { service, infra, startJobs = (jobs) => runJobs({ ...infra, jobs }) } = options;
+  const { service, infra, metrics } = options;
+  const { startJobs = (jobs) => runJobs({ ...infra, jobs, metrics: measureJobs(metrics, { ...infra, jobs }) }) } = options;
   for (let failures = 0; !(await tryToStart(service, infra)); failures += 1) {
     await pause(backoffMs(failures, Math.random), undefined, { signal: stopping }).catch(() => undefined);
     if (stopping.aborted) return null;

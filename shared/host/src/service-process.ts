@@ -8,6 +8,7 @@ import { systemIds } from '@bubbles/kernel/ids.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
 import { openService, type ServiceDefinition } from './service.ts';
 import { hostService } from './service-host.ts';
+import { measuredInfra } from './service-metrics.ts';
 import { readProcessConfig } from './variables.ts';
 
 /** A service as a process of its own, on MongoDB and RabbitMQ: all of its `main.ts`. */
@@ -20,7 +21,7 @@ export const runService = (definition: ServiceDefinition): Promise<void> => {
       const clock = systemClock();
       const database = openMongo({ url: config.mongoUrl, name: config.mongoDatabase ?? databaseOf(name), log, clock });
       const bus = createAmqpBus({ url: config.amqpUrl, service: name, clock, log });
-      const infra = { clock, ids: systemIds(), log, database, bus };
+      const infra = measuredInfra({ clock, ids: systemIds(), log, database, bus }, metrics);
       const host = await hostService({
         ...config,
         infra,

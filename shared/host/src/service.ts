@@ -13,7 +13,7 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { refusal } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
-import type { Loop } from '@bubbles/kernel/loop.ts';
+import type { Loop, LoopContext } from '@bubbles/kernel/loop.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
 import type { OutboxDoc } from '@bubbles/store/aggregates.ts';
 import type { Collection, Database } from '@bubbles/store/collection.ts';
@@ -21,6 +21,7 @@ import { createOutboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import type { z } from 'zod';
 import { idempotencyStore } from './idempotency-store.ts';
+import { watchOutboxes } from './service-metrics.ts';
 import type { Needs, ServiceConfig } from './variables.ts';
 
 /** The adapters that differ between production, sandbox and tests. */
@@ -108,16 +109,16 @@ interface LoopHooks {
 
 /** A background worker of a service; the host starts, settles and stops it. */
 interface ServiceLoop extends LoopHooks, Loop {
-  start(): void;
+  start(context: LoopContext): void;
 }
 
 /** `start` begins it; before that there is nothing to poke. */
-export const createLoop = (start: () => Loop, hooks: LoopHooks = {}): ServiceLoop => {
+export const createLoop = (start: (context: LoopContext) => Loop, hooks: LoopHooks = {}): ServiceLoop => {
   let running: Loop | null = null;
   return {
     ...hooks,
-    start() {
-      running ??= start();
+    start(context) {
+      running ??= start(context);
     },
     poke: () => running?.poke(),
     idle: async () => running?.idle(),
@@ -175,8 +176,9 @@ export const openService = (definition: ServiceDefinition, options: OpenServiceO
   });
   const { outboxes = [], jobs = [], seal } = composed;
   const published = (options.events ?? EVENTS).filter(({ publisher }) => publisher === name);
-  const relay = createLoop(() => createOutboxRelay({ ...infra, collections: outboxes, definitions: published }));
+  const relay = createLoop((own) => createOutboxRelay({ ...infra, ...own, collections: outboxes, definitions: published }));
   const loops = [...(outboxes.length === 0 ? [] : [relay]), ...(composed.loops ?? [])];
+  if (outboxes.length > 0) watchOutboxes(metrics, { outboxes, clock });
   const idempotency = seal === undefined ? undefined : idempotencyStore({ ...infra, seal });
   return {
     name,
@@ -196,7 +198,7 @@ export const openService = (definition: ServiceDefinition, options: OpenServiceO
       await idempotency?.ensureIndexes();
       await composed.ensureIndexes();
       await composed.check?.();
-      for (const loop of loops) loop.start();
+      for (const loop of loops) loop.start({ clock, log, onFailure: metrics.loopFailed });
     },
     settle: (scope = 'all') => settle(loops.filter((loop) => scope === 'all' || loop.scope !== 'all')),
     async stop(cutAfterMs) {

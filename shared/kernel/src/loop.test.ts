@@ -28,6 +28,20 @@ const heldRun = () => {
 };
 
 describe('startLoop', () => {
+  it('tells of each run that failed, by its name', async () => {
+    const failed: string[] = [];
+    let runs = 0;
+    const run = () => {
+      runs += 1;
+      return runs < 3 ? Promise.reject(new Error('away')) : Promise.resolve(null);
+    };
+    const { clock, loop } = start(run, { onFailure: (name) => failed.push(name) });
+    for (let second = 0; second < 10; second += 1) await clock.advance(1_000);
+    expect(runs).toBeGreaterThan(3);
+    expect(failed).toEqual(['worker', 'worker']);
+    await loop.stop();
+  });
+
   it('runs at once, then on every poll', async () => {
     let runs = 0;
     const { clock, loop } = start(() => {

@@ -14,10 +14,16 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-interface LoopOptions {
-  readonly name: string;
+/** What every loop of a process is given. */
+export interface LoopContext {
   readonly clock: Clock;
   readonly log: Log;
+  /** Called with the name of a loop whenever a run of it, or a piece of its work, has failed. */
+  readonly onFailure?: ((loop: string) => void) | undefined;
+}
+
+interface LoopOptions extends LoopContext {
+  readonly name: string;
   /** Does all that is due now; answers when the next piece falls due, null when nothing is scheduled. */
   readonly run: () => Promise<Date | null>;
   /** How often to look without being poked, milliseconds. */
@@ -31,7 +37,7 @@ const WAKE_REASON = 'awake';
 
 type LoopRun = { readonly failed: false; readonly next: Date | null } | { readonly failed: true; readonly retryAfterMs: number };
 
-const createRun = ({ name, log, run, jitter = Math.random }: LoopOptions) => {
+const createRun = ({ name, log, run, onFailure, jitter = Math.random }: LoopOptions) => {
   let failures = 0;
   const runOnce = async (): Promise<LoopRun> => {
     try {
@@ -41,6 +47,7 @@ const createRun = ({ name, log, run, jitter = Math.random }: LoopOptions) => {
       return { failed: false, next };
     } catch (error) {
       failures += 1;
+      onFailure?.(name);
       // The first, the second, the fourth, …: what goes on failing does not fill the log.
       if (Number.isInteger(Math.log2(failures))) log.warn('background run failed, retrying', { loop: name, failures, error });
       return { failed: true, retryAfterMs: backoffMs(failures - 1, jitter) };

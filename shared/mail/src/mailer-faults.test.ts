@@ -38,7 +38,7 @@ const started = async ({ database, clock, transport }: Scene, name: string, poin
   const mails: Collection<MailDoc> = points === null ? kept : points.watch(kept, STEPS);
   const seal = createSeal(KEYS, ids.bytes);
   const mailer = createMailer({ mails, transport, seal, clock, ids, log: SILENT_LOG, registry: new Registry() });
-  mailer.loop.start();
+  mailer.loop.start({ clock, log: SILENT_LOG });
   loops.push(mailer.loop);
   return { mailer, kept };
 };

@@ -19,7 +19,7 @@ const started = async (server: Pick<MailServer, 'port'>) => {
   const mails = await openedIn(memoryDatabase(), openMails);
   const seal = createSeal([{ id: 'k1', key: Buffer.alloc(32, 'key') }], ids.bytes);
   const mailer = createMailer({ mails, transport: sendingTo(server), seal, clock, ids, log: SILENT_LOG, registry: new Registry() });
-  mailer.loop.start();
+  mailer.loop.start({ clock, log: SILENT_LOG });
   closing(async () => {
     mailer.loop.cut?.();
     await mailer.loop.stop();

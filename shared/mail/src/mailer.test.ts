@@ -1,4 +1,4 @@
-import type { Loop } from '@bubbles/kernel/loop.ts';
+import type { Loop, LoopContext } from '@bubbles/kernel/loop.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
 import type { Database } from '@bubbles/store/collection.ts';
 import { type CapturedLog, capturedLog } from '@bubbles/testing/captured-log.ts';
@@ -32,6 +32,8 @@ interface Shared {
   readonly captured: CapturedLog;
 }
 
+const contextOf = ({ clock, captured }: Shared): LoopContext => ({ clock, log: captured.log });
+
 /** One process that sends mails. */
 const replica = async ({ database, clock, transport, captured }: Shared, name: string, keys = KEYS) => {
   const registry = new Registry();
@@ -47,7 +49,7 @@ const scene = async (make: MakeDatabase = memoryDatabase) => {
   const shared = { database: make(), clock: fakeClock(), transport: fakeMailTransport(), captured: capturedLog() };
   const { mailer, mails, metric } = await replica(shared, 'one');
   const start = () => {
-    mailer.loop.start();
+    mailer.loop.start(contextOf(shared));
     loops.push(mailer.loop);
   };
   const aMail = (id = 'mail-1', more: Partial<Mail> = {}): Mail => ({
@@ -128,7 +130,7 @@ const contract = (make: MakeDatabase) => {
     const ids = Array.from({ length: 30 }, (_, i) => `mail-${i}`);
     await Promise.all(ids.map((id, i) => (i % 2 ? mailer : other).send(aMail(id))));
     start();
-    other.loop.start();
+    other.loop.start(contextOf(shared));
     loops.push(other.loop);
     await Promise.all([mailer.loop.idle(), other.loop.idle()]);
     expect(transport.accepted.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
@@ -153,7 +155,7 @@ describe('the mailer', () => {
     const dead = { ...mails, updateOne: gone, findOneAndUpdate };
     // One collection is asked for.
     const { mailer: dying } = await replica({ ...shared, database: { ...shared.database, collection: () => dead as never } }, 'dies');
-    dying.loop.start();
+    dying.loop.start(contextOf(shared));
     while (transport.accepted.length === 0) await clock.advance(0);
     start();
     await clock.advance(29 * SECOND_MS);
@@ -263,7 +265,7 @@ describe('the mailer', () => {
     await mailer.loop.idle();
     expect(transport.accepted.map(({ id }) => id)).toEqual(['own']);
     expect(await metric('mail_failures_total')).toMatchObject([{ labels: { reason: 'unreadable' }, value: 40 }]);
-    foreign.mailer.loop.start();
+    foreign.mailer.loop.start(contextOf(shared));
     loops.push(foreign.mailer.loop);
     await clock.advance(5 * SECOND_MS);
     await foreign.mailer.loop.idle();
@@ -289,7 +291,7 @@ describe('the mailer', () => {
     await stopping;
     expect(await mails.find({})).toMatchObject([{ tries: 0, leaseToken: null, dueAt: shared.clock.now() }]);
     const { mailer: next } = await replica(shared, 'two');
-    next.loop.start();
+    next.loop.start(contextOf(shared));
     loops.push(next.loop);
     await next.loop.idle();
     expect(transport.accepted).toHaveLength(1);

@@ -137,19 +137,18 @@ const mailWork = (options: MailerOptions, queue: WorkQueue<MailDoc>) => {
  * a mail was accepted and before that was stored leaves it to be sent twice; none is lost.
  */
 export const createMailer = (options: MailerOptions) => {
-  const { mails, transport, seal, clock, ids, log } = options;
+  const { mails, transport, seal, clock, ids } = options;
   const queue = createWorkQueue({ collection: mails, fields: { claimableAt: 'dueAt', leaseToken: 'leaseToken' } });
   const work = mailWork(options, queue);
   const cutting = new AbortController();
   const loop = createLoop(
-    () =>
+    (own) =>
       createWorker({
+        ...own,
         name: 'mail',
         queue,
         work: (doc, lease, lost) => work({ doc, lease, signal: AbortSignal.any([lost, cutting.signal]) }),
-        clock,
         ids,
-        log,
         leaseMs: LEASE_MS,
         renews: true,
         pollMs: POLL_MS,

@@ -1,4 +1,4 @@
-import { DomainError } from '@bubbles/kernel/errors.ts';
+import { DomainError, errorCode, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { Filter, UpdateFilter } from 'mongodb';
 
 /** Documents have string ids everywhere. Absent values are null, never undefined: an undefined in a filter or a document is refused. */
@@ -80,6 +80,27 @@ export type { Filter, UpdateFilter };
 /** The store did not answer in time, or at all. A write may have been made all the same. */
 export const storeUnavailable = (cause: unknown) =>
   new DomainError('unavailable', 'The service is temporarily unavailable.', { cause, retryAfterSeconds: 1 });
+
+/** Why an operation failed, as operators tell faults apart. */
+export type StoreFault = 'pool_wait' | 'deadline' | 'access' | 'unreachable' | 'refused';
+
+/** The codes of MongoDB for a user who may not do that, who is not known, and the same of Atlas. */
+const ACCESS_CODES: readonly unknown[] = [13, 18, 8000];
+const FAULT_NAMES: Readonly<Record<string, StoreFault>> = {
+  MongoWaitQueueTimeoutError: 'pool_wait',
+  TimeoutError: 'deadline',
+  AbortError: 'deadline',
+  MongoNetworkTimeoutError: 'deadline',
+  MongoOperationTimeoutError: 'deadline',
+};
+
+/** Of an error that a collection or database rejected with. */
+export const storeFaultOf = (error: unknown): StoreFault => {
+  if (!isDomainError(error) || error.kind !== 'unavailable') return 'refused';
+  const { cause } = error;
+  if (!Error.isError(cause)) return 'unreachable';
+  return ACCESS_CODES.includes(errorCode(cause)) ? 'access' : (FAULT_NAMES[cause.name] ?? 'unreachable');
+};
 
 /** The store was asked for something that it must not do: a fault of the code that asked. */
 export const storeRefusal = (reason: string, cause?: unknown) =>

@@ -11,7 +11,7 @@ import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { createAggregateStore, OUTBOX_INDEX, type Stored } from './aggregates.ts';
 import type { Collection } from './collection.ts';
-import { createOutboxRelay, releaseOutboxes } from './outbox-relay.ts';
+import { createOutboxRelay, releaseOutboxes, waitingEvents } from './outbox-relay.ts';
 
 interface Order {
   readonly id: string;
@@ -54,6 +54,36 @@ const world = async () => {
 };
 
 const idsOf = (events: readonly CloudEvent[]) => events.map((event) => event.id);
+
+describe('what waits in outboxes', () => {
+  it('is counted by event and aged by the oldest, through the index', async () => {
+    const { clock, scans, collection, relay, orders } = await world();
+    const store = orders();
+    expect(await waitingEvents(collection)).toEqual({ count: 0, oldest: null });
+    await store.insert({ id: 'quiet', steps: 0 });
+    const oldest = clock.now();
+    await store.insert({ id: 'a', steps: 0 });
+    await store.update('a', step);
+    await clock.advance(60_000);
+    for (const id of ['a', 'quiet']) await store.update(id, step);
+    expect(await waitingEvents(collection)).toEqual({ count: 3, oldest });
+    const loop = relay();
+    await loop.idle();
+    expect(await waitingEvents(collection)).toEqual({ count: 0, oldest: null });
+    expect(scans).toEqual([]);
+    await loop.stop();
+  });
+
+  it('of many documents is one event each beyond the first thousand, and ten thousand at most', async () => {
+    const { clock, collection, orders } = await world();
+    const events = [1, 2].map((n) => outgoing(Stepped, { order: 'a', step: n }));
+    for (let n = 0; n < 1200; n += 1) await orders().insert({ id: `o${n}`, steps: 0 }, events);
+    expect(await waitingEvents(collection)).toEqual({ count: 2 * 1000 + 200, oldest: clock.now() });
+    expect(await waitingEvents({ ...collection, count: (_, { limit = 0 } = {}) => Promise.resolve(limit) })).toMatchObject({
+      count: 11_000,
+    });
+  });
+});
 
 describe('createOutboxRelay', () => {
   it('hands over what was written, at once when poked, and then the outbox is empty', async () => {

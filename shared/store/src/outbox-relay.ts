@@ -1,21 +1,17 @@
 import type { Bus, EventDefinition } from '@bubbles/bus/bus.ts';
-import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import type { Log } from '@bubbles/kernel/log.ts';
-import type { Loop } from '@bubbles/kernel/loop.ts';
+import type { Loop, LoopContext } from '@bubbles/kernel/loop.ts';
 import { type OutboxDoc, UNCLAIMED } from './aggregates.ts';
 import type { Collection } from './collection.ts';
 import { createWorkQueue, type Lease, type WorkQueue } from './work/work-queue.ts';
 import { createWorker } from './work/worker.ts';
 
-interface OutboxRelayOptions {
+interface OutboxRelayOptions extends LoopContext {
   readonly collections: readonly Collection<OutboxDoc>[];
   /** Every event that the collections may hold. */
   readonly definitions: readonly EventDefinition[];
   readonly bus: Bus;
-  readonly clock: Clock;
   readonly ids: Ids;
-  readonly log: Log;
 }
 
 const LEASE_MS = 10_000;
@@ -31,9 +27,32 @@ export const releaseOutboxes = async (collections: readonly Collection<OutboxDoc
   for (const collection of collections) await outboxQueue(collection).releaseAll(now);
 };
 
+interface WaitingEvents {
+  readonly count: number;
+  /** Since when the one that has waited longest is there; null when none is. */
+  readonly oldest: Date | null;
+}
+
+const COUNTED_DOCUMENTS = 1000;
+const COUNTED_AT_MOST = 10_000;
+
+/**
+ * The events of a collection that the broker has not confirmed: of the 1,000 documents that have waited longest each event, of up to 10,000 in all one
+ * each. Reads the index of those that wait alone.
+ */
+export const waitingEvents = async (collection: Collection<OutboxDoc>): Promise<WaitingEvents> => {
+  const waiting = { outboxAt: { $gt: UNCLAIMED.relayUntil } };
+  const projection = { outboxAt: 1, 'outbox.id': 1 } as const;
+  const first = await collection.find(waiting, { sort: { outboxAt: 1 }, limit: COUNTED_DOCUMENTS, projection });
+  const events = first.reduce((sum, { outbox }) => sum + outbox.length, 0);
+  const isAll = first.length < COUNTED_DOCUMENTS;
+  const others = isAll ? 0 : (await collection.count(waiting, { limit: COUNTED_AT_MOST })) - first.length;
+  return { count: events + others, oldest: first[0]?.outboxAt ?? null };
+};
+
 /** Publishes the events of an aggregate in their order, under a lease. Those that could not be published stay. */
 const relayOf = (options: OutboxRelayOptions, collection: Collection<OutboxDoc>): Loop => {
-  const { definitions, bus, clock, ids, log } = options;
+  const { definitions, bus, clock, ids, log, onFailure } = options;
   const definitionOf = new Map(definitions.map((definition) => [definition.type, definition]));
   const queue = outboxQueue(collection);
 
@@ -61,6 +80,7 @@ const relayOf = (options: OutboxRelayOptions, collection: Collection<OutboxDoc>)
     clock,
     ids,
     log,
+    onFailure,
     leaseMs: LEASE_MS,
     pollMs: POLL_MS,
     concurrency: CONCURRENCY,

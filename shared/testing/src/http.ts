@@ -74,7 +74,7 @@ export const startTestHttp = async ({ routes, idempotency, caller = aCaller(), .
     log: SILENT_LOG,
     clock: systemClock(),
     ids,
-    metrics: { observe: () => undefined },
+    metrics: { observe: () => undefined, shed: () => undefined },
     shedder: NO_SHEDDING,
     publicBaseUrl: 'https://api.test',
     budgetMs: 20_000,

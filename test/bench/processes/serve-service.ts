@@ -2,6 +2,7 @@ import { serviceAuth } from '@bubbles/auth/service-tokens.ts';
 import { createMemoryBus } from '@bubbles/bus/memory/memory.ts';
 import { type Infra, openService, type ServiceDefinition } from '@bubbles/host/service.ts';
 import { hostService, INSTANT_DRAIN } from '@bubbles/host/service-host.ts';
+import { measuredInfra } from '@bubbles/host/service-metrics.ts';
 import { createMetrics } from '@bubbles/http/ops/metrics.ts';
 import { createLoadShedder, NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
@@ -50,10 +51,12 @@ export const serveService = async <S>({ definition, environment, seed, answer = 
   const log = createLog({ name, level: 'error', destination: process.stderr });
   const reads: Reads = { count: 0 };
   const database = countedDatabase(databaseOf(name, { clock, log }), reads);
-  const infra = { clock, ids: systemIds(), log, database, bus: createMemoryBus({ clock, log }) };
-  const seeded = await seed(infra);
+  const given = { clock, ids: systemIds(), log, database, bus: createMemoryBus({ clock, log }) };
+  const seeded = await seed(given);
   const config = testConfig(definition, { ...environment, CALLER_KEYS: callers });
   const metrics = createMetrics();
+  // For comparison: a service whose store and broker are not measured.
+  const infra = process.env['BENCH_UNMEASURED'] === '1' ? given : measuredInfra(given, metrics);
   const host = await hostService({
     service: openService(definition, { ...infra, config, metrics }),
     infra,

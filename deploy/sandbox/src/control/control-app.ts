@@ -35,7 +35,7 @@ export function controlApp(control: SandboxControl, { callers, log, clock, ids }
     log,
     clock,
     ids,
-    metrics: { observe: () => undefined },
+    metrics: { observe: () => undefined, shed: () => undefined },
     shedder: NO_SHEDDING,
     publicBaseUrl: '',
     budgetMs: BUDGET_MS,

@@ -53,7 +53,10 @@ const serve = async (exchange: Exchange, options: HandlerOptions): Promise<void>
     record(exchange, options);
   });
   if (fault !== null) return refuse(exchange, { error: new DomainError('invalid', fault), close: framing !== null });
-  if (!options.shedder.admit() || !isWithinShare) return fail(exchange, 'overload');
+  if (!options.shedder.admit() || !isWithinShare) {
+    options.metrics.shed();
+    return fail(exchange, 'overload');
+  }
   if (resource !== null && exchange.method === 'OPTIONS') return answerOptions(exchange, resource.allow);
   if (resource !== null && refusesHead(exchange)) return answerHead(exchange, resource.allow);
   const operation = exchange.operation ?? (await discover(exchange, options));

@@ -1,9 +1,8 @@
 import { lookup } from 'node:dns/promises';
-import type { Clock } from '@bubbles/kernel/clock.ts';
 import { errorCode } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
-import { type Loop, startLoop } from '@bubbles/kernel/loop.ts';
+import { type Loop, type LoopContext, startLoop } from '@bubbles/kernel/loop.ts';
 import { preferenceOf } from '../balancing/rendezvous.ts';
 import { Address, type PoolLimits } from './address.ts';
 
@@ -27,15 +26,13 @@ export interface Upstreams {
   stop(): Promise<void>;
 }
 
-interface UpstreamOptions {
+interface UpstreamOptions extends LoopContext {
   readonly urls: UpstreamUrls;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly ids: Ids;
   readonly limits: PoolLimits;
 }
 
-export const createUpstreams = ({ urls, clock, log, ids, limits }: UpstreamOptions): Upstreams => {
+export const createUpstreams = ({ urls, clock, log, onFailure, ids, limits }: UpstreamOptions): Upstreams => {
   const serving = new Map<string, readonly Address[]>();
   const names = Object.values(urls)
     .flat()
@@ -67,7 +64,7 @@ export const createUpstreams = ({ urls, clock, log, ids, limits }: UpstreamOptio
     },
     start: async () => {
       await resolveAll();
-      if (names.length > 0) loop = startLoop({ name: 'upstream-names', clock, log, run: resolveAll, pollMs: RESOLVE_EVERY_MS });
+      if (names.length > 0) loop = startLoop({ name: 'upstream-names', clock, log, onFailure, run: resolveAll, pollMs: RESOLVE_EVERY_MS });
     },
     stop: async () => {
       await loop?.stop();

@@ -1,7 +1,7 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { ConfirmChannel, Options } from 'amqplib';
-import { BusUnavailable } from '../bus.ts';
+import { BusUnavailable, type PublishOutcome } from '../bus.ts';
 import { CLOUD_EVENT_TYPE } from '../cloud-event.ts';
 
 export interface OutgoingMessage {
@@ -37,7 +37,7 @@ interface Pending {
   /** On the stopwatch, which stands still while the broker accepts no messages. */
   readonly since: number;
   wasReturned: boolean;
-  refuse(reason: string, cause?: unknown): void;
+  refuse(reason: string, outcome: Exclude<PublishOutcome, 'confirmed'>, cause?: unknown): void;
 }
 
 const CHECK_INTERVAL_MS = 1000;
@@ -64,7 +64,7 @@ export const createConfirms = ({ clock, log, limitMs, isBlocked, giveUp }: Confi
   };
   const abandon = (channel: ConfirmChannel) => {
     log.error('broker does not confirm', { pending: pending.size, waitedMs: limitMs });
-    for (const message of [...pending.values()]) message.refuse('the broker did not confirm in time');
+    for (const message of [...pending.values()]) message.refuse('the broker did not confirm in time', 'timeout');
     giveUp(channel);
   };
 
@@ -73,14 +73,14 @@ export const createConfirms = ({ clock, log, limitMs, isBlocked, giveUp }: Confi
       serial += 1;
       const id = String(serial);
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const refuse = (reason: string, cause?: unknown) => {
+      const refuse: Pending['refuse'] = (reason, outcome, cause) => {
         pending.delete(id);
-        reject(new BusUnavailable(reason, cause));
+        reject(new BusUnavailable(reason, cause, outcome));
       };
       const state: Pending = { channel, since: stopwatchMs, wasReturned: false, refuse };
       const answer = (error: unknown) => {
-        if (error) return refuse('the broker did not take the message', error);
-        if (state.wasReturned) return refuse(`no queue takes ${message.routingKey}`);
+        if (error) return refuse('the broker did not take the message', 'failed', error);
+        if (state.wasReturned) return refuse(`no queue takes ${message.routingKey}`, 'returned');
         pending.delete(id);
         resolve();
       };

@@ -108,7 +108,6 @@ const NOT_FOUND = 404;
 interface ConsumptionOptions {
   readonly queue: string;
   readonly channel: Channel;
-  readonly clock: Clock;
   readonly log: Log;
   /** Unacknowledged messages at the same time, while none of them is a poison suspect. */
   readonly prefetch: number;
@@ -207,12 +206,12 @@ export const createConsumption = ({ queue, channel, log, prefetch, onQueueGone, 
   };
 };
 
-interface UnackedOptions extends Pick<ConsumptionOptions, 'channel' | 'clock' | 'handler' | 'running'> {
+interface UnackedOptions extends Pick<ConsumptionOptions, 'channel' | 'handler' | 'running'> {
   readonly settle: (message: ConsumeMessage, disposition: Exclude<Disposition, 'wait'>) => void;
 }
 
 /** Messages that were delivered and not yet acknowledged: handled at once, or after the backoff. */
-const createUnackedMessages = ({ channel, clock, handler, running, settle }: UnackedOptions) => {
+const createUnackedMessages = ({ channel, handler, running, settle }: UnackedOptions) => {
   const waiting: ReceivedMessage[] = [];
   const suspects: ReceivedMessage[] = [];
   let handling = 0;
@@ -239,7 +238,6 @@ const createUnackedMessages = ({ channel, clock, handler, running, settle }: Una
       void running.track(handle(next));
     }
   };
-  const received = (message: ConsumeMessage): ReceivedMessage => ({ message, receivedAt: clock.monotonic() });
   const add = (one: ReceivedMessage) => {
     if (dropped) return;
     waiting.push(one);
@@ -249,9 +247,9 @@ const createUnackedMessages = ({ channel, clock, handler, running, settle }: Una
     while (waiting.length > 0 || handling > 0) await progress.promise;
   };
   return {
-    add: (message: ConsumeMessage) => add(received(message)),
+    add: (message: ConsumeMessage) => add(handler.receive(message)),
     /** Kept for `drain`. */
-    addSuspect: (message: ConsumeMessage) => void suspects.push(received(message)),
+    addSuspect: (message: ConsumeMessage) => void suspects.push(handler.receive(message)),
     resume,
     /** Resolves when each message is acknowledged, rejected or dropped: one suspect is handled last and alone, the other suspects are returned. */
     async drain(): Promise<'suspect' | 'none'> {

@@ -32,6 +32,8 @@ interface MessageHandlerOptions {
 
 /** Handles the messages of one consumer. While it backs off, because something that the consumer needs is away, no message may be handed to it. */
 export interface MessageHandler {
+  /** Notes a delivery; its time is when the message came. */
+  receive(message: ConsumeMessage): ReceivedMessage;
   /** Never rejects. */
   handle(received: ReceivedMessage): Promise<Disposition>;
   isBackingOff(): boolean;
@@ -72,7 +74,10 @@ export const createMessageHandler = (options: MessageHandlerOptions): MessageHan
   const deadLetter = async (message: ConsumeMessage, reason: string): Promise<Disposition> => {
     const headers = { [REASON_HEADER]: reason.slice(0, MAX_REASON_LENGTH), [ORIGIN_HEADER]: queue };
     const disposition = await moveTo(deadQueueName(consumer), message, headers);
-    if (disposition === 'ack') log.error('message dead-lettered', { queue, message: message.properties.messageId, reason });
+    if (disposition === 'ack') {
+      eventHandler.onDeadLetter?.();
+      log.error('message dead-lettered', { queue, message: message.properties.messageId, reason });
+    }
     return disposition;
   };
   /** A copy at the end of the queue starts with no deliveries and is kept from then on. */
@@ -90,6 +95,10 @@ export const createMessageHandler = (options: MessageHandlerOptions): MessageHan
 
   return {
     isBackingOff: backoff.isOn,
+    receive(message) {
+      eventHandler.onDelivery?.(message.fields.redelivered);
+      return { message, receivedAt: clock.monotonic() };
+    },
     async handle(received) {
       const { message } = received;
       const result = await handleMessage(eventHandler, message.content);

@@ -130,7 +130,8 @@ const MAX_RUNNING = 16;
 
 /** Acts on the result of a handler; true when the message is to be handed over again. */
 const settling = ({ name, clock, log, jitter, deadLetter }: QueueOptions) => {
-  const deadLetterCopy = (copy: Copy, reason: string): false => {
+  const deadLetterCopy = ({ eventHandler }: Worker, copy: Copy, reason: string): false => {
+    eventHandler.onDeadLetter?.();
     log.error('message dead-lettered', { queue: name, reason });
     deadLetter({ queue: name, reason, body: copy.body });
     copy.settled.resolve();
@@ -145,17 +146,17 @@ const settling = ({ name, clock, log, jitter, deadLetter }: QueueOptions) => {
     worker.failures += 1;
     return true;
   };
-  const countFault = (copy: Copy, error: unknown): boolean => {
+  const countFault = (worker: Worker, copy: Copy, error: unknown): boolean => {
     copy.faults += 1;
-    if (copy.faults > DELIVERY_LIMIT) return deadLetterCopy(copy, faultReason(error));
+    if (copy.faults > DELIVERY_LIMIT) return deadLetterCopy(worker, copy, faultReason(error));
     log.warn('event handler failed', { queue: name, faults: copy.faults, error });
     return true;
   };
   return (worker: Worker, copy: Copy, result: HandlerResult): boolean => {
     if (result.kind === 'unavailable') return backOff(worker, result.error);
     if (!isBackingOff(worker)) worker.failures = 0;
-    if (result.kind === 'unreadable') return deadLetterCopy(copy, result.reason);
-    if (result.kind === 'fault') return countFault(copy, result.error);
+    if (result.kind === 'unreadable') return deadLetterCopy(worker, copy, result.reason);
+    if (result.kind === 'fault') return countFault(worker, copy, result.error);
     copy.settled.resolve();
     return false;
   };
@@ -172,6 +173,7 @@ const createMemoryQueue = (options: QueueOptions): MemoryQueue => {
   const isAvailable = (worker: Worker) => state === 'up' && worker.availableAt <= clock.monotonic();
 
   const hand = (worker: Worker, copy: Copy) => {
+    worker.eventHandler.onDelivery?.(copy.faults > 0);
     const run = handleMessage(worker.eventHandler, copy.body).then((result) => {
       worker.running.delete(run);
       if (settle(worker, copy, result)) waiting.unshift(copy);

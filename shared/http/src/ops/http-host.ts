@@ -2,7 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Address } from '../wire/listen.ts';
 import { type Drain, type HttpServer, type Limits, SERVICE_LIMITS, startServer } from '../wire/server.ts';
-import type { Metrics } from './metrics.ts';
+import { type Metrics, showReadiness } from './metrics.ts';
 
 interface HttpHostOptions {
   readonly handler: RequestListener;
@@ -64,6 +64,7 @@ type ProbeOptions = Pick<HttpHostOptions, 'ids' | 'metrics' | 'notReady' | 'docu
 
 /** `/startupz` (configuration parsed, listening), `/livez` (the event loop turns, nothing else), `/readyz` and `/metrics`, off the public port. */
 const startProbes = (address: Address, { ids, metrics, notReady, documents = {} }: ProbeOptions): Promise<HttpServer> => {
+  showReadiness(metrics, notReady);
   const say = (res: ServerResponse, status: number, text: string) =>
     res.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
   const pages: Record<string, (res: ServerResponse) => Promise<unknown> | unknown> = {

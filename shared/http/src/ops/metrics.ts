@@ -1,5 +1,5 @@
 import type { LogOutput } from '@bubbles/kernel/log-output.ts';
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** One answered request; `route` is the template, so that the number of series is bounded. */
 interface ServedRequest {
@@ -11,6 +11,8 @@ interface ServedRequest {
 
 export interface HttpMetrics {
   observe(request: ServedRequest, seconds: number): void;
+  /** A request was refused for overload. */
+  shed(): void;
 }
 
 /** The figures of one process. Labels are names of ours (service, route template), never what a caller sent. */
@@ -18,31 +20,69 @@ export interface Metrics {
   /** For the figures of a service's own. */
   readonly registry: Registry;
   readonly http: HttpMetrics;
+  /** A run of this background loop, or a piece of its work, has failed. */
+  readonly loopFailed: (loop: string) => void;
 }
 
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
-/** With the figures of the log's output, where the process has one of its own. */
-export const createMetrics = (output: Pick<LogOutput, 'dropped'> | null = null): Metrics => {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  if (output !== null) countDroppedLines(registry, output);
-  return { registry, http: requestDurations(registry) };
+interface MeasuredProcess {
+  /** A label of every figure, so that rules need none that a scraper adds. */
+  readonly service: string;
+  readonly output: Pick<LogOutput, 'dropped'>;
+}
+
+/** With the figures of Node itself, and those of the log's output where the process has one of its own. */
+export const createMetrics = (process: MeasuredProcess | null = null): Metrics => {
+  const metrics = unshownMetrics();
+  collectDefaultMetrics({ register: metrics.registry });
+  if (process !== null) {
+    metrics.registry.setDefaultLabels({ service: process.service });
+    countDroppedLines(metrics.registry, process.output);
+  }
+  return metrics;
 };
 
 /** For a process that shows none: whoever counts something has a registry to do it with. */
 export const unshownMetrics = (): Metrics => {
   const registry = new Registry();
-  return { registry, http: requestDurations(registry) };
+  const loopFailures = new Counter({
+    name: 'loop_failures_total',
+    help: 'Runs of background loops, and pieces of their work, that failed and are tried again.',
+    labelNames: ['loop'],
+    registers: [registry],
+  });
+  return { registry, http: httpMetrics(registry), loopFailed: (loop) => loopFailures.inc({ loop }) };
 };
 
-const requestDurations = (registry: Registry): HttpMetrics =>
-  new Histogram({
+const httpMetrics = (registry: Registry): HttpMetrics => {
+  const durations = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time to answer a request, by route template and status.',
     labelNames: ['service', 'method', 'route', 'status'],
     buckets: DURATION_BUCKETS_SECONDS,
     registers: [registry],
+  });
+  const shed = new Counter({
+    name: 'http_requests_shed_total',
+    help: 'Requests that were refused at once because the process was overloaded.',
+    registers: [registry],
+  });
+  return {
+    observe: (request, seconds) => durations.observe(request, seconds),
+    shed: () => shed.inc(),
+  };
+};
+
+/** Whether `/readyz` says so, asked at each scrape. */
+export const showReadiness = ({ registry }: Pick<Metrics, 'registry'>, notReady: () => Promise<string | null>) =>
+  new Gauge({
+    name: 'process_ready',
+    help: '1 while /readyz answers 200, else 0.',
+    registers: [registry],
+    async collect() {
+      this.set((await notReady()) === null ? 1 : 0);
+    },
   });
 
 const countDroppedLines = (registry: Registry, { dropped }: Pick<LogOutput, 'dropped'>) =>

@@ -55,7 +55,7 @@ export const runServer = <C extends { readonly logLevel: LogLevel }>(env: Enviro
       const config = readConfig(env);
       const output = logOutput(process.stdout);
       const log = createLog({ name, level: config.logLevel, destination: output });
-      const server = await start(config, { log, metrics: createMetrics(output) });
+      const server = await start(config, { log, metrics: createMetrics({ service: name, output }) });
       log.info('serving', { url: server.url });
       return server;
     },

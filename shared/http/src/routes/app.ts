@@ -67,7 +67,10 @@ const edge =
       try {
         const misframed = framingFault(ctx.req);
         if (misframed !== null) throw malformed(ctx, misframed);
-        if (!options.shedder.admit()) throw new Overloaded(ctx, options);
+        if (!options.shedder.admit()) {
+          options.metrics.shed();
+          throw new Overloaded(ctx, options);
+        }
         await next();
       } catch (error) {
         const refusal = asRefusal(error);

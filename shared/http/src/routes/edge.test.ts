@@ -185,7 +185,11 @@ it('a caller who went away while its credential was looked at is not worked for'
     await decide.promise;
     return caller;
   };
-  const http = await startTestHttp({ routes: [remove], authenticator: { callerOf }, metrics: { observe: served.resolve } });
+  const http = await startTestHttp({
+    routes: [remove],
+    authenticator: { callerOf },
+    metrics: { observe: served.resolve, shed: () => undefined },
+  });
   const client = rawConnection(http.url);
   client.write('DELETE /v1/things HTTP/1.1\r\nHost: a\r\n\r\n');
   await asked.promise;

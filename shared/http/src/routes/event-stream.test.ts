@@ -24,7 +24,7 @@ const serve = async (ticks: (signal: AbortSignal) => Ticks, budgetMs = 20_000) =
   const http = await startTestHttp({
     log,
     budgetMs,
-    metrics: { observe: served.resolve },
+    metrics: { observe: served.resolve, shed: () => undefined },
     routes: [
       route(
         {

@@ -6,6 +6,7 @@ import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { caller, jsonBody } from '@bubbles/testing/requests.ts';
 import { sampleRoutes } from '@bubbles/testing/sample-routes.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { unshownMetrics } from '../ops/metrics.ts';
 
 describe('who is admitted', () => {
   let http: TestHttp;
@@ -112,8 +113,10 @@ describe('what a guard says', () => {
 describe('overload', () => {
   it('[ERR-05] a request for which there is no room is refused before anything is done for it, in one short line of the log', async () => {
     const log = memoryLog();
+    const metrics = unshownMetrics();
     const http = await startTestHttp({
       log,
+      metrics: metrics.http,
       routes: sampleRoutes(),
       authenticator: { callerOf: () => Promise.reject(new Error('asked although there is no room')) },
       shedder: { admit: () => false, refusingSince: () => 0, stop: () => undefined },
@@ -127,6 +130,7 @@ describe('overload', () => {
       { method: 'GET', route: 'unmatched', status: 500, ms: expect.any(Number), reason: 'overload' },
     ]);
     expect(log.lines.filter(({ message }) => message === 'request')).toEqual([]);
+    expect(await metrics.registry.metrics()).toContain('\nhttp_requests_shed_total 1\n');
     await http.stop();
   });
 });

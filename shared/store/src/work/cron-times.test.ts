@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createTask } from 'node-cron';
-import { cronTimes } from './cron-times.ts';
+import { cronTimes, longestIntervalMs } from './cron-times.ts';
 
 const next = (cron: string, after: string) => cronTimes(cron)(new Date(after)).toISOString();
 
@@ -18,6 +18,15 @@ describe('cronTimes', () => {
 
   it.each(['* * * * * *', '0 0 31 2 *', 'every day', '0 0 L * *'])('refuses %s', (cron) => {
     expect(() => next(cron, '2026-01-01T00:00:00.000Z')).toThrow();
+  });
+
+  it.each([
+    ['*/10 * * * *', 10],
+    ['5,7 * * * *', 58],
+    ['17 3 * * *', 24 * 60],
+    ['0 0 1 * *', 31 * 24 * 60],
+  ])('%s leaves at most %d minutes between two runs', (cron, minutes) => {
+    expect(longestIntervalMs(cron, new Date('2026-01-01T00:00:00.000Z'))).toBe(minutes * 60_000);
   });
 
   it('agrees with node-cron on which minutes are named', async () => {

@@ -25,6 +25,21 @@ const fieldsOf = (cron: string): Fields => {
   };
 };
 
+const GAPS = 200;
+
+/** The longest time between two runs, of those that the expression names next. */
+export const longestIntervalMs = (cron: string, from: Date): number => {
+  const next = cronTimes(cron);
+  let longest = 0;
+  let at = next(from);
+  for (let gap = 0; gap < GAPS; gap += 1) {
+    const after = next(at);
+    longest = Math.max(longest, after.getTime() - at.getTime());
+    at = after;
+  }
+  return longest;
+};
+
 /** The first time after `after` that the expression names, in UTC. Day of the month and weekday must both agree, as in node-cron. */
 export const cronTimes = (cron: string): ((after: Date) => Date) => {
   const { minutesOfDay, days, months, weekdays } = fieldsOf(cron);

@@ -4,7 +4,7 @@ import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { type MemoryLog, memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Database } from '../collection.ts';
-import { jobLease, type LeaseDoc, releaseJobs, runJobs } from './run-jobs.ts';
+import { jobLease, type LeaseDoc, lastSuccesses, releaseJobs, runJobs } from './run-jobs.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -13,7 +13,9 @@ describe('runJobs', () => {
   let database: Database;
   let clock: FakeClock;
   let log: MemoryLog;
+  let ended: unknown[];
   beforeEach(() => {
+    ended = [];
     store = openEmbedded({ path: ':memory:', log: memoryLog() });
     database = store.database('test');
     clock = fakeClock();
@@ -23,7 +25,7 @@ describe('runJobs', () => {
 
   const start = (run: () => Promise<void>, replica = 'one', cron = '0 * * * *') => {
     const jobs = [{ name: 'sweep', cron, run }];
-    return runJobs({ jobs, database, clock, ids: fakeIds(replica), log });
+    return runJobs({ jobs, database, clock, ids: fakeIds(replica), log, metrics: { ended: (...run) => void ended.push(run) } });
   };
 
   it('runs a job at each of its times, and not before', async () => {
@@ -100,6 +102,26 @@ describe('runJobs', () => {
     await jobs.stop();
   });
 
+  it('what last succeeded is told by the store, of a job that never has since when it was due', async () => {
+    const lastSuccess = async () => (await lastSuccesses(database, [{ name: 'sweep' }])).get('sweep')?.toISOString();
+    let isAway = true;
+    const jobs = start(() => (isAway ? Promise.reject(new Error('a fault')) : Promise.resolve()));
+    expect(await lastSuccess()).toBeUndefined();
+    for (let hour = 0; hour < 2; hour += 1) await clock.advance(HOUR_MS);
+    await jobs.idle();
+    expect(await lastSuccess()).toBe('2026-01-01T01:00:00.000Z');
+    isAway = false;
+    await clock.advance(HOUR_MS);
+    await jobs.idle();
+    expect(await lastSuccess()).toBe('2026-01-01T03:00:00.000Z');
+    isAway = true;
+    await clock.advance(HOUR_MS);
+    await jobs.idle();
+    expect(await lastSuccess()).toBe('2026-01-01T03:00:00.000Z');
+    expect(ended.map((run) => [run].flat()[1])).toEqual(['failed', 'failed', 'succeeded', 'failed']);
+    await jobs.stop();
+  });
+
   it.each(['61 * * * *', '0 0 31 2 *'])('refuses the expression %s at once', (cron) => {
     expect(() => start(() => Promise.resolve(), 'one', cron)).toThrow(/cron/);
   });
@@ -116,6 +138,10 @@ describe('runJobs', () => {
     await jobs.idle();
     expect(runs).toBe(2);
     expect(log.lines.filter((line) => line.level === 'error')).toHaveLength(2);
+    expect(ended).toEqual([
+      ['sweep', 'failed', 0],
+      ['sweep', 'failed', 0],
+    ]);
     await jobs.stop();
   });
 

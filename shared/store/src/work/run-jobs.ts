@@ -19,6 +19,12 @@ interface RunJobsOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  readonly metrics: JobMetrics;
+}
+
+export interface JobMetrics {
+  /** A run that this replica began is over. */
+  ended(job: string, outcome: 'succeeded' | 'failed', tookMs: number): void;
 }
 
 export interface RunningJobs {
@@ -33,12 +39,16 @@ export interface LeaseDoc extends Doc {
   readonly by: string | null;
   readonly until: Date;
   readonly ranFor: Date;
+  /** The first of its times for which it was begun; absent where an earlier release did that. */
+  readonly firstRanFor?: Date;
+  /** Absent while no run has succeeded. */
+  readonly succeededAt?: Date;
 }
 
 interface JobLease {
   /** True for one replica per time of the job, and only while no other runs it. */
   acquire(at: Date): Promise<boolean>;
-  /** Keeps the lease while `work` runs and releases it afterwards. */
+  /** Keeps the lease while `work` runs; releases it afterwards, with a note of the success. */
   hold(work: () => Promise<void>): Promise<void>;
 }
 
@@ -65,12 +75,15 @@ export const jobLease = ({ leases, job, by, clock, log }: JobLeaseOptions): JobL
     const lease = { token: by, until: new Date(now.getTime() + LEASE_MS) };
     const due = { _id: job, ...queue.claimable(now), ranFor: { $lt: at } };
     // A job that ran never has no document yet.
-    const outcome = await leases.updateOne(due, queue.claimed(lease, { $set: { ranFor: at } }), { upsert: true });
+    const outcome = await leases.updateOne(due, queue.claimed(lease, { $set: { ranFor: at }, $setOnInsert: { firstRanFor: at } }), {
+      upsert: true,
+    });
     return outcome === 'updated' || outcome === 'inserted';
   };
-  const release = async () => {
+  const release = async (isSuccess: boolean) => {
     try {
-      await queue.end({ id: job, token: by, claimableAt: new Date(0) });
+      const note = isSuccess && { update: { $set: { succeededAt: clock.now() } } };
+      await queue.end({ id: job, token: by, claimableAt: new Date(0), ...note });
     } catch (error) {
       log.warn('lease not released, it ends by the clock', { job, error });
     }
@@ -88,10 +101,12 @@ export const jobLease = ({ leases, job, by, clock, log }: JobLeaseOptions): JobL
     },
     async hold(work) {
       const renew = (until: Date) => queue.renew(job, { token: by, until });
+      let isSuccess = false;
       try {
         await holdLease({ leaseMs: LEASE_MS, renew, clock, log: log.child({ job }) }, work);
+        isSuccess = true;
       } finally {
-        await release();
+        await release(isSuccess);
       }
     },
   };
@@ -101,6 +116,17 @@ const leasesOf = (database: Database) => database.collection<LeaseDoc>('leases')
 
 /** Ends the leases of processes that are gone. Call it only where no other process can be at work. */
 export const releaseJobs = (database: Database, now: Date): Promise<void> => jobQueue(leasesOf(database)).releaseAll(now);
+
+/** When each of these jobs last succeeded on any replica; of one that never has, the first time for which it was begun. Jobs that never were are left out. */
+export const lastSuccesses = async (database: Database, jobs: readonly Pick<Job, 'name'>[]): Promise<ReadonlyMap<string, Date>> => {
+  const known = await leasesOf(database).find({ _id: { $in: jobs.map(({ name }) => name) } });
+  return new Map(
+    known.flatMap(({ _id, succeededAt, firstRanFor }) => {
+      const at = succeededAt ?? firstRanFor;
+      return at === undefined ? [] : [[_id, at] as const];
+    }),
+  );
+};
 
 /** Refuses at once an expression that is wrong or names no time. */
 const timesOf = ({ name, cron }: Job, now: Date): ((after: Date) => Date) => {
@@ -117,7 +143,7 @@ const timesOf = ({ name, cron }: Job, now: Date): ((after: Date) => Date) => {
  * Runs each job at its times on one replica. It waits through the clock with polls, so that a job whose times were passed at once runs once. A failure is
  * logged, and the job runs again at its next time.
  */
-export function runJobs({ jobs, database, clock, ids, log }: RunJobsOptions): RunningJobs {
+export function runJobs({ jobs, database, clock, ids, log, metrics }: RunJobsOptions): RunningJobs {
   const by = ids.uuid();
   const stopping = new AbortController();
   const scheduled = jobs.map((job) => {
@@ -125,11 +151,15 @@ export function runJobs({ jobs, database, clock, ids, log }: RunJobsOptions): Ru
     const lease = jobLease({ leases: leasesOf(database), job: job.name, by, clock, log });
     let running: Promise<void> | null = null;
     const runFor = async (at: Date) => {
+      const began = clock.monotonic();
+      const end = (outcome: 'succeeded' | 'failed') => metrics.ended(job.name, outcome, clock.monotonic() - began);
       try {
         if (!(await lease.acquire(at))) return;
         await lease.hold(() => job.run());
+        end('succeeded');
         log.info('job finished', { job: job.name, at });
       } catch (error) {
+        end('failed');
         log.error('job failed', { job: job.name, at, error });
       }
     };

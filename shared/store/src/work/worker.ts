@@ -2,18 +2,16 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { backoffMs, inFlight } from '@bubbles/kernel/concurrency.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
-import { type Loop, startLoop } from '@bubbles/kernel/loop.ts';
+import { type Loop, type LoopContext, startLoop } from '@bubbles/kernel/loop.ts';
 import type { Doc, Filter } from '../collection.ts';
 import { holdLease, type Lease, type WorkQueue } from './work-queue.ts';
 
-export interface WorkerOptions<T extends Doc> {
+export interface WorkerOptions<T extends Doc> extends LoopContext {
   readonly name: string;
   readonly queue: WorkQueue<T>;
   /** Does one piece of work and ends its lease. When it rejects, the lease is released and the piece tried again after a backoff. */
   readonly work: (doc: T, lease: Lease, lost: AbortSignal) => Promise<void>;
-  readonly clock: Clock;
   readonly ids: Ids;
-  readonly log: Log;
   readonly leaseMs: number;
   /** Renews the lease while the work runs, for work that may take longer than a lease. `lost` aborts when that failed. */
   readonly renews?: boolean;
@@ -132,7 +130,7 @@ const attempt = <T extends Doc>({ name, queue, work, clock, log: parent, leaseMs
 
 /** Claims what is due and works on it: at once when poked, and by polls. Replicas share a queue. `idle` and `stop` wait for the work in flight. */
 export function createWorker<T extends Doc>(options: WorkerOptions<T>): Loop {
-  const { name, queue, clock, ids, log, leaseMs, pollMs, concurrency } = options;
+  const { name, queue, clock, ids, log, leaseMs, pollMs, concurrency, onFailure } = options;
   const keys = keyCounter<T>(options.perKey);
   const failures = failureMemory(clock);
   const report = failureReport(name, log);
@@ -145,6 +143,7 @@ export function createWorker<T extends Doc>(options: WorkerOptions<T>): Loop {
 
   const retry = async (id: string, error: unknown) => {
     const { count, retryAtMs } = failures.add(id);
+    onFailure?.(name);
     report.failed(id, count, error);
     await clock.sleepUntil(new Date(retryAtMs), 'poll', stopping.signal);
     loop.poke();
@@ -181,7 +180,7 @@ export function createWorker<T extends Doc>(options: WorkerOptions<T>): Loop {
     hasBacklog = true;
     return null;
   };
-  const loop = startLoop({ name, clock, log, pollMs, run });
+  const loop = startLoop({ name, clock, log, onFailure, pollMs, run });
 
   return {
     poke: loop.poke,
