@@ -5,7 +5,7 @@ import type { ConsumeMessage } from 'amqplib';
 import { type EventHandler, queueName } from '../bus.ts';
 import { DELIVERY_LIMIT, faultReason, handleMessage } from '../cloud-event.ts';
 import { ORIGIN_HEADER, REASON_HEADER } from '../operations/dead-letters.ts';
-import { deadQueueName } from '../operations/topology.ts';
+import { deadQueueName, QUEUES_EXCHANGE } from '../operations/topology.ts';
 import type { Publisher } from './publisher.ts';
 
 /** What the broker is told: `ack`, the message is done; `reject`, its handler failed; `wait`, nothing yet, the message is kept for another try. */
@@ -64,7 +64,7 @@ export const createMessageHandler = (options: MessageHandlerOptions): MessageHan
   const moveTo = async (routingKey: string, { content, properties }: ConsumeMessage, headers: Readonly<Record<string, string>>) => {
     const messageId = String(properties.messageId);
     try {
-      await publisher.publish({ exchange: '', routingKey, body: content, messageId, mandatory: true, headers });
+      await publisher.publish({ exchange: QUEUES_EXCHANGE, routingKey, body: content, messageId, mandatory: true, headers });
       return 'ack';
     } catch (error) {
       backoff.begin(error);

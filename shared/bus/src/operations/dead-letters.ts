@@ -1,5 +1,5 @@
 import type { ConfirmChannel, GetMessage } from 'amqplib';
-import { deadQueueName, withChannel } from './topology.ts';
+import { deadQueueName, QUEUES_EXCHANGE, withChannel } from './topology.ts';
 
 /** Why the message was dead-lettered, and the queue that it was in: an operator reads both, `redrive` the second. */
 export const REASON_HEADER = 'x-bubbles-reason';
@@ -81,7 +81,7 @@ const sendBack = async (channel: ConfirmChannel, { properties, content }: GetMes
   channel.once('return', onReturn);
   const { messageId, contentType } = properties;
   const options = { persistent: true, mandatory: true, messageId, contentType, headers: withoutDeath(headers) };
-  channel.publish('', origin, content, options, (error) => (error ? routed.reject(error) : routed.resolve(true)));
+  channel.publish(QUEUES_EXCHANGE, origin, content, options, (error) => (error ? routed.reject(error) : routed.resolve(true)));
   try {
     return await routed.promise;
   } finally {

@@ -6,6 +6,11 @@ import { DELIVERY_LIMIT } from '../cloud-event.ts';
 
 /** Names are a contract of publishers, consumers, the topology job and operators. */
 export const EVENTS_EXCHANGE = 'bubbles.events';
+/**
+ * Takes messages for one queue by its name. The default exchange would do the same, but who may write to that may write to every queue; the routing keys
+ * of a topic exchange are limited to what a user may send.
+ */
+export const QUEUES_EXCHANGE = 'bubbles.queues';
 
 /** One dead-letter queue for each consumer, with messages of all its event types. */
 export const deadQueueName = (consumer: string): string => `${consumer}.dead`;
@@ -26,13 +31,13 @@ const MAX_DEAD_LETTERS = 100_000;
 const DEAD_DELIVERY_LIMIT = 1_000_000;
 
 /**
- * Declares the exchange, and for each consumer its queues, their bindings and its dead-letter queue. Safe to repeat. The limits are queue arguments, not
+ * Declares the exchanges, and for each consumer its queues, their bindings and its dead-letter queue. Safe to repeat. The limits are queue arguments, not
  * a policy, so that no queue is ever without them and the job needs nothing but AMQP: they mean the same on RabbitMQ 3.10 and 4.x. A policy can tighten
  * them; other arguments need a queue of another name.
  */
 export const declareTopology = ({ url, definitions, clock }: TopologyOptions): Promise<void> =>
   withChannel(url, async (channel) => {
-    await channel.assertExchange(EVENTS_EXCHANGE, 'topic', { durable: true });
+    for (const exchange of [EVENTS_EXCHANGE, QUEUES_EXCHANGE]) await channel.assertExchange(exchange, 'topic', { durable: true });
     for (const { type, consumers } of definitions) for (const consumer of consumers) await declareQueue(channel, consumer, type);
     await clock.sleepUntil(new Date(clock.now().getTime() + SETTLING_MS), 'due');
   });
@@ -62,6 +67,7 @@ export const declareQueue = async (channel: Channel, consumer: string, type: str
       'x-dead-letter-strategy': 'at-least-once',
     },
   });
+  for (const name of [dead, queue]) await channel.bindQueue(name, QUEUES_EXCHANGE, name);
   await channel.bindQueue(queue, EVENTS_EXCHANGE, type);
 };
 
