@@ -6,8 +6,8 @@ import { readGatewayConfig } from '@bubbles/gateway/config.ts';
 import { readProcessConfig } from '@bubbles/host/variables.ts';
 import type { Environment } from '@bubbles/kernel/config.ts';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { openKeys } from '../../deploy/keys/src/keys.ts';
 import { PRODUCT } from '../../deploy/services/src/product.ts';
-import { openKeys } from '../../deploy/stack/src/keys.ts';
 import { planProcesses, usualReplicas } from '../../deploy/stack/src/plan.ts';
 
 const SERVICES = [...PRODUCT.definitions.map(({ name }) => name), GATEWAY];

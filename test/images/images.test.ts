@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { GATEWAY, SERVICES } from '@bubbles/contracts/services.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openKeys, type StackKeys } from '../../deploy/stack/src/keys.ts';
+import { type Keys, openKeys } from '../../deploy/keys/src/keys.ts';
 import { type ProcessPlan, planProcesses } from '../../deploy/stack/src/plan.ts';
 import { whyNotReady } from '../../deploy/stack/src/readiness.ts';
 import { type FrailEngines, frailEngines } from '../chaos/support/engines.ts';
@@ -34,7 +34,7 @@ const readableByUser = (path: string) => {
 
 let engines: FrailEngines;
 let home: string;
-let keys: StackKeys;
+let keys: Keys;
 let plans: readonly ProcessPlan[];
 
 beforeAll(async () => {

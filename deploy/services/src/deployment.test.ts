@@ -7,7 +7,8 @@ import { partsOf } from './deployment.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 const PARTS = partsOf();
 const services = PARTS.filter(({ kind }) => kind === 'service');
-const jobs = PARTS.filter(({ kind }) => kind === 'job');
+/** But for the job of the keys, which imports its variables from here. */
+const jobs = PARTS.filter(({ kind, name }) => kind === 'job' && name !== 'keys');
 const table: ServiceTable = SERVICES;
 
 const packagesOf = (workspace: string): readonly string[] =>

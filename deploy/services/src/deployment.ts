@@ -3,7 +3,7 @@ import { GATEWAY, OPERATOR, type ServiceTable } from '@bubbles/contracts/service
 import { GatewayVariables } from '@bubbles/gateway/config.ts';
 import type { ServiceDefinition } from '@bubbles/host/service.ts';
 import { processVariables } from '@bubbles/host/variables.ts';
-import { baseUrl, isSecret, signingKey } from '@bubbles/kernel/config-values.ts';
+import { baseUrl, isSecret, signingKey, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
 import { PRODUCT, type Product } from './product.ts';
 
@@ -88,9 +88,33 @@ const job = (name: string, schemas: Schemas, calls: readonly string[] = []): Par
 
 const { AMQP_URL } = processVariables({ variables: {}, asks: [] });
 const addressOf = (service: string) => baseUrl().describe(`Where ${service} is`);
+const MOST_IDS = 2 ** 31;
+const engineAddress = (form: RegExp, rule: string, description: string) => z.string().regex(form, rule).describe(description);
+
+/** Of the job that makes the secrets of a deployment. */
+export const KeysVariables = z.object({
+  KEYS_FOLDER: z.string().describe('Where the secrets are kept, in a folder for each part'),
+  KEYS_GROUP: wholeNumber(0, MOST_IDS).nullable().default(null).describe('The id of the group that may read the secrets of a part'),
+  BROKER_ADDRESS: engineAddress(
+    /^amqps?:[/][/][^/@]+$/,
+    'must be amqp:// or amqps:// with host and port alone',
+    'Where RabbitMQ is, without a user: `amqp://rabbitmq:5672`',
+  ),
+  STORE_ADDRESS: engineAddress(
+    /^mongodb([+]srv)?:[/][/][^/@]+[/]([?].*)?$/,
+    'must be mongodb:// with hosts, a slash, and options if any',
+    'Where MongoDB is, without a user: `mongodb://mongodb:27017/?replicaSet=rs0`',
+  ),
+  MAIL_ADDRESS: engineAddress(
+    /^smtps?:[/][/][^/@]+$/,
+    'must be smtp:// or smtps:// with host and port alone',
+    'Where the mail server is that takes mails without a login: `smtp://mail:1025`',
+  ),
+});
 
 /** Every part of a release, in the order in which they are started. */
 export const partsOf = (product: Product = PRODUCT): readonly Part[] => [
+  job('keys', KeysVariables.shape),
   job('topology', { AMQP_URL }),
   ...product.definitions.map((definition) => servicePart(definition, product)),
   gatewayPart(product),

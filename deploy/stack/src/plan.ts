@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { GATEWAY, OPERATOR } from '@bubbles/contracts/services.ts';
 import type { ServiceDefinition } from '@bubbles/host/service.ts';
 import { localEnvironment } from '@bubbles/host/variables.ts';
+import type { Keys } from '@bubbles/keys/keys.ts';
 import { PRODUCT, type Product } from '@bubbles/services/product.ts';
 import { z } from 'zod';
-import type { StackKeys } from './keys.ts';
 
 /** What a stack is made of, and where. */
 export const StackLayout = z.object({
@@ -50,7 +50,7 @@ export const usualReplicas = (product: Product = PRODUCT): StackLayout['replicas
   Object.fromEntries(namesOf(product).map((name) => [name, 2]));
 
 /** Every process in the order of their start. */
-export const planProcesses = (layout: StackLayout, keys: StackKeys, product: Product = PRODUCT): readonly ProcessPlan[] => {
+export const planProcesses = (layout: StackLayout, keys: Keys, product: Product = PRODUCT): readonly ProcessPlan[] => {
   const names = namesOf(product);
   const countOf = (service: string): number => layout.replicas[service] ?? 0;
   const addressesOf = (service: string, count = countOf(service)) => {
@@ -92,7 +92,7 @@ export const planProcesses = (layout: StackLayout, keys: StackKeys, product: Pro
 
 interface EnvironmentParts {
   readonly layout: StackLayout;
-  readonly keys: StackKeys;
+  readonly keys: Keys;
   readonly product: Product;
   readonly askedAt: (service: string) => readonly string[];
 }

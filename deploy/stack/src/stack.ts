@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Environment } from '@bubbles/kernel/config.ts';
+import { type Keys, openKeys } from '@bubbles/keys/keys.ts';
 import { runScript } from './engines.ts';
-import { openKeys, type StackKeys } from './keys.ts';
 import { type ProcessPlan, planProcesses, type StackLayout } from './plan.ts';
 import { openProcesses, type Processes } from './processes.ts';
 import { awaitReady, checkPorts } from './readiness.ts';
@@ -16,7 +16,7 @@ interface StackOptions {
 export interface Stack {
   readonly plans: readonly ProcessPlan[];
   readonly processes: Processes;
-  readonly keys: StackKeys;
+  readonly keys: Keys;
   plansOf(service: string): readonly ProcessPlan[];
   /** The topology job, then every process that does not run yet; resolves when all are ready, and takes back what it started when one cannot be. */
   up(): Promise<void>;

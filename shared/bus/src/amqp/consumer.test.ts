@@ -6,6 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { ChannelModel, ConsumeMessage } from 'amqplib';
 import { consumerOf, thingHappened } from '../../test/bus-events.ts';
 import { eventHandler } from '../bus.ts';
+import { EVENTS_EXCHANGE } from '../operations/topology.ts';
 import { createConsumer } from './consumer.ts';
 
 type Receive = (message: ConsumeMessage | null) => void;
@@ -63,8 +64,8 @@ const fakeChannel = (state: ReturnType<typeof brokerState>) => {
       state.queueIsThere = true;
       return Promise.resolve();
     },
-    bindQueue() {
-      state.declarations += 1;
+    bindQueue(_queue: string, exchange: string) {
+      if (exchange === EVENTS_EXCHANGE) state.declarations += 1;
       return Promise.resolve();
     },
     ack() {

@@ -1,10 +1,11 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCode } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 
-/** The secrets of one stack, each in a file that only its owner reads; what was sealed with them needs them again. */
-export interface StackKeys {
+/** The secrets of one deployment, each in a file that only its owner reads; what was sealed with them needs them again. */
+export interface Keys {
   /** Where the private key of a caller lies. */
   privateKeyFile(caller: string): string;
   /** `CALLER_KEYS` of a service that these may call. */
@@ -13,11 +14,11 @@ export interface StackKeys {
 }
 
 /** Makes what is not there yet. */
-export const openKeys = (folder: string): StackKeys => {
+export const openKeys = (folder: string): Keys => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const fileOf = (name: string, make: () => string): string => {
     const path = join(folder, `${name}.key`);
-    if (!existsSync(path)) writeFileSync(path, make(), { mode: 0o600, flag: 'wx' });
+    if (!existsSync(path)) createWhole(path, make());
     return path;
   };
   const privateKeyFile = (caller: string) =>
@@ -34,4 +35,17 @@ export const openKeys = (folder: string): StackKeys => {
       return Buffer.from(readFileSync(path, 'utf8'), 'base64');
     },
   };
+};
+
+/** A process that is killed meanwhile leaves no half of a key, and of two processes at once the first one's key stays. */
+const createWhole = (path: string, content: string): void => {
+  const written = `${path}.${systemIds().uuid()}`;
+  writeFileSync(written, content, { mode: 0o600, flag: 'wx' });
+  try {
+    linkSync(written, path);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  } finally {
+    rmSync(written);
+  }
 };

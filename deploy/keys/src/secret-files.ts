@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { OPERATOR } from '@bubbles/contracts/services.ts';
+import { localEnvironment } from '@bubbles/host/variables.ts';
+import { systemIds } from '@bubbles/kernel/ids.ts';
+import { StartupError } from '@bubbles/kernel/run-process.ts';
+import { type Part, partsOf } from '@bubbles/services/deployment.ts';
+import { brokerDefinitions, storeUsers, VHOST } from '@bubbles/services/engine-users.ts';
+import { PRODUCT, type Product } from '@bubbles/services/product.ts';
+import type { Keys } from './keys.ts';
+
+/** Where the engines of a deployment are, without a user. */
+interface Addresses {
+  readonly broker: string;
+  readonly store: string;
+  readonly mail: string;
+}
+
+const PASSWORD_BYTES = 24;
+const SALT_BYTES = 4;
+const KEY_FILE_BYTES = 96;
+const KEY_ID = 'first';
+
+/** What a secret is made from: names of parts are those of their users in the engines. */
+const credentials = (keys: Keys) => {
+  const passwordOf = (engine: string, user: string) => keys.secret(`${engine}-${user}`, PASSWORD_BYTES).toString('base64url');
+  return {
+    passwordOf,
+    /** As RabbitMQ stores it: the salt, and SHA-256 of salt and password. */
+    brokerHash(user: string) {
+      const salt = keys.secret(`broker-salt-${user}`, SALT_BYTES);
+      return Buffer.concat([salt, createHash('sha256').update(salt).update(passwordOf('broker', user)).digest()]).toString('base64');
+    },
+    urlWith: (address: string, engine: string, user: string) => address.replace('://', `://${user}:${passwordOf(engine, user)}@`),
+  };
+};
+
+interface SecretsOptions {
+  readonly keys: Keys;
+  readonly addresses: Addresses;
+  readonly product?: Product;
+}
+
+/**
+ * All secrets of a deployment by their paths: `<part>/<VARIABLE>` for the parts of the product and for those who publish to it from outside; for the
+ * broker its users with hashes of their passwords, and for the store its own secrets with its users.
+ */
+export const secretFiles = ({ keys, addresses, product = PRODUCT }: SecretsOptions): ReadonlyMap<string, string> => {
+  const { passwordOf, brokerHash, urlWith } = credentials(keys);
+  const parts = partsOf(product);
+  const definitions = brokerDefinitions(product);
+  const brokerUrl = (user: string) => `${urlWith(addresses.broker, 'broker', user)}/${VHOST}`;
+  const storeUrl = (user: string, database: string) =>
+    `${urlWith(addresses.store, 'store', user)}${addresses.store.includes('?') ? '&' : '?'}authSource=${database}`;
+  const privateKey = (caller: string) => readFileSync(keys.privateKeyFile(caller), 'utf8');
+
+  const made: Readonly<Record<string, (part: Part) => string | null>> = {
+    AMQP_URL: ({ name }) => brokerUrl(name),
+    MONGODB_URL: ({ name, database }) => (database === null ? null : storeUrl(name, database)),
+    SERVICE_KEY: ({ name }) => privateKey(name),
+    OPERATOR_KEY: () => privateKey(OPERATOR),
+    SMTP_URL: () => addresses.mail,
+  };
+  const filesOf = (part: Part) => {
+    const own: Readonly<Record<string, string>> = ownSecrets(part.name, { keys, product });
+    return part.variables.flatMap(({ name, isSecret, isRequired }): readonly (readonly [string, string])[] => {
+      if (!isSecret && name !== 'CALLER_KEYS') return [];
+      const value = own[name] ?? made[name]?.(part) ?? null;
+      if (value !== null) return [[`${part.name}/${name}`, value]];
+      if (isRequired) throw new StartupError(`${part.name} needs ${name}, which nothing here makes`);
+      return [];
+    });
+  };
+  const outside = definitions.users.filter(({ name }) => !parts.some((part) => part.name === name));
+  return new Map([
+    ...parts.flatMap(filesOf),
+    ...outside.map(({ name }) => [`${name}/AMQP_URL`, brokerUrl(name)] as const),
+    [
+      'rabbitmq/definitions.json',
+      JSON.stringify({
+        ...definitions,
+        users: definitions.users.map((user) => ({
+          ...user,
+          hashing_algorithm: 'rabbit_password_hashing_sha256',
+          password_hash: brokerHash(user.name),
+        })),
+      }),
+    ],
+    ['mongodb/root-password', passwordOf('store', 'root')],
+    ['mongodb/key-file', keys.secret('store-members', KEY_FILE_BYTES).toString('base64')],
+    ['mongodb/users.json', JSON.stringify(storeUsers(parts).map((user) => ({ ...user, password: passwordOf('store', user.user) })))],
+  ]);
+};
+
+/** What the definition of a service asks to be kept secret, and the public keys of those who call it. */
+const ownSecrets = (name: string, { keys, product }: Pick<SecretsOptions, 'keys'> & { product: Product }) => {
+  const definition = product.definitions.find((one) => one.name === name);
+  if (definition === undefined) return {};
+  const callers = product.services[name]?.callers ?? [];
+  const machine = {
+    publicBaseUrl: '',
+    keyId: KEY_ID,
+    secret: (secret: string, bytes: number) => keys.secret(`${name}-${secret}`, bytes),
+    folder: () => '',
+    callerKeys: () => keys.publicKeys(callers),
+    serviceKey: () => ({}),
+    urls: () => '',
+  };
+  return localEnvironment(definition, machine, {});
+};
+
+interface FolderOptions {
+  readonly folder: string;
+  /** Whose members may read the secrets of parts; null for that of this process. */
+  readonly group: number | null;
+}
+
+const ENGINES = ['rabbitmq', 'mongodb'];
+
+/** Writes what is not there or is another; whoever reads a file meanwhile reads it whole. Answers how many were written. */
+export const writeSecrets = (files: ReadonlyMap<string, string>, { folder, group }: FolderOptions): number => {
+  let written = 0;
+  for (const [path, content] of files) {
+    const file = join(folder, path);
+    const isOfEngine = ENGINES.includes(dirname(path));
+    if (existsSync(file) && readFileSync(file, 'utf8') === content) continue;
+    mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
+    const whole = `${file}.${systemIds().uuid()}`;
+    // An engine runs as a user of its own image, and is the only one that is given its folder.
+    writeFileSync(whole, content, { mode: isOfEngine ? 0o444 : 0o440, flag: 'wx' });
+    if (group !== null && !isOfEngine) chownSync(whole, process.getuid?.() ?? 0, group);
+    renameSync(whole, file);
+    written += 1;
+  }
+  return written;
+};
