@@ -92,6 +92,31 @@ describe('a new service in the sandbox', () => {
     expect((await call(`/v1/notes/${id}`, {}, authorization)).status).toBe(404);
   });
 
+  it('[API-04] announces what is to go: to who uses it, in the document and to scripts of other origins', async () => {
+    const authorization = { authorization: `Bearer ${sandbox.world().users['ada']?.pat}` };
+    const { id } = Note.parse(await (await call('/v1/notes', asJson({ text: 'Call Ben.' }), authorization)).json());
+    const announced = async (path: string) => {
+      const { headers } = await call(path, {}, authorization);
+      return [headers.get('deprecation'), headers.get('sunset')];
+    };
+    expect(await announced(`/v1/notes/${id}`)).toEqual([null, null]);
+    expect(await announced(`/v1/notes/${id}?style=plain`)).toEqual(['@1769817600', 'Sun, 31 Jan 2027 00:00:00 GMT']);
+    expect(await announced(`/v1/notes/${id}?style=loud`)).toEqual(['@1769817600', 'Sun, 31 Jan 2027 00:00:00 GMT']);
+    const document = Object(await (await call('/v1/openapi.json')).json());
+    expect(document.paths['/v1/notes/{id}'].get.parameters).toContainEqual({
+      name: 'style',
+      in: 'query',
+      required: false,
+      deprecated: true,
+      'x-sunset': '2027-01-31',
+      description:
+        'How the text is to be written. Deprecated since 2026-01-31, works until 2027-01-31 at least. Leave it out: every note is plain text.',
+      schema: { type: 'string', enum: ['plain'] },
+    });
+    const exposed = (await call('/v1/me', {}, { origin: 'https://elsewhere.test' })).headers.get('access-control-expose-headers');
+    expect(exposed?.split(', ')).toEqual(expect.arrayContaining(['Deprecation', 'Sunset']));
+  });
+
   it('shows its page and takes its form', async () => {
     const page = await call('/v1/notes/page');
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);

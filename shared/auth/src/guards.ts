@@ -80,6 +80,7 @@ export const userGuards = <I extends { readonly caller: Caller }, Ports>(check: 
     },
     // An account that was deleted and opened again is another one: nothing that was kept before is told to it.
     keyOwner: ({ caller }) => [caller.userId, caller.life],
+    clientOf: ({ caller }) => `${caller.kind} ${caller.credentialId}`,
   });
   return {
     /** A personal access token, or an OAuth access token with the scope; every scope will do for null. */

@@ -139,7 +139,15 @@ export interface Answer {
 /** The pages of /oauth/authorize are not among them. */
 const CROSS_ORIGIN_PATH = /^\/(?:\.well-known\/|(?:v1|oauth\/(?:token|register|revoke|jwks))(?:\/|$))/;
 
-const EXPOSED = ['X-Request-Id', 'Retry-After', ...RATE_LIMIT_HEADERS, 'WWW-Authenticate', 'Idempotency-Replayed'].join(', ');
+const EXPOSED = [
+  'X-Request-Id',
+  'Retry-After',
+  ...RATE_LIMIT_HEADERS,
+  'WWW-Authenticate',
+  'Idempotency-Replayed',
+  'Deprecation',
+  'Sunset',
+].join(', ');
 const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, MCP-Protocol-Version';
 const PREFLIGHT_MAX_AGE_SECONDS = '600';
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ErrorKind } from '@bubbles/kernel/errors.ts';
 import { type AnswerKind, bodyOf, mediaTypesOf } from '../routes/content.ts';
+import { marksOf } from '../routes/deprecation.ts';
 import { type ErrorCatalog, HTTP_ERRORS, INTERNAL_ERROR_MESSAGE, NOT_FOUND_MESSAGE } from '../routes/http-errors.ts';
 import { IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_MAX_CHARACTERS, IDEMPOTENCY_REPLAYED } from '../routes/idempotency.ts';
 import { type ErrorFormat, parameterNames, type Route, type RouteSpec } from '../routes/route.ts';
@@ -37,11 +38,12 @@ type AnySpec = RouteSpec<object, never>;
 
 /** What a route is to its clients and to the gateway: everything follows from its guard, its parameters, its body and its answers. */
 const operationOf = (spec: AnySpec, schemas: SchemaDocument): JsonObject => {
-  const { operationId, summary, description, tag, guard } = spec;
+  const { operationId, summary, description, tag, guard, deprecated } = spec;
   return {
     operationId,
     summary,
     ...(description !== undefined && { description }),
+    ...(deprecated !== undefined && marksOf(deprecated, description)),
     tags: [tag],
     security: guard.security,
     ...gatewayMarks(spec),
@@ -93,12 +95,13 @@ const parametersOf = ({ params, query, headers, idempotent }: AnySpec, schemas: 
 const parametersIn = (place: 'path' | 'query' | 'header', object: JsonObject): readonly JsonObject[] => {
   const required: readonly unknown[] = Array.isArray(object['required']) ? object['required'] : [];
   return Object.entries(Object(object['properties'])).map(([name, schema]) => {
-    const { description, ...rest } = Object(schema);
+    const { description, deprecated, 'x-sunset': sunset, ...rest } = Object(schema);
     return {
       name,
       in: place,
       required: place === 'path' || required.includes(name),
       ...(description !== undefined && { description }),
+      ...(deprecated && { deprecated, 'x-sunset': sunset }),
       schema: rest,
     };
   });
@@ -125,13 +128,27 @@ const REPLAYED = {
   },
 };
 
+const ANNOUNCED = {
+  Deprecation: {
+    description: 'Since when the endpoint is deprecated, in Unix seconds behind an @ (RFC 9745).',
+    schema: { type: 'string' },
+  },
+  Sunset: { description: 'Until when it works at least (RFC 8594).', schema: { type: 'string' } },
+};
+
 const answersOf = (spec: AnySpec, schemas: SchemaDocument): JsonObject =>
   Object.fromEntries(
     Object.entries(spec.answers).map(([status, answer]) => [
       status,
       {
         description: answer.details.description ?? (answer.kind === 'empty' ? 'Done; no body.' : 'Done.'),
-        headers: { ...REQUEST_ID, ...(spec.guard.isCounted && BUDGET), ...(spec.idempotent && REPLAYED), ...headersOf(answer) },
+        headers: {
+          ...REQUEST_ID,
+          ...(spec.deprecated && ANNOUNCED),
+          ...(spec.guard.isCounted && BUDGET),
+          ...(spec.idempotent && REPLAYED),
+          ...headersOf(answer),
+        },
         ...contentOf(answer, schemas),
       },
     ]),

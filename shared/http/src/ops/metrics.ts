@@ -7,6 +7,8 @@ interface ServedRequest {
   readonly method: string;
   readonly route: string;
   readonly status: number;
+  /** What of it is deprecated: `route`, or the path of a parameter or field. */
+  readonly deprecated?: readonly string[];
 }
 
 export interface HttpMetrics {
@@ -68,8 +70,17 @@ const httpMetrics = (registry: Registry): HttpMetrics => {
     help: 'Requests that were refused at once because the process was overloaded.',
     registers: [registry],
   });
+  const deprecatedUses = new Counter({
+    name: 'http_deprecated_uses_total',
+    help: 'Requests that used what is deprecated, by route template and by the parameter or field; the log names their clients.',
+    labelNames: ['service', 'method', 'route', 'element'],
+    registers: [registry],
+  });
   return {
-    observe: (request, seconds) => durations.observe(request, seconds),
+    observe({ deprecated = [], status, ...served }, seconds) {
+      durations.observe({ ...served, status }, seconds);
+      for (const element of deprecated) deprecatedUses.inc({ ...served, element });
+    },
     shed: () => shed.inc(),
   };
 };

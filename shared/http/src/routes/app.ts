@@ -5,6 +5,7 @@ import Koa, { type Context, type Middleware } from 'koa';
 import { framingFault } from '../wire/framing.ts';
 import { BodyTooLarge, isCutOff, linger } from '../wire/read-body.ts';
 import { PAGE_HEADERS } from './content.ts';
+import { usesOf } from './deprecation.ts';
 import { answerOf, INTERNAL_ERROR_MESSAGE } from './http-errors.ts';
 import { byPrecedence, checkRoutes, type RouteSpec } from './route.ts';
 import { type HttpAppOptions, serveRoute } from './serve-route.ts';
@@ -136,8 +137,14 @@ const logRequest = (
 ): void => {
   const route: Served | undefined = ctx.state['route'];
   const served = { method: ctx.method, route: route?.path ?? 'unmatched', status: ctx.status };
-  metrics.observe({ service: name, ...served }, ms / 1000);
-  const fields = { ...served, ms: Math.round(ms * 10) / 10, ...(ctx.res.destroyed && { aborted: true }) };
+  const deprecated = usesOf(ctx.res).map(({ element }) => element);
+  metrics.observe({ service: name, ...served, deprecated }, ms / 1000);
+  const fields = {
+    ...served,
+    ms: Math.round(ms * 10) / 10,
+    ...(ctx.res.destroyed && { aborted: true }),
+    ...(deprecated.length > 0 && { deprecated, client: ctx.state['client'] ?? null }),
+  };
   // Where there is too much to do already, an error is not written out for every refusal.
   const why = fault instanceof Overloaded ? { reason: 'overload' } : { error: fault };
   if (fault?.kind === 'internal') log.error('request failed', { ...fields, ...why });

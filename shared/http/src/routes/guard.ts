@@ -37,4 +37,6 @@ export interface Guard<Input extends object, Ports = unknown> {
   readonly admit: (request: GuardRequest, ports: Ports) => Promise<Input | Redirection>;
   /** Whose an `Idempotency-Key` is; only routes whose guard knows that can be `idempotent`. */
   keyOwner?(input: Input): readonly (string | number)[];
+  /** Names the caller's credential, for the log of what is deprecated; never the credential itself. */
+  clientOf?(input: Input): string;
 }

@@ -4,6 +4,7 @@ import { type ZodType, z } from 'zod';
 import { headerValues } from '../wire/framing.ts';
 import { readBody } from '../wire/read-body.ts';
 import { bodyOf, describeIssues, mediaTypesOf, type QueryKind } from './content.ts';
+import { announceUses, useFinder } from './deprecation.ts';
 import { fieldsOf, parameterNames, type RouteSpec } from './route.ts';
 
 export const JSON_BODY_LIMIT_BYTES = 64 * 1024;
@@ -19,8 +20,8 @@ const invalid = (message: string, cause?: unknown): DomainError => new DomainErr
 
 /** What the schemas of a route read of a request. Each rejects with `invalid` and names every faulty field; `params` with `not_found`. */
 interface InputReader {
-  query(req: IncomingMessage): unknown;
-  headers(req: IncomingMessage): unknown;
+  query(req: IncomingMessage, res: ServerResponse): unknown;
+  headers(req: IncomingMessage, res: ServerResponse): unknown;
   body(req: IncomingMessage, res: ServerResponse): Promise<unknown>;
   params(captures: readonly string[]): unknown;
 }
@@ -28,15 +29,14 @@ interface InputReader {
 export const inputReader = (spec: RouteSpec<object, never>): InputReader => {
   const names = parameterNames(spec.path);
   const inHeaders = spec.headers ? fieldsIn(spec.headers) : [];
-  const body = bodyReader(spec);
+  const parseHeaders = spec.headers && parserOf(spec.headers, 'headers');
   return {
     query: spec.query ? queryReader(spec.query) : () => undefined,
-    headers: (req) => {
-      if (spec.headers === undefined) return undefined;
+    headers: (req, res) => {
       const sent = new Map(inHeaders.map(({ name }) => [name, headerValues(req, name)]));
-      return parse(spec.headers, pick(sent, inHeaders), 'headers');
+      return parseHeaders?.(pick(sent, inHeaders), res);
     },
-    body,
+    body: bodyReader(spec),
     params: (captures) => {
       if (spec.params === undefined) return undefined;
       const parsed = spec.params.safeParse(Object.fromEntries(names.map((name, index) => [name, captures[index]])));
@@ -51,13 +51,19 @@ const queryReader = (query: ZodType | QueryKind): InputReader['query'] => {
     url.includes('?') ? parameters(url.slice(url.indexOf('?') + 1), 'query') : NO_PARAMETERS;
   if ('kind' in query) return sentIn;
   const known = fieldsIn(query);
-  return (req) => parse(query, pick(sentIn(req), known, false), 'query');
+  const parseQuery = parserOf(query, 'query');
+  return (req, res) => parseQuery(pick(sentIn(req), known, false), res);
 };
 
-const parse = (schema: ZodType, value: unknown, root: string): unknown => {
-  const parsed = schema.safeParse(value, ISSUE_WORDING);
-  if (parsed.success) return parsed.data;
-  throw invalid(describeIssues(parsed.error.issues, root));
+/** By the schema; the answer tells of what is deprecated among it. */
+const parserOf = (schema: ZodType, root: string) => {
+  const usesIn = useFinder(schema);
+  return (value: unknown, res: ServerResponse): unknown => {
+    if (usesIn !== null) announceUses(res, usesIn(value));
+    const parsed = schema.safeParse(value, ISSUE_WORDING);
+    if (parsed.success) return parsed.data;
+    throw invalid(describeIssues(parsed.error.issues, root));
+  };
 };
 
 interface Field {
@@ -119,12 +125,12 @@ const bodyReader = (spec: RouteSpec<object, never>): InputReader['body'] => {
   const limitBytes = body.kind === 'raw' ? body.limitBytes : (spec.bodyLimitBytes ?? JSON_BODY_LIMIT_BYTES);
   const mediaTypes = mediaTypesOf(body);
   const fields = body.kind === 'form' ? fieldsIn(body.schema) : [];
+  const parseBody = body.kind === 'raw' ? null : parserOf(body.schema, 'body');
   return async (req, res) => {
     const received = await readBody(req, res, { limitBytes });
     if (received.length > 0) checkHeaders(req.headers, mediaTypes, body.kind !== 'raw');
-    if (body.kind === 'raw') return received;
-    const value = body.kind === 'json' ? parseJsonObject(received) : pick(parameters(textOf(received), 'body'), fields);
-    return parse(body.schema, value, 'body');
+    if (parseBody === null) return received;
+    return parseBody(body.kind === 'json' ? parseJsonObject(received) : pick(parameters(textOf(received), 'body'), fields), res);
   };
 };
 

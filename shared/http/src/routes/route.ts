@@ -3,6 +3,7 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import { type ZodType, z } from 'zod';
 import type { Audit } from './audit.ts';
 import { type AnswerKind, type Answers, type BodyKind, bodyOf, type QueryKind } from './content.ts';
+import { type Deprecation, deprecationFaults } from './deprecation.ts';
 import type { Guard } from './guard.ts';
 import type { Handled } from './reply.ts';
 
@@ -53,6 +54,8 @@ export interface RouteSpec<I extends object, Ports, P = unknown, Q = unknown, H 
   readonly extension?: boolean;
   /** Polled by processes of ours: requests that are not refused stand in the log at debug. */
   readonly isRoutine?: boolean;
+  /** The whole endpoint is to go; parameters and fields of bodies are marked by `deprecated`. */
+  readonly deprecated?: Deprecation;
   /** False for what the gateway routes to and the public document does not show. */
   readonly documented?: boolean;
 }
@@ -138,7 +141,7 @@ const faultsOf = (spec: RouteSpec<object, never>): readonly string[] => {
     'a time limit is more than nothing': timeLimitMs !== undefined && !(timeLimitMs > 0),
   };
   const found = Object.entries(faults).flatMap(([fault, applies]) => (applies ? [fault] : []));
-  return [...found, ...bodyFaults(spec), ...answerFaults(spec)];
+  return [...found, ...deprecationFaults(spec.deprecated), ...bodyFaults(spec), ...answerFaults(spec)];
 };
 
 const bodyFaults = (spec: RouteSpec<object, never>): readonly string[] => {

@@ -10,6 +10,7 @@ import { cookieValue, headerValues } from '../wire/framing.ts';
 import type { LoadShedder } from '../wire/overload.ts';
 import { audited } from './audit.ts';
 import { PAGE_HEADERS } from './content.ts';
+import { announceUses } from './deprecation.ts';
 import { streamEvents } from './event-stream.ts';
 import type { GuardRequest } from './guard.ts';
 import { actOnce, IDEMPOTENCY_REPLAYED, type IdempotencyStore, idempotencyKeyOf, type KeptAnswer } from './idempotency.ts';
@@ -63,9 +64,10 @@ export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<P
     const redirection = redirectionOf(admitted);
     if (redirection !== null) return sendEmpty(ctx, redirection, spec);
     note?.({ admitted });
+    ctx.state['client'] = guard.clientOf?.(admitted);
     const key = answerOnce && idempotencyKeyOf(req);
-    const query = spec.query && read.query(req);
-    const headers = spec.headers && read.headers(req);
+    const query = spec.query && read.query(req, res);
+    const headers = spec.headers && read.headers(req, res);
     const body = spec.body && (await readBody());
     const params = spec.params && read.params(captures);
     note?.({ params, body });
@@ -91,7 +93,8 @@ export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<P
 };
 
 /** On every answer, refusals too. */
-const setRouteHeaders = (ctx: Context, { guard, secret }: RouteSpec<object, never>): void => {
+const setRouteHeaders = (ctx: Context, { guard, secret, deprecated }: RouteSpec<object, never>): void => {
+  if (deprecated !== undefined) announceUses(ctx.res, [{ element: 'route', deprecation: deprecated }]);
   if (guard.reads !== null) ctx.vary(guard.reads);
   if (secret) ctx.set('Referrer-Policy', 'no-referrer');
 };

@@ -1,5 +1,6 @@
 import { anyone, pat } from '@bubbles/auth/guards.ts';
 import { empty, form, html, json, raw, redirect } from '@bubbles/http/routes/content.ts';
+import { deprecated } from '@bubbles/http/routes/deprecation.ts';
 import { reply, seeOther } from '@bubbles/http/routes/reply.ts';
 import { route } from '@bubbles/http/routes/route.ts';
 import { z } from 'zod';
@@ -10,6 +11,8 @@ import { presentNote, presentPage } from './present.ts';
 const tag = 'Notes';
 const reader = pat('bubbles:read');
 const ById = z.object({ id: z.uuid() });
+const Style = z.enum(['plain']).optional().meta({ description: 'How the text is to be written.' });
+const STYLE_GOES = { since: '2026-01-31', sunset: '2027-01-31', instead: 'Leave it out: every note is plain text.' };
 const NewNote = z.object({ owner: z.string().min(1), text: z.string().min(1) });
 
 const apiRoutes = (app: App) => [
@@ -36,6 +39,7 @@ const apiRoutes = (app: App) => [
       tag,
       guard: reader,
       params: ById,
+      query: z.object({ style: deprecated(Style, STYLE_GOES) }),
       answers: { 200: json(Note) },
     },
     async ({ caller, params }) => presentNote(await app.readNote(caller.userId, params.id)),
