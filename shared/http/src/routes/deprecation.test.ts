@@ -44,7 +44,7 @@ beforeAll(async () => {
   http = await startTestHttp({
     routes,
     caller: aCaller({ kind: 'oauth', credentialId: 'grant-1' }),
-    metrics: { observe: ({ route: served, deprecated: used }) => counted.push({ route: served, deprecated: used }) },
+    metrics: { observe: ({ route: served, deprecated: used }) => counted.push({ route: served, deprecated: used }), shed: () => undefined },
   });
 });
 afterAll(() => http.stop());
