@@ -1,0 +1,156 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { changesBetween } from './changes.ts';
+import { type Fault, faultsAmong, REMEDIES, valueAt } from './judge.ts';
+import { type Documents, type Exception, folderOf, isJson, type Json, readJson } from './releases.ts';
+
+/** A fault with whose contract it is. Only the first two kinds may be excepted. */
+export interface Break extends Fault {
+  readonly contract: 'internal' | 'event' | 'public' | 'webhook';
+  readonly producer: string;
+  readonly consumers: readonly string[];
+}
+
+const Interaction = z.object({
+  consumer: z.object({ name: z.string() }),
+  provider: z.object({ name: z.string() }),
+  interactions: z.array(z.object({ request: z.object({ method: z.string(), path: z.string() }).optional() })),
+});
+type Callers = (provider: string, place: string) => readonly string[];
+
+const matches = (place: string, { method, path }: { readonly method: string; readonly path: string }): boolean => {
+  const [wanted = '', template = ''] = place.split(' ');
+  const pattern = template.split('/').map((part) => (part.startsWith('{') ? '[^/]+' : part.replaceAll('.', String.raw`\.`)));
+  return method === wanted && new RegExp(`^${pattern.join('/')}$`).test(path);
+};
+
+/** Who called an internal endpoint of a release, by its pacts. */
+export const callersIn = (release: number): Callers => {
+  const folder = join(folderOf(release), 'pacts');
+  const pacts = globSync('*.json', { cwd: folder })
+    .sort()
+    .map((name) => Interaction.parse(readJson(join(folder, name))));
+  return (provider, place) =>
+    pacts
+      .filter((pact) => pact.provider.name === provider && pact.interactions.some(({ request }) => request && matches(place, request)))
+      .map(({ consumer }) => consumer.name);
+};
+
+const isInternal = (place: string): boolean => place.includes(' /internal/');
+const ownerOf = (place: string, services: Documents['services']): string => {
+  const [method = '', path = ''] = place.split(' ');
+  const owns = (document: Json): boolean =>
+    valueAt(document, ['paths', path, method.toLowerCase()]) !== undefined ||
+    valueAt(document, ['paths', place]) !== undefined ||
+    valueAt(document, ['webhooks', place]) !== undefined;
+  return Object.entries(services).find(([, document]) => owns(document))?.[0] ?? 'gateway';
+};
+
+const publicBreaks = async (base: Documents, revision: Documents): Promise<readonly Break[]> => {
+  const pair = { base: base.merged, revision: revision.merged };
+  const webhooks = isJson(base.merged['webhooks']) ? Object.keys(base.merged['webhooks']) : [];
+  return faultsAmong(await changesBetween(pair.base, pair.revision), pair).map((fault) => {
+    const isWebhook = webhooks.includes(fault.place);
+    return {
+      ...fault,
+      contract: isWebhook ? 'webhook' : 'public',
+      producer: ownerOf(fault.place, base.services),
+      consumers: [isWebhook ? 'webhook receivers' : 'public clients'],
+    };
+  });
+};
+
+const isMark = ({ change }: Fault): boolean => change.startsWith('the mark x-gw-');
+
+/** The routes that the public document leaves out, and what the gateway is told of each. */
+const internalBreaks = async (base: Documents, revision: Documents, callers: Callers): Promise<readonly Break[]> => {
+  const isDocumented = (place: string) => {
+    const [method = '', path = ''] = place.split(' ');
+    return (
+      valueAt(base.merged, ['paths', path, method.toLowerCase()]) !== undefined || valueAt(base.merged, ['webhooks', place]) !== undefined
+    );
+  };
+  const ofService = async ([producer, document]: readonly [string, Json]): Promise<readonly Break[]> => {
+    const now = revision.services[producer];
+    if (now === undefined) {
+      const gone: Fault = { place: producer, field: '', change: 'the service is gone', remedy: 'route' };
+      return [{ ...gone, contract: 'internal', producer, consumers: ['gateway'] }];
+    }
+    const pair = { base: document, revision: now };
+    return faultsAmong(await changesBetween(document, now), pair)
+      .filter((fault) => isMark(fault) || (/^([A-Z]+ )?\//.test(fault.place) && !isDocumented(fault.place)))
+      .map((fault): Break => {
+        const called = callers(producer, fault.place);
+        const others = isInternal(fault.place) ? 'the services and operators that call it' : 'browsers and providers that call it';
+        return { ...fault, contract: 'internal', producer, consumers: isMark(fault) ? ['gateway'] : called.length > 0 ? called : [others] };
+      });
+  };
+  return (await Promise.all(Object.entries(base.services).map(ofService))).flat();
+};
+
+const eventBreaks = async (base: Documents, revision: Documents): Promise<readonly Break[]> => {
+  const pair = { base: base.events, revision: revision.events };
+  return faultsAmong(await changesBetween(pair.base, pair.revision), pair).map((fault) => {
+    const consumers = valueAt(base.events, ['channels', fault.place, 'x-consumers']);
+    const names = Array.isArray(consumers) ? consumers.map(String) : [];
+    return {
+      ...fault,
+      contract: 'event',
+      producer: String(valueAt(base.events, ['channels', fault.place, 'x-publisher']) ?? 'the publisher'),
+      consumers: names.length > 0 ? names : ['its consumers'],
+    };
+  });
+};
+
+/** What of `revision` breaks who relies on `base`. */
+export const breaksBetween = async (base: Documents, revision: Documents, callers: Callers): Promise<readonly Break[]> => {
+  const found = await Promise.all([publicBreaks(base, revision), internalBreaks(base, revision, callers), eventBreaks(base, revision)]);
+  return found.flat();
+};
+
+/** The producer, the consumers, the place and the change. */
+export const told = ({ producer, consumers, place, field, change }: Break): string =>
+  `${producer} breaks ${consumers.join(', ')}: ${[place, field].filter((part) => part !== '').join(', ')}: ${change.replace(/\.$/, '')}.`;
+
+/** All of it, by what is to be done. */
+export const report = (found: readonly Break[], release: number): readonly string[] =>
+  [...Map.groupBy(found, ({ remedy }) => remedy)].flatMap(([remedy, breaks]) => [
+    ...breaks.map(told),
+    `  Release ${release} may still run with ${breaks.length === 1 ? 'it' : `these ${breaks.length}`}. ${REMEDIES[remedy]}`,
+  ]);
+
+const isMeant = (found: Break, { producer, place, change }: Exception): boolean =>
+  found.producer === producer && found.place === place && found.change === change;
+const mayBeExcepted = ({ contract }: Break): boolean => contract === 'internal' || contract === 'event';
+/** A public route, whatever of it. */
+const PUBLIC_PLACE = /^(?:[A-Z]+ )?\/(?!internal\/)/;
+
+/** An exception that the verification of pacts needs, not the comparison of documents. */
+export const pactException = (consumer: string): string => `the pact of ${consumer}`;
+const isOfPacts = ({ change }: Exception): boolean => change.startsWith(pactException(''));
+
+interface Judged {
+  readonly left: readonly Break[];
+  /** What is wrong with the exceptions themselves. */
+  readonly refused: readonly string[];
+}
+
+/** Takes what is excepted out of what was found, for the release that is made next. */
+export const withoutExcepted = (found: readonly Break[], excepted: readonly Exception[], nextRelease: number): Judged => {
+  const faultOf = (exception: Exception): string | null => {
+    const { producer, place, change, untilRelease } = exception;
+    const named = `The exception for ${producer}, ${place}: ${change}`;
+    const meant = found.filter((one) => isMeant(one, exception));
+    if (PUBLIC_PLACE.test(place) || !meant.every(mayBeExcepted))
+      return `${named} is refused: there are none for clients and receivers, only for internal endpoints, events and what services pass each other.`;
+    if (untilRelease < nextRelease) return `${named} held until release ${untilRelease}: undo the change or remove the exception.`;
+    return meant.length === 0 && !isOfPacts(exception) ? `${named} is needed no more: remove it.` : null;
+  };
+  const faults = new Map(excepted.map((exception) => [exception, faultOf(exception)]));
+  const holding = excepted.filter((exception) => faults.get(exception) === null);
+  return {
+    left: found.filter((one) => !holding.some((exception) => isMeant(one, exception))),
+    refused: [...faults.values()].filter((fault) => fault !== null),
+  };
+};
