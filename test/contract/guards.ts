@@ -23,21 +23,27 @@ const messagesOf = ({ interactions }: PactFile): readonly string[] =>
 const isExpected = (pacts: readonly PactFile[], { consumer, type }: ConsumedEvent): boolean =>
   pacts.some((pact) => pact.consumer.name === consumer && messagesOf(pact).includes(type));
 
+/** What pacts name and a provider does not know. */
+export const unknownOf = (pacts: readonly PactFile[], { states, messages }: Pick<Claims, 'states' | 'messages'>): readonly string[] => {
+  const named = pacts.flatMap((pact) => pact.interactions).flatMap(({ providerStates }) => providerStates.map(({ name }) => name));
+  return [
+    ...without(named, states).map((name) => `no state "${name}"`),
+    ...without(pacts.flatMap(messagesOf), messages).map((name) => `no message "${name}"`),
+  ];
+};
+
 /** What the verifier would pass over: no pact at all, a pact too few or too many, a state that nobody sets up, a message that nobody sends or expects. */
 export const faultsOf = (
   pacts: readonly PactFile[],
   { provider, expectedConsumers, states, messages, consumed }: Claims,
 ): readonly string[] => {
   const consumers = pacts.map(({ consumer }) => consumer.name);
-  const interactions = pacts.flatMap((pact) => pact.interactions);
-  const named = interactions.flatMap(({ providerStates }) => providerStates.map(({ name }) => name));
   return [
     ...(expectedConsumers.length === 0 ? [`nobody is expected to rely on ${provider}`] : []),
     ...without(expectedConsumers, consumers).map((name) => `no pact of ${name} with ${provider}`),
     ...without(consumers, expectedConsumers).map((name) => `an unexpected pact of ${name} with ${provider}`),
     ...pacts.filter((pact) => pact.interactions.length === 0).map(({ consumer }) => `the pact of ${consumer.name} is empty`),
-    ...without(named, states).map((name) => `no state "${name}"`),
-    ...without(pacts.flatMap(messagesOf), messages).map((name) => `no message "${name}"`),
+    ...unknownOf(pacts, { states, messages }),
     ...consumed.filter((event) => !isExpected(pacts, event)).map(({ consumer, type }) => `${consumer} consumes ${type} without a pact`),
   ];
 };

@@ -10,7 +10,16 @@ export const WRITTEN = join(ROOT, 'node_modules/.cache/pacts');
 const PactFile = z.looseObject({
   consumer: z.object({ name: z.string() }),
   provider: z.object({ name: z.string() }),
-  interactions: z.array(z.looseObject({ description: z.string(), providerStates: z.array(z.object({ name: z.string() })).default([]) })),
+  interactions: z.array(
+    z.looseObject({
+      description: z.string(),
+      providerStates: z.array(z.object({ name: z.string() })).default([]),
+      /** Absent of a message. */
+      request: z
+        .looseObject({ method: z.string(), path: z.string(), headers: z.record(z.string(), z.array(z.string())).default({}) })
+        .optional(),
+    }),
+  ),
 });
 export type PactFile = z.infer<typeof PactFile>;
 
@@ -25,10 +34,11 @@ export interface KeptPact {
   readonly pact: PactFile;
 }
 
-export const everyPact = (): readonly KeptPact[] =>
-  namesIn(KEPT)
-    .map((name) => join(KEPT, name))
+export const pactsIn = (folder: string): readonly KeptPact[] =>
+  namesIn(folder)
+    .map((name) => join(folder, name))
     .map((path) => ({ path, pact: PactFile.parse(JSON.parse(readFileSync(path, 'utf8'))) }));
+export const everyPact = (): readonly KeptPact[] => pactsIn(KEPT);
 
 export const pactsOf = (provider: string): readonly KeptPact[] => everyPact().filter(({ pact }) => pact.provider.name === provider);
 

@@ -1,8 +1,10 @@
 import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
 import { Verifier } from '@pact-foundation/pact';
-import { faultsOf } from './guards.ts';
-import { pactsOf } from './pact-files.ts';
+import { faultsOf, unknownOf } from './guards.ts';
+import { type PactFile, pactsOf } from './pact-files.ts';
 import { consumersOf } from './pairs.ts';
+import { recorder } from './recording.ts';
+import { olderPactsOf, withPactFiles } from './released.ts';
 
 type VerifierOptions = ConstructorParameters<typeof Verifier>[0];
 
@@ -15,14 +17,12 @@ export interface Provider {
   readonly messageProviders?: NonNullable<VerifierOptions['messageProviders']>;
 }
 
-/** Where the pacts are: the files, or a broker that also gets the results. */
-const source = (paths: readonly string[]) => {
-  const brokerUrl = process.env['PACT_BROKER_BASE_URL'];
-  if (brokerUrl === undefined) return { pactUrls: [...paths] };
+/** A broker that is asked for the pacts of the consumers that are deployed or released, and is told the results. */
+const broker = (url: string) => {
   const version = process.env['GIT_COMMIT'];
   if (version === undefined) throw new Error('GIT_COMMIT must name the version whose results are published');
   return {
-    pactBrokerUrl: brokerUrl,
+    pactBrokerUrl: url,
     consumerVersionSelectors: [{ mainBranch: true }, { deployedOrReleased: true }],
     publishVerificationResult: true,
     providerVersion: version,
@@ -34,27 +34,67 @@ const outputOf = (error: unknown): string => {
   return Array.isArray(output) ? output.join('\n') : String(error);
 };
 
-/** Rejects with the verifier's own words when the provider breaks a pact. */
-export const verify = async (provider: Provider): Promise<void> => {
-  const pacts = pactsOf(provider.provider);
-  const faults = faultsOf(
-    pacts.map(({ pact }) => pact),
-    {
-      provider: provider.provider,
-      expectedConsumers: consumersOf(provider.provider),
-      states: Object.keys(provider.stateHandlers),
-      messages: Object.keys(provider.messageProviders ?? {}),
-      consumed: publishedBy(provider.provider).flatMap(({ type, consumers }) => consumers.map((consumer) => ({ consumer, type }))),
-    },
-  );
-  if (faults.length > 0) throw new Error(faults.join('\n'));
+/** Rejects with the verifier's own words when pacts are broken. */
+export const runVerifier = async (options: VerifierOptions): Promise<void> => {
   try {
-    await new Verifier({
-      ...provider,
-      ...source(pacts.map(({ path }) => path)),
-      logLevel: 'error',
-    }).verifyProvider();
+    await new Verifier({ ...options, logLevel: 'error' }).verifyProvider();
   } catch (error) {
     throw new Error(outputOf(error), { cause: error });
   }
+};
+
+const recordingMessages = (handlers: NonNullable<Provider['messageProviders']>, hear: (type: string, message: unknown) => void) =>
+  Object.fromEntries(
+    Object.entries(handlers).map(([type, send]): [string, typeof send] => [
+      type,
+      async (metadata) => {
+        const message = await send(metadata);
+        hear(type, message);
+        return message;
+      },
+    ]),
+  );
+
+/** Holds it to the pacts of now, and writes down what it answers. */
+const recorded = async (provider: Provider, pacts: readonly PactFile[]): Promise<void> => {
+  const record = await recorder(provider.provider, provider.providerBaseUrl, pacts);
+  const told = recordingMessages(provider.messageProviders ?? {}, record.hear);
+  await withPactFiles(record.pacts, (pactUrls) =>
+    runVerifier({ ...provider, messageProviders: told, providerBaseUrl: record.url, pactUrls: [...pactUrls] }),
+  );
+  await record.keep();
+};
+
+/** Consumers of a release that may still run beside this provider. */
+const verifyOlder = async (provider: Provider): Promise<void> => {
+  for (const { release, pact } of olderPactsOf(provider.provider)) {
+    const named = `${provider.provider} of now breaks ${pact.consumer.name} of release ${release}, which may still run:`;
+    const faults = statesAndMessages([pact], provider);
+    if (faults.length > 0) throw new Error([named, ...faults].join('\n'));
+    await withPactFiles([pact], (pactUrls) => runVerifier({ ...provider, pactUrls: [...pactUrls] })).catch((error: Error) => {
+      throw new Error(`${named}\n${error.message}`, { cause: error });
+    });
+  }
+};
+
+const statesAndMessages = (pacts: readonly PactFile[], { stateHandlers, messageProviders = {} }: Provider): readonly string[] =>
+  unknownOf(pacts, { states: Object.keys(stateHandlers), messages: Object.keys(messageProviders) });
+
+/** Rejects with the verifier's own words when the provider breaks a pact, of now or of a release that may still run. */
+export const verify = async (provider: Provider): Promise<void> => {
+  const kept = pactsOf(provider.provider);
+  const pacts = kept.map(({ pact }) => pact);
+  const faults = faultsOf(pacts, {
+    provider: provider.provider,
+    expectedConsumers: consumersOf(provider.provider),
+    states: Object.keys(provider.stateHandlers),
+    messages: Object.keys(provider.messageProviders ?? {}),
+    consumed: publishedBy(provider.provider).flatMap(({ type, consumers }) => consumers.map((consumer) => ({ consumer, type }))),
+  });
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+  if (process.env['RECORD_ANSWERS'] === '1') return recorded(provider, pacts);
+  const brokerUrl = process.env['PACT_BROKER_BASE_URL'];
+  if (brokerUrl !== undefined) return runVerifier({ ...provider, ...broker(brokerUrl) });
+  await runVerifier({ ...provider, pactUrls: kept.map(({ path }) => path) });
+  await verifyOlder(provider);
 };
