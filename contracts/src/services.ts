@@ -46,7 +46,7 @@ export const SERVICES = {
     prefixes: ['/v1/webhooks'],
     database: 'bubbles_webhooks',
     urlsVariable: 'WEBHOOKS_DISPATCHER_URLS',
-    callers: [GATEWAY, 'identity-and-oauth'],
+    callers: [GATEWAY, 'identity-and-oauth', OPERATOR],
   },
   'meetings-bot-gateway': {
     prefixes: ['/v1/meetings', '/hooks/notetakers/', MEDIA_PREFIX],
@@ -54,7 +54,12 @@ export const SERVICES = {
     urlsVariable: 'MEETINGS_URLS',
     callers: [GATEWAY, OPERATOR],
   },
-  signup: { prefixes: ['/v1/signup', CALENDAR_PREFIX], database: 'bubbles_signup', urlsVariable: 'SIGNUP_URLS', callers: [GATEWAY] },
+  signup: {
+    prefixes: ['/v1/signup', CALENDAR_PREFIX],
+    database: 'bubbles_signup',
+    urlsVariable: 'SIGNUP_URLS',
+    callers: [GATEWAY, OPERATOR],
+  },
 } as const satisfies Readonly<Record<string, ServiceEntry>>;
 
 export type ServiceTable = Readonly<Record<string, ServiceEntry>>;

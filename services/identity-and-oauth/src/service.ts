@@ -117,6 +117,7 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { documents, mailTra
   const flusher = createLoop((own) => startLoop({ ...own, name: 'uses', pollMs: FLUSH_MS, run: () => flush().then(() => null) }));
   return {
     seal,
+    sealed: [{ collection: 'assertion_keys', fields: ['sealed'] }, { collection: 'oauth_signing_keys', fields: ['sealed'] }, mailer.sealed],
     routes: routesOf(app, context),
     outboxes: stores.relayed,
     jobs: jobs(app, stores),

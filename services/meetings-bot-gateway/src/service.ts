@@ -17,6 +17,7 @@ import { providerWebhookRoutes } from './adapters/http/provider-webhooks.ts';
 import { openMedia } from './adapters/media/open-media.ts';
 import { createMeetingMetrics } from './adapters/metrics/meeting-metrics.ts';
 import { openNotetakers } from './adapters/notetakers/notetakers.ts';
+import { simulatedLinkName } from './adapters/notetakers/simulator.ts';
 import { createAccess } from './adapters/services/access.ts';
 import type { JoinDoc } from './adapters/store/joins.ts';
 import { openStores } from './adapters/store/stores.ts';
@@ -174,6 +175,10 @@ export const meetingsWith = ({ openProviders = openNotetakers, ...variation }: V
       const loops = workLoops(app, stores, context);
       return {
         seal,
+        sealed: [
+          { collection: 'joins', fields: ['linkSealed'], lock: 'version' },
+          { collection: 'simulated_runs', fields: ['linkSealed'], nameOf: simulatedLinkName },
+        ],
         routes: routesOf(app, config),
         eventHandlers: eventHandlers(app),
         outboxes: stores.relayed,

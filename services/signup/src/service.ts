@@ -15,9 +15,12 @@ import { leasedGrant } from './adapters/store/calendar-grants.ts';
 import { openStores } from './adapters/store/stores.ts';
 import { type App, createApp } from './app.ts';
 import { type Config, calendarSettings, configOf, ownDomainsOf, VARIABLES } from './config.ts';
+import { CONSENT_SECONDS } from './domain/calendar.ts';
 
 /** Longer than identity and the provider of the calendar may take. */
 const LEASE_MS = 60_000;
+/** A link to connect a calendar is good for the hour of its flow, and the cookie of a consent for as long as the provider may take. */
+const LINK_AND_CONSENT_MS = 3_600_000 + CONSENT_SECONDS * 1000;
 const POLL_MS = 5000;
 const CONCURRENCY = 4;
 
@@ -69,6 +72,9 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { mailTransport }: C
   });
   const checkingGrants = checkGrants(app, stores.grantChecks, context);
   return {
+    seal,
+    sealed: [{ collection: 'calendar_grants', fields: ['sealedToken'] }, mailer.sealed],
+    sealedElsewhereMs: LINK_AND_CONSENT_MS,
     routes: [...stepRoutes(app, { publicBaseUrl, isInstalled: config.ASSISTANT_CONNECTOR }), ...calendarRoutes(app, publicBaseUrl)],
     eventHandlers: eventHandlers(app),
     jobs: [

@@ -88,6 +88,7 @@ const compose = (config: Config, context: ServiceContext<typeof VARIABLES>): Com
 
   return {
     seal,
+    sealed: [{ collection: 'subscriptions', fields: ['secretSealed', 'previousSecret.sealed'], lock: 'revision' }],
     routes: routes(app, config),
     webhooks: webhookSpecs(config.headerName),
     eventHandlers: eventHandlers(app),

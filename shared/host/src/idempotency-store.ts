@@ -3,6 +3,7 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { type Ids, SEED_BYTES } from '@bubbles/kernel/ids.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
 import { type Database, type Doc, type IndexSpec, sweepSlices } from '@bubbles/store/collection.ts';
+import type { SealedFields } from './seals.ts';
 
 /** A request under an idempotency key. `_id` is the hash of account with its life, route and key. */
 interface IdempotencyDoc extends Doc {
@@ -31,9 +32,16 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 /** After it a process that died holds nobody up. One that is only slow acts beside the next one, with the same ids. */
 const LEASE_MS = 10_000;
 
+const NAME = 'idempotency_keys';
+
 /** Keys and answers of one service, in a collection of its database. */
-export function idempotencyStore({ database, seal, clock, ids }: IdempotencyStoreOptions): IdempotencyStore {
-  const collection = database.collection<IdempotencyDoc>('idempotency_keys');
+export function idempotencyStore({
+  database,
+  seal,
+  clock,
+  ids,
+}: IdempotencyStoreOptions): IdempotencyStore & { readonly sealed: readonly SealedFields[] } {
+  const collection = database.collection<IdempotencyDoc>(NAME);
   const keptSince = () => new Date(clock.now().getTime() - KEPT_MS);
   const lease = () => ({ leaseToken: ids.uuid(), leaseUntil: new Date(clock.now().getTime() + LEASE_MS) });
   const runOf = ({ _id, seedSealed, leaseToken, runs }: IdempotencyDoc): ActedRequest => ({
@@ -66,6 +74,7 @@ export function idempotencyStore({ database, seal, clock, ids }: IdempotencyStor
   };
 
   return {
+    sealed: [{ collection: NAME, fields: ['seedSealed', 'answer.body'] }],
     async claim(id, fingerprint) {
       for (;;) {
         const next = unused(id, fingerprint);

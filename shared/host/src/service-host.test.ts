@@ -61,6 +61,7 @@ describe('a service on the wire', () => {
         webhooks: [],
         authenticator: fakeAuthenticator(() => caller),
         idempotency: undefined,
+        sealed: [],
         eventHandlers: [],
         jobs: [],
         releaseLeases: note('leases released'),

@@ -14,13 +14,14 @@ import { refusal } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Loop, LoopContext } from '@bubbles/kernel/loop.ts';
-import type { Seal } from '@bubbles/kernel/seal.ts';
+import type { createSeal } from '@bubbles/kernel/seal.ts';
 import type { OutboxDoc } from '@bubbles/store/aggregates.ts';
 import type { Collection, Database } from '@bubbles/store/collection.ts';
 import { createOutboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import type { z } from 'zod';
 import { idempotencyStore } from './idempotency-store.ts';
+import { type SealedFields, sealsRoute } from './seals.ts';
 import { watchOutboxes } from './service-metrics.ts';
 import type { Needs, ServiceConfig } from './variables.ts';
 
@@ -60,8 +61,12 @@ export interface Composition {
   readonly routes: readonly Route<AuthPorts>[];
   /** Requests that it sends to receivers of its callers, for its OpenAPI document. */
   readonly webhooks?: readonly WebhookSpec[];
-  /** Seals what is kept of requests with an idempotency key; needed by routes that are marked `idempotent`. */
-  readonly seal?: Seal;
+  /** With its master keys; routes that are marked `idempotent` need it too. */
+  readonly seal?: ReturnType<typeof createSeal>;
+  /** Where it keeps what it has sealed, so that it can be sealed again with a newer key. */
+  readonly sealed?: readonly SealedFields[];
+  /** The longest life of sealed values that are handed out and stored nowhere. */
+  readonly sealedElsewhereMs?: number;
   readonly eventHandlers?: readonly EventHandler[];
   readonly jobs?: readonly Job[];
   readonly loops?: readonly ServiceLoop[];
@@ -132,6 +137,7 @@ export interface Service {
   readonly routes: readonly Route<AuthPorts>[];
   readonly webhooks: readonly WebhookSpec[];
   readonly authenticator: Authenticator;
+  readonly sealed: readonly SealedFields[];
   /** Undefined where no route needs it. */
   readonly idempotency: IdempotencyStore | undefined;
   readonly eventHandlers: readonly EventHandler[];
@@ -179,11 +185,17 @@ export const openService = (definition: ServiceDefinition, options: OpenServiceO
   const relay = createLoop((own) => createOutboxRelay({ ...infra, ...own, collections: outboxes, definitions: published }));
   const loops = [...(outboxes.length === 0 ? [] : [relay]), ...(composed.loops ?? [])];
   if (outboxes.length > 0) watchOutboxes(metrics, { outboxes, clock });
-  const idempotency = seal === undefined ? undefined : idempotencyStore({ ...infra, seal });
+  const idempotency =
+    seal !== undefined && composed.routes.some(({ spec }) => spec.idempotent) ? idempotencyStore({ ...infra, seal }) : undefined;
+  const sealed = [...(composed.sealed ?? []), ...(idempotency?.sealed ?? [])];
   return {
     name,
     idempotency,
-    routes: composed.routes,
+    routes: [
+      ...composed.routes,
+      ...(seal === undefined ? [] : [sealsRoute({ service: name, database, seal, sealed, carriedMs: composed.sealedElsewhereMs ?? 0 })]),
+    ],
+    sealed,
     webhooks: composed.webhooks ?? [],
     authenticator: options.authenticator ?? clients.authenticator(),
     eventHandlers: composed.eventHandlers ?? [],

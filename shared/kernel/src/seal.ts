@@ -19,11 +19,22 @@ export interface Seal {
   unseal(sealed: string, name: string): Buffer;
 }
 
+interface KeyedSeal extends Seal {
+  /** The key that seals comes first. */
+  readonly keyIds: readonly string[];
+  /** Of the key that a value was sealed with. */
+  keyIdOf(sealed: string): string;
+}
+
+const keyIdOf = (sealed: string): string => sealed.split('.', 1).join();
+
 /** Seals with the first key and unseals with any: a new key goes in front, the old one is removed when nothing is sealed with it any more. */
-export function createSeal(keys: readonly SealKey[], randomBytes: (length: number) => Buffer): Seal {
+export function createSeal(keys: readonly SealKey[], randomBytes: (length: number) => Buffer): KeyedSeal {
   const [current] = keys;
   if (current === undefined) throw new Error('there is no key to seal with');
   return {
+    keyIds: keys.map(({ id }) => id),
+    keyIdOf,
     seal: (secret, name) => {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv(ALGORITHM, current.key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(name));
@@ -31,7 +42,8 @@ export function createSeal(keys: readonly SealKey[], randomBytes: (length: numbe
       return `${current.id}.${Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64url')}`;
     },
     unseal: (sealed, name) => {
-      const [id = '', encoded = ''] = sealed.split('.');
+      const id = keyIdOf(sealed);
+      const [, encoded = ''] = sealed.split('.');
       const key = keys.find((candidate) => candidate.id === id);
       if (key === undefined) throw new ConfigError([`SEAL_KEYS: what is stored was sealed with the key ${id}, which is not among them`]);
       const bytes = Buffer.from(encoded, 'base64url');

@@ -27,8 +27,9 @@ const INDEXES: readonly IndexSpec[] = [
   { name: 'queued_at', keys: { queuedAt: 1 } },
 ];
 
+const MAILS = 'mails';
 /** The mails of one service, in a collection of its database. */
-export const openMails = (open: OpenCollection): Collection<MailDoc> => open<MailDoc>('mails', INDEXES);
+export const openMails = (open: OpenCollection): Collection<MailDoc> => open<MailDoc>(MAILS, INDEXES);
 
 interface MailerOptions {
   readonly mails: Collection<MailDoc>;
@@ -161,6 +162,7 @@ export const createMailer = (options: MailerOptions) => {
 
   return {
     loop,
+    sealed: { collection: MAILS, fields: ['sealed'], nameOf: sealedName },
     /** Resolves when the mail is stored, not when it is sent. The same id again, before `dropAt`, changes nothing. */
     async send({ id, dropAt, to, subject, text, html }: Mail): Promise<void> {
       const sealed = seal.seal(Buffer.from(JSON.stringify({ id, to, subject, text, html })), sealedName(id));

@@ -23,7 +23,8 @@ interface Options {
 }
 
 const NAME = 'simulator';
-const sealedName = (joinId: string) => `simulated run ${joinId}`;
+/** Under which the link of a run is sealed. */
+export const simulatedLinkName = (joinId: string) => `simulated run ${joinId}`;
 /** As many as a run of the job looks at; the next one goes on. */
 const LINKS_PER_RUN = 500;
 const RECORDED: ReadonlySet<string> = new Set(['recording', 'done']);
@@ -80,7 +81,7 @@ export const createSimulator = ({ runs, seal, clock }: Options): Notetaker & Sim
   return {
     name: NAME,
     async dispatch({ joinId, meetingUrl }) {
-      const linkSealed = seal.seal(Buffer.from(meetingUrl), sealedName(joinId));
+      const linkSealed = seal.seal(Buffer.from(meetingUrl), simulatedLinkName(joinId));
       return { ref: joinId, adopted: !(await runs.insert(newRun(joinId, linkSealed, clock.now()))) };
     },
     find: async ({ joinId }) => (await runs.findOne({ _id: joinId }))?._id ?? null,
@@ -104,7 +105,7 @@ export const createSimulator = ({ runs, seal, clock }: Options): Notetaker & Sim
       const docs = await runs.find({}, { sort: { requestedAt: 1, _id: 1 } });
       return docs.map(({ _id, linkSealed, requestedAt, leftAt }) => ({
         joinId: _id,
-        meetingUrl: linkSealed === null ? null : seal.unseal(linkSealed, sealedName(_id)).toString(),
+        meetingUrl: linkSealed === null ? null : seal.unseal(linkSealed, simulatedLinkName(_id)).toString(),
         requestedAt,
         leftAt,
       }));
