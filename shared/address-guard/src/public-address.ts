@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net';
  * Addresses that the public internet does not route (RFC 6890 and the IANA special-purpose registries), and 168.63.129.16, which is the host agent in one
  * cloud.
  */
-const NOT_PUBLIC = [
+const NOT_PUBLIC_4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -21,14 +21,13 @@ const NOT_PUBLIC = [
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  '2001::/23',
-  '2001:db8::/32',
-  '2002::/16',
-  '3ffe::/16',
-  '3fff::/20',
-] as const;
-/** Global unicast: mapped, translated, local and multicast forms all lie outside it. */
-const GLOBAL_UNICAST_6 = ['2000::/3'] as const;
+];
+const NOT_PUBLIC_6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3ffe::/16', '3fff::/20'];
+/** For a firewall that lets out what may be called here. Of IPv6 global unicast: mapped, translated, local and multicast forms all lie outside it. */
+export const PUBLIC_NETWORKS = {
+  ipv4: { cidr: '0.0.0.0/0', except: NOT_PUBLIC_4 },
+  ipv6: { cidr: '2000::/3', except: NOT_PUBLIC_6 },
+} as const;
 
 const family = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
@@ -43,8 +42,8 @@ function addressList(cidrs: readonly string[]): BlockList {
   return list;
 }
 
-const notPublic = addressList(NOT_PUBLIC);
-const global6 = addressList(GLOBAL_UNICAST_6);
+const notPublic = addressList([...NOT_PUBLIC_4, ...NOT_PUBLIC_6]);
+const global6 = addressList([PUBLIC_NETWORKS.ipv6.cidr]);
 /** One list per family: an IPv4 block also matches its IPv4-mapped addresses. */
 const loopback = { ipv4: addressList(['127.0.0.0/8']), ipv6: addressList(['::1/128']) };
 
