@@ -8,5 +8,14 @@ export default {
   // No test asserts how long it takes; a busy machine must not fail one. What is still running by then hangs.
   testTimeout: 300_000,
   testMatch: ['**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '/test/contract/', '/test/chaos/', '/test/e2e/', '/test/images/', '/test/bench/'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '/test/contract/',
+    '/test/chaos/',
+    '/test/e2e/',
+    '/test/images/',
+    '/test/bench/',
+    '/test/kubernetes/',
+    '/test/cluster/',
+  ],
 };

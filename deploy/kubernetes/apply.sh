@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# apply.sh FOLDER [part…]: applies an overlay in the order that a release needs: what jobs read, the jobs to their end, then the servers.
+# With names of parts, only these are rolled out, one after the other. Servers are not touched before every job has succeeded.
+set -euo pipefail
+folder="${1:?"Usage: apply.sh FOLDER [part…]"}"
+shift
+wait="${ROLLOUT_WAIT:-10m}"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+
+kubectl kustomize "$folder" >"$work/all.yaml"
+namespace="$(awk '/^kind:/ { found = $2 == "Namespace" } found && /^  name:/ { print $2; exit }' "$work/all.yaml")"
+
+apply() { kubectl apply --server-side --force-conflicts -f "$work/all.yaml" "$@"; }
+is_there() { [ -n "$(kubectl get --namespace "$namespace" "$1" --selector "$2" --output name)" ]; }
+
+# What jobs and servers need, such as accounts, settings and policies, has no component.
+apply --selector 'app.kubernetes.io/component notin (service,gateway,job)'
+if is_there statefulset app.kubernetes.io/component=engine; then
+  kubectl rollout status --namespace "$namespace" statefulset --selector app.kubernetes.io/component=engine --timeout "$wait"
+fi
+
+# The template of a job cannot change, and one that is done does not run again.
+kubectl delete job --namespace "$namespace" --selector app.kubernetes.io/component=job,app.kubernetes.io/part-of=bubbles --ignore-not-found --wait
+apply --selector app.kubernetes.io/component=job
+for job in $(kubectl get job --namespace "$namespace" --selector app.kubernetes.io/component=job,app.kubernetes.io/part-of=bubbles --output name); do
+  if ! kubectl wait --namespace "$namespace" --for condition=complete "$job" --timeout "$wait"; then
+    kubectl logs --namespace "$namespace" "$job" --tail 5 >&2 || true
+    echo "$job has not succeeded: no server was changed" >&2
+    exit 1
+  fi
+done
+
+servers=("$@")
+if [ ${#servers[@]} -eq 0 ]; then
+  apply --selector 'app.kubernetes.io/component in (service,gateway)'
+else
+  for part in "${servers[@]}"; do
+    apply --selector "app.kubernetes.io/name=$part"
+    kubectl rollout status --namespace "$namespace" "deployment/$part" --timeout "$wait"
+  done
+fi
+kubectl rollout status --namespace "$namespace" deployment --selector app.kubernetes.io/part-of=bubbles --timeout "$wait"

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# command.sh NAMESPACE WORDS…: runs an operators' command in the cluster and shows what it says: command.sh bubbles accounts create --email ada@example.com
+set -euo pipefail
+namespace="${1:?"Usage: command.sh NAMESPACE WORDS…"}"
+shift
+[ $# -gt 0 ] || { echo "Usage: command.sh NAMESPACE WORDS…" >&2; exit 2; }
+job="admin-$(date +%s)-$$"
+
+# The words are arguments of the container that the template describes; kubectl takes none with --from.
+words="$(printf '%s\0' "$@" | base64 --wrap 0)"
+kubectl create job "$job" --namespace "$namespace" --from cronjob/admin --dry-run=client --output json |
+  WORDS="$words" node -e '
+    const job = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
+    const [container] = job.spec.template.spec.containers;
+    container.args = Buffer.from(process.env.WORDS, "base64").toString().split("\0").slice(0, -1);
+    process.stdout.write(JSON.stringify(job));
+  ' | kubectl create --filename - >&2
+
+until phase="$(kubectl get pod --namespace "$namespace" --selector "job-name=$job" --output jsonpath='{.items[*].status.phase}')" &&
+  [[ "$phase" =~ Running|Succeeded|Failed ]]; do sleep 1; done
+kubectl logs --namespace "$namespace" --follow "job/$job"
+for condition in complete failed; do
+  kubectl wait --namespace "$namespace" --for "condition=$condition" "job/$job" --timeout 5s >/dev/null 2>&1 && break
+done
+[ "$condition" = complete ]

@@ -1,0 +1,101 @@
+import { queueName } from '@bubbles/bus/bus.ts';
+import type { Part } from '@bubbles/services/deployment.ts';
+import { metricsPolicy } from './network.ts';
+import { labelsOf, selectorOf } from './pods.ts';
+import { isServer, secretKeys } from './settings.ts';
+import { BOUNDS, early, type Manifest, PACE } from './workloads.ts';
+
+const SCRAPE_SECONDS = 15;
+/** Waiting messages for each replica. */
+const QUEUE_LENGTH = 200;
+const REFRESH = '1h';
+
+/** A kustomization that overlays may take in. */
+export interface Component {
+  readonly files: Readonly<Record<string, readonly Manifest[]>>;
+  readonly patches?: readonly object[];
+}
+
+const named = (part: Part) => ({ metadata: { name: part.name, labels: labelsOf(part) } });
+
+/** Only the headless Service of a part has a port of that name, so each replica is asked once. */
+const serviceMonitor = (part: Part): Manifest => ({
+  apiVersion: 'monitoring.coreos.com/v1',
+  kind: 'ServiceMonitor',
+  ...named(part),
+  spec: { selector: selectorOf(part.name), endpoints: [{ port: 'ops', path: '/metrics', interval: `${SCRAPE_SECONDS}s` }] },
+});
+
+/** `groups` are those of the alert rules; null while there are none. */
+export const prometheus = (parts: readonly Part[], groups: unknown): Component => ({
+  files: {
+    servicemonitors: parts.filter(isServer).map(serviceMonitor),
+    networkpolicy: [metricsPolicy(parts)],
+    ...(groups !== null && {
+      prometheusrule: [
+        {
+          apiVersion: 'monitoring.coreos.com/v1',
+          kind: 'PrometheusRule',
+          metadata: { name: 'bubbles', labels: { 'app.kubernetes.io/part-of': 'bubbles' } },
+          spec: { groups },
+        },
+      ],
+    }),
+  },
+});
+
+/** The broker is asked with the login of the part itself. */
+const brokerLogin = (part: Part): Manifest => ({
+  apiVersion: 'keda.sh/v1alpha1',
+  kind: 'TriggerAuthentication',
+  ...named(part),
+  spec: { secretTargetRef: [{ parameter: 'host', name: part.name, key: 'AMQP_URL' }] },
+});
+
+const scaledObject = (part: Part): Manifest => ({
+  apiVersion: 'keda.sh/v1alpha1',
+  kind: 'ScaledObject',
+  ...named(part),
+  spec: {
+    scaleTargetRef: { name: part.name },
+    minReplicaCount: BOUNDS.min,
+    maxReplicaCount: BOUNDS.max,
+    advanced: { horizontalPodAutoscalerConfig: { behavior: PACE } },
+    triggers: [
+      { type: 'cpu', metricType: 'Utilization', metadata: { value: String(BOUNDS.cpuPercent) } },
+      ...part.consumes.map((type) => ({
+        type: 'rabbitmq',
+        metadata: { protocol: 'amqp', queueName: queueName(part.name, type), mode: 'QueueLength', value: String(QUEUE_LENGTH) },
+        authenticationRef: { name: part.name },
+      })),
+    ],
+  },
+});
+
+export const kedaRabbitmq = (parts: readonly Part[]): Component => {
+  const workers = parts.filter(({ consumes }) => consumes.length > 0);
+  return {
+    files: Object.fromEntries(workers.map((part) => [part.name, [brokerLogin(part), scaledObject(part)]])),
+    patches: workers.map(({ name }) => ({
+      target: { kind: 'HorizontalPodAutoscaler', name },
+      patch: `apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata:\n  name: ${name}\n$patch: delete\n`,
+    })),
+  };
+};
+
+/** What it must have; an overlay adds the optional keys that it uses. */
+const externalSecret = (part: Part): Manifest => ({
+  apiVersion: 'external-secrets.io/v1',
+  kind: 'ExternalSecret',
+  ...early(part.name),
+  spec: {
+    refreshInterval: REFRESH,
+    secretStoreRef: { kind: 'ClusterSecretStore', name: 'bubbles' },
+    target: { name: part.name, creationPolicy: 'Owner' },
+    data: secretKeys(part).map((secretKey) => ({ secretKey, remoteRef: { key: `bubbles/${part.name}`, property: secretKey } })),
+  },
+});
+
+export const externalSecrets = (parts: readonly Part[]): Component => ({
+  files: { externalsecrets: parts.filter((part) => secretKeys(part).length > 0).map(externalSecret) },
+});
