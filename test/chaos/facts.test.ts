@@ -138,7 +138,7 @@ describe('facts while processes and the broker are killed', () => {
     ];
   };
 
-  it('[EVT-01] [DLV-05] nothing is lost, nothing is done twice, and each bubble is ready once', async () => {
+  it('[EVT-01] [DLV-05] [F1] [F7] [F8] nothing is lost, nothing is done twice, and each bubble is ready once', async () => {
     const sabotage = saboteur(Array.from({ length: rounds }, (_, round) => actsOf(round)).flat());
     const began = performance.now();
     const renaming = Array.from({ length: RENAMES }, (_, n) => n).reduce(

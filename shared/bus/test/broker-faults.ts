@@ -57,7 +57,7 @@ export const describeBrokerFaults = (url: string, control: string) =>
       return handled;
     };
 
-    it('loses nothing and dead-letters nothing when the broker is killed under load', async () => {
+    it('[F1] loses nothing and dead-letters nothing when the broker is killed under load', async () => {
       const killAndStart = async () => {
         await order('signal', 'broker', 'KILL');
         await order('up');
@@ -67,7 +67,7 @@ export const describeBrokerFaults = (url: string, control: string) =>
       expect(await readDead(EVENTS.crash)).toEqual([]);
     });
 
-    it('loses nothing when the broker is stopped and started in good order', async () => {
+    it('[F2] loses nothing when the broker is stopped and started in good order', async () => {
       const stopAndStart = async () => {
         await order('ctl', 'stop_app');
         await order('ctl', 'start_app');
@@ -77,7 +77,7 @@ export const describeBrokerFaults = (url: string, control: string) =>
       expect(await readDead(EVENTS.restart)).toEqual([]);
     });
 
-    it('keeps messages back while the broker accepts none, and goes on consuming', async () => {
+    it('[F4] keeps messages back while the broker accepts none, and goes on consuming', async () => {
       const event = EVENTS.blocked;
       const bus = engine.connect();
       const handled: number[] = [];

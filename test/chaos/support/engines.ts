@@ -12,7 +12,9 @@ export interface FrailEngines extends Engines {
   /** In good order: the MongoDB-compatible engine loses what it has not written when it is killed. */
   stop(engine: 'mongo'): Promise<void>;
   /** Its processes stand still for so long, and go on where they stood. */
-  freeze(engine: 'broker', ms: number): Promise<void>;
+  freeze(engine: 'broker' | 'mongo', ms: number): Promise<void>;
+  /** An order to the broker in the words of its rabbitmqctl; what it printed. */
+  ctl(...words: readonly string[]): Promise<string>;
   /** What the broker has of each queue. */
   queues(): Promise<readonly QueueState[]>;
   /** Starts what was ended, at its address. */
@@ -41,6 +43,7 @@ export const frailEngines = async ({ mongoKeeps = false }: { readonly mongoKeeps
   const signal = async (engine: string, name: NodeJS.Signals): Promise<void> => {
     await order('signal', engine, name.replace('SIG', ''));
   };
+  const ctl = (...words: readonly string[]) => order('ctl', ...words);
   const close = async () => {
     await enginesDown(environment);
     rmSync(home, { recursive: true, force: true });
@@ -52,6 +55,7 @@ export const frailEngines = async ({ mongoKeeps = false }: { readonly mongoKeeps
   return {
     ...urls,
     close,
+    ctl,
     kill: (engine) => signal(engine, 'SIGKILL'),
     stop: (engine) => signal(engine, 'SIGTERM'),
     async freeze(engine, ms) {
@@ -61,7 +65,7 @@ export const frailEngines = async ({ mongoKeeps = false }: { readonly mongoKeeps
     },
     async queues() {
       const columns = ['name', 'consumers', 'messages_ready', 'messages_unacknowledged'];
-      const table = await order('ctl', '--quiet', '--no-table-headers', 'list_queues', ...columns);
+      const table = await ctl('--quiet', '--no-table-headers', 'list_queues', ...columns);
       return table
         .split('\n')
         .filter((line) => line !== '')

@@ -81,7 +81,7 @@ const describeRabbit = (url: string) =>
       for (const n of numbers) await publishUntilTaken(bus, event, anEvent(event, { n }));
     };
 
-    it('refuses an event that no queue takes any more', async () => {
+    it('[F6] refuses an event that no queue takes any more', async () => {
       const event = EVENTS.unroutable;
       const bus = engine.connect();
       await bus.publish(event, anEvent(event, { n: 1 }));
@@ -91,7 +91,7 @@ const describeRabbit = (url: string) =>
       await channel.close();
     });
 
-    it('consumes again after its queue was deleted', async () => {
+    it('[F5] consumes again after its queue was deleted', async () => {
       const event = EVENTS.deleted;
       const bus = engine.connect();
       const view = sightings();
@@ -144,7 +144,7 @@ const describeRabbit = (url: string) =>
       return { channels, close };
     };
 
-    it('consumes again after an acknowledgement that the broker did not expect', async () => {
+    it('[F12] consumes again after an acknowledgement that the broker did not expect', async () => {
       const event = EVENTS.doubleAck;
       const view = sightings();
       const { channels, close } = openConsumer(event, (n) => Promise.resolve(view.see(n)));
@@ -212,7 +212,7 @@ const describeRabbit = (url: string) =>
       await channel.close();
     });
 
-    it('handles one at a time the messages that two lost consumers had not acknowledged, and loses none', async () => {
+    it('[F11] handles one at a time the messages that two lost consumers had not acknowledged, and loses none', async () => {
       const event = EVENTS.killer;
       const bus = engine.connect();
       await publishThings(bus, event, [1, 2, 3, 4, 5]);

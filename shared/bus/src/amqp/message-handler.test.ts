@@ -71,7 +71,7 @@ describe('the handler of a message', () => {
     expect(await handler.handle(received)).toBe('wait');
   });
 
-  it('gives a message back after a fault, and dead-letters it after 20 with the reason', async () => {
+  it('[F10] gives a message back after a fault, and dead-letters it after 20 with the reason', async () => {
     const { clock, copied, handler } = setUp({ handle: () => Promise.reject(new Error('a fault')) });
     const dispositionAfter = async (deliveries: number) => {
       const disposition = handler.handle({ message: aMessage(deliveries), receivedAt: clock.monotonic() });

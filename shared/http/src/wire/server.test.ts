@@ -207,7 +207,7 @@ describe('a server', () => {
   describe('under slow senders', () => {
     const slow = { headersTimeoutMs: 200, requestTimeoutMs: 400 };
 
-    it('[GEN-08] ends 150 connections that drip their headers or say nothing, and serves others meanwhile', async () => {
+    it('[GEN-08] [F25] ends 150 connections that drip their headers or say nothing, and serves others meanwhile', async () => {
       const { url } = await start((_, res) => res.end('ok'), slow);
       const drips = Array.from({ length: 75 }, () => rawConnection(url));
       for (const drip of drips) drip.write('GET / HTTP/1.1\r\nHost: a.test\r\nX-A:');

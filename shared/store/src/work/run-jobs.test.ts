@@ -72,7 +72,7 @@ describe('runJobs', () => {
     await Promise.all(replicas.map((jobs) => jobs.stop()));
   });
 
-  it('its times are those of the expression in UTC, also when clocks elsewhere are put forward, and none comes after stop', async () => {
+  it('[F22] its times are those of the expression in UTC, also when clocks elsewhere are put forward, and none comes after stop', async () => {
     await clock.set(new Date('2026-03-29T00:58:30.000Z'));
     const ran: string[] = [];
     const note = () => {
