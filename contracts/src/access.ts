@@ -25,8 +25,7 @@ export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
  * Who calls with what: a credential, or `app`, which is a page of the product that calls for the person who is signed in there. No token is of that kind, so the
  * gateway never asks for it; identity says it of its own pages alone.
  */
-const CALLER_KINDS = [...CREDENTIAL_KINDS, 'app'] as const;
-type CallerKind = (typeof CALLER_KINDS)[number];
+type CallerKind = CredentialKind | 'app';
 
 /** The kinds of credential that a route takes, by its mark `x-gw-auth`. */
 export const ACCEPTED_KINDS = {
@@ -61,18 +60,18 @@ export const hasScope = ({ kind, scopes }: Pick<Caller, 'kind' | 'scopes'>, scop
   kind === 'session' || scopes.includes(scope);
 
 /** The claims of an assertion: what identity says of a caller to one service. */
-export const AssertionClaims = z.object({
-  sub: z.string(),
-  cid: z.string(),
-  kind: z.enum(CALLER_KINDS),
-  scopes: z.array(z.string()),
-  /** Absent from identity of an older release. */
-  life: z.int().positive().default(1),
+export interface AssertionClaims {
+  readonly sub: string;
+  readonly cid: string;
+  readonly kind: CallerKind;
+  readonly scopes: readonly string[];
+  readonly life: number;
   /** Version of the account document from which it was made. */
-  epoch: z.int(),
-  iat: z.int(),
-  exp: z.int(),
-});
+  readonly epoch: number;
+  /** Seconds. */
+  readonly iat: number;
+  readonly exp: number;
+}
 
 export const ERROR_TYPES = [
   'invalid_request',

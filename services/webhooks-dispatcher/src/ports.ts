@@ -1,4 +1,3 @@
-import type { Plan } from '@bubbles/contracts/access.ts';
 import type { CreatedPosition } from '@bubbles/kernel/cursors.ts';
 import type { Lease } from '@bubbles/store/work/work-queue.ts';
 import type { AttemptOutcome, CancelReason, Delivery, requeueOf, WebhookEvent } from './domain/delivery.ts';
@@ -170,7 +169,7 @@ export interface OwnerAccess {
   readonly memberships: readonly { readonly teamId: string; readonly hidden: boolean; readonly channelIds: readonly string[] }[];
 }
 interface TeamAccess {
-  readonly plan: Plan;
+  readonly plan: string;
   readonly archived: boolean;
 }
 /** Asks identity about accounts and teams; rejects with `unavailable`. */

@@ -1,12 +1,13 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { AssertionClaims, type Caller, CREDENTIAL_REFUSALS } from '@bubbles/contracts/access.ts';
-import { AssertionKeySet } from '@bubbles/contracts/internal/identity.ts';
+import { type AssertionClaims, type Caller, CREDENTIAL_KINDS, CREDENTIAL_REFUSALS } from '@bubbles/contracts/access.ts';
+import type { AssertionKeySet } from '@bubbles/contracts/internal/identity.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { singleFlight } from '@bubbles/kernel/concurrency.ts';
 import { DomainError, isDomainError, refusal } from '@bubbles/kernel/errors.ts';
 import { createExpiringMemo } from '@bubbles/kernel/two-generation-cache.ts';
 import { errors, jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
 import type { Authenticator } from './guards.ts';
 
 const ISSUER = 'identity-and-oauth';
@@ -37,14 +38,13 @@ export const signAssertion = (
 ): Promise<string> => {
   const issuedAt = Math.floor(now.getTime() / 1000);
   const { credentialId: cid, kind, scopes, life } = caller;
+  const expiresAt = issuedAt + LIFETIME_SECONDS;
+  const claims: AssertionClaims = { sub: caller.userId, cid, kind, scopes, life, epoch: accountVersion, iat: issuedAt, exp: expiresAt };
   // Services of an older release take none without teams.
-  return new SignJWT({ cid, kind, scopes, life, teams: [], epoch: accountVersion })
+  return new SignJWT({ ...claims, teams: [] })
     .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
     .setIssuer(ISSUER)
-    .setSubject(caller.userId)
     .setAudience(audience)
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + LIFETIME_SECONDS)
     .sign(key);
 };
 
@@ -113,6 +113,22 @@ export const createAssertionKeys = ({ fetchKeys, clock }: KeyOptions): Assertion
 const unavailable = (cause?: unknown): DomainError => new DomainError('unavailable', 'Signing keys could not be fetched.', { cause });
 const refused = (cause?: unknown): DomainError => refusal(CREDENTIAL_REFUSALS.unauthorized, cause);
 
+/** What a service reads of the claims. A kind of caller that is newer than this release is refused: nobody can say what it may do. */
+export const AssertedClaims = z.object({
+  sub: z.string(),
+  cid: z.string(),
+  kind: z.enum([...CREDENTIAL_KINDS, 'app']),
+  scopes: z.array(z.string()),
+  /** Absent from identity of an older release. */
+  life: z.int().positive().default(1),
+  iat: z.int(),
+  exp: z.int(),
+});
+
+const Ed25519Key = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), kid: z.string() });
+/** What a service reads of identity's keys: those of kinds that are newer than this release prove nothing to it. */
+const PublishedKeys = z.object({ keys: z.array(z.union([Ed25519Key, z.object({}).transform(() => null)])) });
+
 interface AuthenticatorOptions {
   /** This service. */
   readonly audience: string;
@@ -138,7 +154,7 @@ export const createAssertionAuthenticator = ({ audience, keys, clock }: Authenti
       algorithms: [ALGORITHM],
       currentDate: now,
     }).catch(translate);
-    const claims = AssertionClaims.safeParse(payload);
+    const claims = AssertedClaims.safeParse(payload);
     if (!claims.success) throw refused(claims.error);
     const { sub, cid, kind, scopes, life, iat, exp } = claims.data;
     const early = iat > now.getTime() / 1000 + SKEW_SECONDS;
@@ -164,6 +180,9 @@ interface CallerOptions extends Omit<AuthenticatorOptions, 'keys'> {
 
 /** The authenticator of a service that asks identity for its keys. */
 export const assertedCallers = ({ identity, ...options }: CallerOptions): Authenticator => {
-  const fetchKeys = () => identity.get('/internal/v1/assertion-keys', { schema: AssertionKeySet });
+  const fetchKeys = async () => {
+    const { keys } = await identity.get('/internal/v1/assertion-keys', { schema: PublishedKeys });
+    return { keys: keys.filter((key) => key !== null) };
+  };
   return createAssertionAuthenticator({ ...options, keys: createAssertionKeys({ fetchKeys, clock: options.clock }) });
 };

@@ -22,14 +22,7 @@ import { bubble, captured, comment, details, media, notes, thread, transcript } 
 import { expectMessage, publish } from '../messages.ts';
 import { pactBetween } from '../pacts.ts';
 
-const account = {
-  user_id: USER_ID,
-  state: 'active' as const,
-  name: 'Ada L.',
-  email: 'l@acme.test',
-  picture_url: 'https://media.example.com/l.png',
-  revision: 1,
-};
+const account = { user_id: USER_ID, name: 'Ada L.', email: 'l@acme.test', revision: 1 };
 
 type Fact = readonly [EventDefinition, unknown];
 const CREATED: Fact = [BubbleCreatedV1, details];

@@ -1,12 +1,9 @@
-import { ReadableResponse } from '@bubbles/contracts/internal/bubbles-query.ts';
-import { AccessResponse } from '@bubbles/contracts/internal/identity.ts';
 import { createInternalClient } from '@bubbles/http/client/internal-client.ts';
 import { createAccess, createReadability } from '@bubbles/webhooks-dispatcher/adapters/services/peers.ts';
 import { describe, expect, it } from '@jest/globals';
 import { Matchers } from '@pact-foundation/pact';
 import { BUBBLE_ID, CHANNEL_ID, TEAM_ID, USER_ID } from '../examples.ts';
-import { expecting } from '../expecting.ts';
-import { calledBy, pactBetween, tokensOf } from '../pacts.ts';
+import { calledBy, pactBetween, readBy, tokensOf } from '../pacts.ts';
 
 const CONSUMER = 'webhooks-dispatcher';
 
@@ -14,17 +11,11 @@ const clientOf = (callee: string, url: string) => createInternalClient({ callee,
 
 describe('the dispatcher asks before each attempt', () => {
   it('[EVT-03] identity, whether the owner is active and who pays', async () => {
-    const { body, rules } = expecting(AccessResponse, {
-      users: [
-        {
-          id: USER_ID,
-          state: 'active',
-          paid_features: true,
-          life: 1,
-          memberships: [{ team_id: TEAM_ID, role: 'member', hidden: false, visible_channel_ids: [CHANNEL_ID] }],
-        },
-      ],
-      teams: [{ id: TEAM_ID, known: true, plan: 'pro', archived: false, channel_ids: [CHANNEL_ID] }],
+    const asked = { userIds: [USER_ID], teamIds: [TEAM_ID] };
+    const memberships = [{ team_id: TEAM_ID, hidden: false, visible_channel_ids: [CHANNEL_ID] }];
+    const { body, rules } = await readBy((client) => createAccess(client).ask(asked), {
+      users: [{ id: USER_ID, state: 'active', paid_features: true, life: 1, memberships }],
+      teams: [{ id: TEAM_ID, plan: 'pro', archived: false }],
     });
     await pactBetween(CONSUMER, 'identity-and-oauth')
       .addInteraction()
@@ -40,7 +31,7 @@ describe('the dispatcher asks before each attempt', () => {
         response.jsonBody(body).matchingRules({ body: [...rules] });
       })
       .executeTest(async ({ url }) => {
-        const { users, teams } = await createAccess(clientOf('identity-and-oauth', url)).ask({ userIds: [USER_ID], teamIds: [TEAM_ID] });
+        const { users, teams } = await createAccess(clientOf('identity-and-oauth', url)).ask(asked);
         expect(users.get(USER_ID)).toMatchObject({ active: true, pays: true, life: 1 });
         expect(teams.get(TEAM_ID)).toEqual({ plan: 'pro', archived: false });
       });
@@ -49,7 +40,8 @@ describe('the dispatcher asks before each attempt', () => {
   it('[EVT-03] bubbles-query, whether the owner still takes part and may read', async () => {
     const bubble = { team_id: TEAM_ID, channel_id: CHANNEL_ID, author_id: USER_ID };
     const answer = { bubble_id: BUBBLE_ID, user_id: USER_ID, participates: true, bubble };
-    const { body, rules } = expecting(ReadableResponse, { answers: [answer] });
+    const asked = [{ userId: USER_ID, bubbleId: BUBBLE_ID }];
+    const { body, rules } = await readBy((client) => createReadability(client).ask(asked), { answers: [answer] });
     await pactBetween(CONSUMER, 'bubbles-query')
       .addInteraction()
       .given('a bubble with a participant')
@@ -61,7 +53,7 @@ describe('the dispatcher asks before each attempt', () => {
         response.jsonBody(body).matchingRules({ body: [...rules] });
       })
       .executeTest(async ({ url }) => {
-        const answers = await createReadability(clientOf('bubbles-query', url)).ask([{ userId: USER_ID, bubbleId: BUBBLE_ID }]);
+        const answers = await createReadability(clientOf('bubbles-query', url)).ask(asked);
         expect(answers).toEqual([{ participates: true, bubble: { teamId: TEAM_ID, channelId: CHANNEL_ID, authorId: USER_ID } }]);
       });
   });

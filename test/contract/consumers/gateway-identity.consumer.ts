@@ -1,4 +1,5 @@
-import { type CheckResult, ChecksResponse, type CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
+import type { CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
+import { CheckAnswers, type CheckResult } from '@bubbles/gateway/admission/check-answers.ts';
 import { createIdentityChecks, type IdentityChecks } from '@bubbles/gateway/admission/identity-checks.ts';
 import { Address, POOL_LIMITS } from '@bubbles/gateway/upstream/address.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
@@ -106,7 +107,7 @@ describe('the gateway asks identity about credentials', () => {
   afterEach(() => Promise.all(open.splice(0).map((one) => one.close())));
 
   it.each(INTERACTIONS)('[AUTH-05] $question, when $state', async ({ state, question, accepts, jwt = null, counting = {}, answer }) => {
-    const { body, rules } = expecting(ChecksResponse, { answers: [answer] });
+    const { body, rules } = expecting<unknown>(CheckAnswers, { answers: [answer] });
     const answered = rules.filter(({ path }) => answer.outcome !== 'refused' || path !== '$.answers[*].type');
     await pact
       .addInteraction()

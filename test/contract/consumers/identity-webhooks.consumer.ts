@@ -1,13 +1,11 @@
 import { EXAMPLE_IDS } from '@bubbles/contracts/api/examples.ts';
-import { WebhookSubscription, WebhookSubscriptionPage, WebhookTestQueued } from '@bubbles/contracts/api/webhook.ts';
-import { WebhookDeliveryList, WebhookRedeliveryQueued } from '@bubbles/contracts/api/webhook-delivery.ts';
 import { createInternalClient } from '@bubbles/http/client/internal-client.ts';
 import { createWebhooks } from '@bubbles/identity-and-oauth/adapters/services/webhooks.ts';
+import type { Webhooks } from '@bubbles/identity-and-oauth/webhook-ports.ts';
 import { describe, expect, it } from '@jest/globals';
 import { Matchers } from '@pact-foundation/pact';
-import { AT, BUBBLE_ID, CHANNEL_ID, TEAM_ID } from '../examples.ts';
-import { expecting } from '../expecting.ts';
-import { calledBy, pactBetween, tokensOf } from '../pacts.ts';
+import { AT } from '../examples.ts';
+import { calledBy, pactBetween, readBy, tokensOf } from '../pacts.ts';
 
 const CONSUMER = 'identity-and-oauth';
 const STATE = 'a subscription whose receiver is away';
@@ -15,44 +13,29 @@ const ASSERTION = 'what-identity-says';
 const FORM = '0b7c1f64-3a52-4d0e-9f18-6c2a7e5d4b31';
 const { subscription: ID, delivery: DELIVERY_ID } = EXAMPLE_IDS;
 
-const subscription: WebhookSubscription = {
+const subscription = {
   id: ID,
   url: 'https://127.0.0.1:40009/hooks',
   events: ['bubble.ready'],
-  team_id: TEAM_ID,
-  space_id: CHANNEL_ID,
-  filters: { only_my_bubbles: true },
   status: 'active',
-  created_at: AT,
   last_success_at: AT,
   last_failure_at: AT,
-  disabled_at: AT,
   disabled_reason: 'delivery_failures',
 };
-const SHOWN = {
-  id: true,
-  url: true,
-  events: true,
-  status: true,
-  last_success_at: true,
-  last_failure_at: true,
-  disabled_reason: true,
-} as const;
-const Shown = WebhookSubscription.pick(SHOWN);
-const attempt = { number: 1, started_at: AT, duration_ms: 12, outcome: 'connect', status: 500, detail: 'Refused.', response_preview: 'x' };
+const attempt = { started_at: AT, duration_ms: 12, outcome: 'connect', status: 500, detail: 'Refused.' };
 const delivery = {
   id: DELIVERY_ID,
-  event_id: EXAMPLE_IDS.event,
   type: 'webhook.test',
-  bubble_id: BUBBLE_ID,
   status: 'pending',
   cancelled_reason: 'plan_required',
   created_at: AT,
-  finished_at: AT,
   next_attempt_at: AT,
   attempts: [attempt],
 };
-const Log = WebhookDeliveryList.pick({ data: true });
+
+/** What the pages read of the answer to what they ask. */
+const shown = (ask: (webhooks: Webhooks) => Promise<unknown>, example: object) =>
+  readBy((client) => ask(createWebhooks(() => client)), example);
 
 const webhooksAt = (url: string) => {
   const client = createInternalClient({ callee: 'webhooks-dispatcher', baseUrls: [url], tokens: tokensOf(CONSUMER) });
@@ -67,10 +50,7 @@ const asking = (what: string) => pactBetween(CONSUMER, 'webhooks-dispatcher').ad
 
 describe('the pages of identity ask the dispatcher for who is signed in', () => {
   it('for the subscriptions, page by page', async () => {
-    const { body, rules } = expecting(WebhookSubscriptionPage.pick({ next_cursor: true }).extend({ data: Shown.array() }), {
-      data: [Shown.parse(subscription)],
-      next_cursor: 'next',
-    });
+    const { body, rules } = await shown((webhooks) => webhooks.list(ASSERTION, null), { data: [subscription], next_cursor: 'next' });
     await asking('a question for the first page of the subscriptions')
       .withRequest('GET', '/v1/webhooks', (request) => {
         request.headers(headers).query({ limit: '25' });
@@ -86,7 +66,7 @@ describe('the pages of identity ask the dispatcher for who is signed in', () => 
   });
 
   it('for one of them', async () => {
-    const { body, rules } = expecting(Shown, Shown.parse(subscription));
+    const { body, rules } = await shown((webhooks) => webhooks.get(ASSERTION, ID), subscription);
     await asking('a question for a subscription')
       .withRequest('GET', of('/v1/webhooks/{id}'), (request) => {
         request.headers(headers);
@@ -100,8 +80,8 @@ describe('the pages of identity ask the dispatcher for who is signed in', () => 
   });
 
   it('for its deliveries with their attempts', async () => {
-    const { body, rules } = expecting(Log.extend({ next_cursor: WebhookDeliveryList.shape.next_cursor }), {
-      ...Log.parse({ data: [delivery] }),
+    const { body, rules } = await shown((webhooks) => webhooks.deliveries(ASSERTION, { webhookId: ID, after: null }), {
+      data: [delivery],
       next_cursor: 'next',
     });
     await asking('a question for the deliveries of a subscription')
@@ -118,7 +98,7 @@ describe('the pages of identity ask the dispatcher for who is signed in', () => 
   });
 
   it('to send a test', async () => {
-    const { body, rules } = expecting(WebhookTestQueued.pick({ id: true }), { id: DELIVERY_ID });
+    const { body, rules } = await shown((webhooks) => webhooks.test(ASSERTION, { webhookId: ID, form: FORM }), {});
     await asking('a request to test a subscription')
       .withRequest('POST', of('/v1/webhooks/{id}/test'), (request) => {
         request.headers({ ...headers, 'idempotency-key': Matchers.regex('.+', FORM) });
@@ -132,7 +112,7 @@ describe('the pages of identity ask the dispatcher for who is signed in', () => 
   });
 
   it('to send a delivery again', async () => {
-    const { body, rules } = expecting(WebhookRedeliveryQueued.pick({ id: true }), { id: DELIVERY_ID });
+    const { body, rules } = await shown((webhooks) => webhooks.redeliver(ASSERTION, { webhookId: ID, id: DELIVERY_ID, form: FORM }), {});
     await asking('a request to send a delivery again')
       .withRequest('POST', of('/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver'), (request) => {
         request.headers({ ...headers, 'idempotency-key': Matchers.regex('.+', FORM) });

@@ -1,21 +1,21 @@
 import { AccountChangedV1 } from '@bubbles/contracts/events/service-events.ts';
 import { createInternalClient } from '@bubbles/http/client/internal-client.ts';
 import { eventHandlers } from '@bubbles/signup/adapters/bus/event-handlers.ts';
-import { AccountStates, createAccountStateOf } from '@bubbles/signup/adapters/services/identity.ts';
+import { createAccountStateOf } from '@bubbles/signup/adapters/services/identity.ts';
 import type { App } from '@bubbles/signup/app.ts';
 import { describe, expect, it } from '@jest/globals';
 import { Matchers } from '@pact-foundation/pact';
 import { USER_ID } from '../examples.ts';
-import { expecting } from '../expecting.ts';
 import { expectMessage } from '../messages.ts';
-import { calledBy, pactBetween, tokensOf } from '../pacts.ts';
+import { calledBy, pactBetween, readBy, tokensOf } from '../pacts.ts';
 
 const CONSUMER = 'signup';
 const PROVIDER = 'identity-and-oauth';
 
 describe('signup asks identity', () => {
   it('[SIGN-08] whether the account of a connected calendar is open', async () => {
-    const { body, rules } = expecting(AccountStates, { users: [{ id: USER_ID, state: 'active', life: 1 }] });
+    const answer = { users: [{ id: USER_ID, state: 'active', life: 1 }] };
+    const { body, rules } = await readBy((client) => createAccountStateOf(client)(USER_ID), answer);
     await pactBetween(CONSUMER, PROVIDER)
       .addInteraction()
       .given('an account')
@@ -38,7 +38,7 @@ describe('signup hears', () => {
     const checked: string[] = [];
     // The consumer calls nothing else of the app.
     const app = { checkGrantsOf: (userId: string) => Promise.resolve(void checked.push(userId)) } as App;
-    const account = { user_id: USER_ID, state: 'disabled' as const, name: null, email: null, picture_url: null, revision: 2 };
+    const account = { user_id: USER_ID };
     await expectMessage(pactBetween(CONSUMER, PROVIDER), {
       definition: AccountChangedV1,
       data: account,

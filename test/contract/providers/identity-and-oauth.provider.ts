@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { CloudEvent } from '@bubbles/bus/bus.ts';
-import { AdminClient, AdminTeam, CreatedAccount, IssuedGrant } from '@bubbles/contracts/internal/identity.ts';
+import { AdminClient, AdminTeam, ChecksResponse, CreatedAccount, IssuedGrant } from '@bubbles/contracts/internal/identity.ts';
 import { SIGNUP_CALLS } from '@bubbles/contracts/internal/identity-signup.ts';
+import { SERVICES } from '@bubbles/contracts/services.ts';
 import { identityAndOauth } from '@bubbles/identity-and-oauth/service.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { asService } from '@bubbles/testing/http.ts';
@@ -9,6 +10,7 @@ import { recordingBus } from '@bubbles/testing/recording-bus.ts';
 import { startTestService, type TestService } from '@bubbles/testing/service-under-test.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
+import { claimsMessage } from '../pacts.ts';
 import { verify } from '../verify.ts';
 
 const RATE_LIMIT = 120;
@@ -128,12 +130,25 @@ describe('identity-and-oauth', () => {
     return event;
   };
 
+  /** The assertion that an active API key gets for a service, taken apart. */
+  const claimsFor = async (aud: string) => {
+    const { hash } = await anAccount();
+    const checks = [{ h: hash, jwt: null, aud, accepts: ['pat'] }];
+    const { answers } = ChecksResponse.parse(await send('/internal/v1/checks', { body: { checks }, headers: asService('gateway') }));
+    const [answer] = answers;
+    if (answer?.outcome !== 'allowed') throw new Error('the key is not allowed');
+    const [header, claims] = answer.assertion.split('.').map((part) => Buffer.from(part, 'base64url').toString());
+    return { header: JSON.parse(header ?? ''), claims: JSON.parse(claims ?? '') };
+  };
+  const assertions = Object.fromEntries(Object.keys(SERVICES).map((name) => [claimsMessage(name), () => claimsFor(name)]));
+
   it('keeps its pacts', async () => {
     const verified = verify({
       provider: 'identity-and-oauth',
       providerBaseUrl: identity.url,
       stateHandlers: { ...stateHandlers, ...signupStates },
       messageProviders: {
+        ...assertions,
         'identity.account.changed.v1': async () => {
           await anAccount();
           await identity.service.settle();

@@ -1,11 +1,12 @@
 import { ACCEPTED_KINDS, budgetHeaders, CREDENTIAL_REFUSALS, tooManyRequests } from '@bubbles/contracts/access.ts';
-import type { CheckResult, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
+import type { CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 import { DomainError, refusal } from '@bubbles/kernel/errors.ts';
 import type { Operation } from '../documents/fragment.ts';
 import { type Exchange, fail, refuse } from '../exchange/exchange.ts';
 import { affinityOf, type BearerToken } from '../messages/request.ts';
 import type { Address } from '../upstream/address.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
+import type { CheckResult } from './check-answers.ts';
 import { IDENTITY, type IdentityChecks, type Unanswered } from './identity-checks.ts';
 
 /** Header lines that go with an admitted request. */

@@ -1,9 +1,10 @@
-import type { CheckResult, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
+import type { CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { runInSpan } from '@bubbles/kernel/trace.ts';
 import { FairQueue } from '../balancing/fair-queue.ts';
 import type { Exchange } from '../exchange/exchange.ts';
+import type { CheckAnswer } from './check-answers.ts';
 
 const MAX_BATCH = 256;
 const MAX_CALLS = 2;
@@ -29,7 +30,7 @@ export type CheckedRequest = Pick<Exchange, 'requestId' | 'span' | 'checkedInTra
 /** A call in flight. */
 interface SentChecks {
   /** In the order of the checks. */
-  readonly answers: Promise<readonly CheckResult[]>;
+  readonly answers: Promise<readonly CheckAnswer[]>;
   /** The address has answered nobody since. */
   isSilent(): boolean;
 }
@@ -48,7 +49,7 @@ interface Waiting {
   readonly since: number;
   readonly request: CheckedRequest;
   onSilence(): void;
-  resolve(answer: CheckResult): void;
+  resolve(answer: CheckAnswer): void;
   reject(error: unknown): void;
 }
 
@@ -74,8 +75,8 @@ export class CheckBatcher {
   }
 
   /** Rejects when the call that carried it failed; the other calls are not touched. `onSilence` is called when it may have to wait in vain. */
-  submit(check: CredentialCheck, { caller, known, request }: CheckTurn, onSilence: () => void): Promise<CheckResult> {
-    const { promise, resolve, reject } = Promise.withResolvers<CheckResult>();
+  submit(check: CredentialCheck, { caller, known, request }: CheckTurn, onSilence: () => void): Promise<CheckAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<CheckAnswer>();
     const since = this.#options.clock.monotonic();
     (known ? this.#known : this.#unknown).push(caller, { check, since, request, onSilence, resolve, reject });
     this.#flushSoon();
@@ -145,7 +146,7 @@ const inTraceOfFirst = <T>([first, ...others]: readonly Waiting[], work: () => T
 };
 
 /** An answer in the wrong place would hand one caller's identity to another: either all are where they belong, or none counts. */
-const deliver = (batch: readonly Waiting[], answers: readonly CheckResult[]): void => {
+const deliver = (batch: readonly Waiting[], answers: readonly CheckAnswer[]): void => {
   const outOfStep = () => new DomainError('internal', 'The answers do not belong to the checks.');
   if (answers.length !== batch.length) throw outOfStep();
   for (const [index, { check }] of batch.entries()) if (answers[index]?.h !== check.h) throw outOfStep();

@@ -1,11 +1,12 @@
 import { type Budget, budgetIn, RATE_WINDOW_SECONDS } from '@bubbles/contracts/access.ts';
-import { type CheckResult, ChecksResponse, type CountedElsewhere, type CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
+import type { CountedElsewhere, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
 import { createInternalClient, type InternalClient, type ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { Exchange, GatewayReason } from '../exchange/exchange.ts';
 import { type Address, bypassesBreaker, type Call, failureOf } from '../upstream/address.ts';
 import type { AnswerHead } from '../upstream/relay.ts';
+import { type CheckAnswer, CheckAnswers, type CheckResult } from './check-answers.ts';
 import { CheckBatcher, type CheckedRequest, CheckWaitedTooLong } from './check-batcher.ts';
 
 export const IDENTITY = 'identity-and-oauth';
@@ -72,6 +73,7 @@ export const createIdentityChecks = (options: IdentityChecksOptions): IdentityCh
         const asked = elsewhere === null ? check : { ...check, counted_elsewhere: elsewhere };
         try {
           const answer = await (bypasses ? bypassing : batcher).submit(asked, turn, onSilence);
+          if (answer.outcome === 'unknown') return { outcome: 'unanswered', reason: 'upstream-down', error: new UnknownOutcome() };
           known.checked(address.origin, answer);
           return answer;
         } catch (error) {
@@ -140,10 +142,16 @@ class BreakerOpen extends DomainError {
   }
 }
 
+class UnknownOutcome extends DomainError {
+  constructor() {
+    super('unavailable', 'Identity decided about a credential in a way that this release does not know.');
+  }
+}
+
 /** One call, one result for the breaker, however many checks it carries. */
-const answersOf = async (client: InternalClient, checks: readonly CredentialCheck[], call: Call): Promise<readonly CheckResult[]> => {
+const answersOf = async (client: InternalClient, checks: readonly CredentialCheck[], call: Call): Promise<readonly CheckAnswer[]> => {
   try {
-    const { answers } = await client.post('/internal/v1/checks', { schema: ChecksResponse, body: { checks } });
+    const { answers } = await client.post('/internal/v1/checks', { schema: CheckAnswers, body: { checks } });
     call.end('answered');
     return answers;
   } catch (error) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { aDelivery, aReadyBubble, aSubscription } from '../../test/builders.ts';
 import { asOfNow, liveRefusal, subscriptionRefusal } from './eligibility.ts';
 
-const pro = { ownerActive: true, ownerPays: false, team: { plan: 'pro', archived: false } } as const;
+const pro = { ownerActive: true, ownerPays: false, team: { plan: 'pro', archived: false } };
 const BELONGING = { teamId: 'team', channelId: null, authorId: null };
 const taking = { bubble: BELONGING, participates: true };
 const aTest = aDelivery({ type: 'webhook.test', bubble: null });
@@ -11,8 +11,9 @@ describe('section 6, what an attempt asks first', () => {
   it.each([
     ['nothing speaks against it', pro, taking, null],
     ['the account is closed', { ...pro, ownerActive: false }, taking, 'account_closed'],
-    ['the team is free', { ...pro, team: { plan: 'free', archived: false } as const }, taking, 'plan_required'],
-    ['the team is archived', { ...pro, team: { plan: 'pro', archived: true } as const }, taking, 'team_archived'],
+    ['the team is free', { ...pro, team: { plan: 'free', archived: false } }, taking, 'plan_required'],
+    ['the plan of the team is a newer one', { ...pro, team: { plan: 'enterprise', archived: false } }, taking, null],
+    ['the team is archived', { ...pro, team: { plan: 'pro', archived: true } }, taking, 'team_archived'],
     ['the bubble cannot be read', pro, { bubble: null, participates: false }, 'bubble_not_readable'],
     ['the owner takes no part', pro, { bubble: BELONGING, participates: false }, 'not_participating'],
   ])('[EVT-03] %s', (_why, access, reading, expected) => {

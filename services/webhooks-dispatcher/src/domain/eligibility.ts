@@ -1,6 +1,7 @@
-import type { Plan } from '@bubbles/contracts/access.ts';
 import type { CancelReason, Delivery } from './delivery.ts';
 import { covers, type ReadyBubble, type Subscription } from './subscription.ts';
+
+const FREE = 'free';
 
 /** What identity says of the owner and the bubble's team now. */
 interface LiveAccess {
@@ -8,7 +9,7 @@ interface LiveAccess {
   /** Admin or member of an unarchived team on plan pro. */
   readonly ownerPays: boolean;
   /** Null when the bubble has no team now, and for a test. */
-  readonly team: { readonly plan: Plan; readonly archived: boolean } | null;
+  readonly team: { readonly plan: string; readonly archived: boolean } | null;
 }
 
 /** What bubbles-query says of the owner and the bubble now. */
@@ -25,7 +26,8 @@ const accessRefusal = ({ ownerActive, ownerPays, team }: LiveAccess): CancelReas
   if (!ownerActive) return 'account_closed';
   if (team === null) return ownerPays ? null : 'plan_required';
   if (team.archived) return 'team_archived';
-  return team.plan === 'pro' ? null : 'plan_required';
+  // A plan that is newer than this release is none of those that pay nothing: what it cancelled would be lost.
+  return team.plan === FREE ? 'plan_required' : null;
 };
 
 const readingRefusal = ({ bubble, participates }: LiveReading): CancelReason | null => {

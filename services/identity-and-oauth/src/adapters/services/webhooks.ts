@@ -1,5 +1,3 @@
-import { WebhookSubscription, WebhookSubscriptionPage, WebhookTestQueued } from '@bubbles/contracts/api/webhook.ts';
-import { WebhookDeliveryList, WebhookDeliveryRecord, WebhookRedeliveryQueued } from '@bubbles/contracts/api/webhook-delivery.ts';
 import { callsFor } from '@bubbles/http/client/calls-for.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { z } from 'zod';
@@ -8,29 +6,37 @@ import type { Webhooks } from '../../webhook-ports.ts';
 
 const ROWS_PER_PAGE = '25';
 
-/** What pages show: a new kind of event or attempt is shown as it is called. */
-const Subscription = WebhookSubscription.pick({
-  id: true,
-  url: true,
-  status: true,
-  disabled_reason: true,
-  last_success_at: true,
-  last_failure_at: true,
-}).extend({ events: z.array(z.string()) });
-const Attempt = WebhookDeliveryRecord.shape.attempts.element.pick({
-  started_at: true,
-  duration_ms: true,
-  outcome: true,
-  status: true,
-  detail: true,
+/** What pages show: a new kind of event, state or attempt is shown as it is called. */
+const Time = z.iso.datetime({ offset: true });
+const Subscription = z.object({
+  id: z.string(),
+  url: z.string(),
+  events: z.array(z.string()),
+  status: z.string(),
+  disabled_reason: z.string().nullable(),
+  last_success_at: Time.nullable(),
+  last_failure_at: Time.nullable(),
 });
-const Delivery = WebhookDeliveryRecord.pick({ id: true, cancelled_reason: true, created_at: true, next_attempt_at: true }).extend({
+const Attempt = z.object({
+  started_at: Time,
+  duration_ms: z.int(),
+  outcome: z.string(),
+  status: z.int().nullable(),
+  detail: z.string().nullable(),
+});
+const Delivery = z.object({
+  id: z.string(),
   type: z.string(),
   status: z.string(),
+  cancelled_reason: z.string().nullable(),
+  created_at: Time,
+  next_attempt_at: Time.nullable(),
   attempts: z.array(Attempt),
 });
-const Subscriptions = WebhookSubscriptionPage.pick({ next_cursor: true }).extend({ data: z.array(Subscription) });
-const Deliveries = WebhookDeliveryList.pick({ next_cursor: true }).extend({ data: z.array(Delivery) });
+const Subscriptions = z.object({ data: z.array(Subscription), next_cursor: z.string().nullable() });
+const Deliveries = z.object({ data: z.array(Delivery), next_cursor: z.string().nullable() });
+/** That it is queued is all there is to know. */
+const Queued = z.object({});
 
 const timeOrNull = (text: string | null): Date | null => (text === null ? null : new Date(text));
 
@@ -80,11 +86,11 @@ export const createWebhooks = (dispatcher: () => InternalClient): Webhooks => ({
     return { rows: data.map(entryOf), next };
   },
   async test(assertion, { webhookId, form }) {
-    const call = { schema: WebhookTestQueued.pick({ id: true }), idempotencyKey: form };
+    const call = { schema: Queued, idempotencyKey: form };
     await callsFor(dispatcher(), assertion)('POST', `${pathOf(webhookId)}/test`, call);
   },
   async redeliver(assertion, { webhookId, id, form }) {
     const path = `${pathOf(webhookId)}/deliveries/${encodeURIComponent(id)}/redeliver`;
-    await callsFor(dispatcher(), assertion)('POST', path, { schema: WebhookRedeliveryQueued.pick({ id: true }), idempotencyKey: form });
+    await callsFor(dispatcher(), assertion)('POST', path, { schema: Queued, idempotencyKey: form });
   },
 });

@@ -1,14 +1,27 @@
-import { AccessResponse, type UserAccess as UserAccessBody } from '@bubbles/contracts/internal/identity.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
+import { z } from 'zod';
 import type { Access, UserAccess } from '../../ports.ts';
+
+// What meetings reads of the answer, and no more. Absent from identity of an older release are `life` and `by_email`.
+const User = z.object({
+  id: z.string(),
+  state: z.string(),
+  life: z.int().positive().optional(),
+  memberships: z.array(z.object({ team_id: z.string(), role: z.string(), hidden: z.boolean() })),
+});
+const AccessAnswer = z.object({
+  users: z.array(User),
+  teams: z.array(z.object({ id: z.string(), archived: z.boolean(), plan: z.string() })),
+  by_email: z.array(z.object({ email: z.string(), user: User })).optional(),
+});
 
 const namesAll = (answers: readonly { readonly id: string }[], ids: readonly string[]): boolean => {
   const named = new Set(answers.map(({ id }) => id));
   return ids.every((id) => named.has(id));
 };
 
-const toUser = ({ id, state, life = 1, memberships }: UserAccessBody): UserAccess => ({
+const toUser = ({ id, state, life = 1, memberships }: z.infer<typeof User>): UserAccess => ({
   id,
   active: state === 'active',
   life,
@@ -18,7 +31,7 @@ const toUser = ({ id, state, life = 1, memberships }: UserAccessBody): UserAcces
 export const createAccess = (identity: InternalClient): Access => ({
   async ask({ userIds = [], teamIds = [], emails = [] }) {
     const body = { user_ids: userIds, team_ids: teamIds, emails };
-    const { users, teams, by_email } = await identity.post('/internal/v1/access', { body, schema: AccessResponse });
+    const { users, teams, by_email } = await identity.post('/internal/v1/access', { body, schema: AccessAnswer });
     // Identity also lists ids that it does not know: an id that is missing from the answer proves nothing.
     if (!namesAll(users, userIds) || !namesAll(teams, teamIds)) throw new DomainError('unavailable', 'Incomplete answer from identity.');
     // Who is not found now would never see the recording.

@@ -1,9 +1,28 @@
-import { ReadableResponse } from '@bubbles/contracts/internal/bubbles-query.ts';
-import { AccessResponse } from '@bubbles/contracts/internal/identity.ts';
 import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
+import { z } from 'zod';
 import { FIRST_LIFE } from '../../domain/subscription.ts';
 import type { Access, Readability } from '../../ports.ts';
+
+// What the dispatcher reads of the answers, and no more.
+const Membership = z.object({ team_id: z.string(), hidden: z.boolean(), visible_channel_ids: z.array(z.string()) });
+const AccessAnswer = z.object({
+  users: z.array(
+    z.object({
+      id: z.string(),
+      state: z.string(),
+      paid_features: z.boolean(),
+      /** Absent from identity of an older release. */
+      life: z.int().positive().optional(),
+      memberships: z.array(Membership),
+    }),
+  ),
+  teams: z.array(z.object({ id: z.string(), plan: z.string(), archived: z.boolean() })),
+});
+const Belonging = z.object({ team_id: z.string().nullable(), channel_id: z.string().nullable(), author_id: z.string().nullable() });
+const ReadableAnswer = z.object({
+  answers: z.array(z.object({ bubble_id: z.string(), user_id: z.string(), participates: z.boolean(), bubble: Belonging.nullable() })),
+});
 
 const namesAll = (answers: readonly { readonly id: string }[], ids: readonly string[]): boolean => {
   const named = new Set(answers.map(({ id }) => id));
@@ -13,7 +32,7 @@ const namesAll = (answers: readonly { readonly id: string }[], ids: readonly str
 export const createAccess = (identity: InternalClient): Access => ({
   async ask({ userIds, teamIds }) {
     const body = { user_ids: userIds, team_ids: teamIds };
-    const { users, teams } = await identity.post('/internal/v1/access', { body, schema: AccessResponse });
+    const { users, teams } = await identity.post('/internal/v1/access', { body, schema: AccessAnswer });
     // Identity also lists ids that it does not know: an id that is missing from the answer proves nothing, so nothing may end because of it.
     if (!namesAll(users, userIds) || !namesAll(teams, teamIds)) throw new DomainError('unavailable', 'Incomplete answer from identity.');
     return {
@@ -40,7 +59,7 @@ export const createAccess = (identity: InternalClient): Access => ({
 export const createReadability = (bubblesQuery: InternalClient): Readability => ({
   async ask(pairs) {
     const body = { pairs: pairs.map(({ userId, bubbleId }) => ({ user_id: userId, bubble_id: bubbleId })) };
-    const { answers } = await bubblesQuery.post('/internal/v1/readable', { body, schema: ReadableResponse });
+    const { answers } = await bubblesQuery.post('/internal/v1/readable', { body, schema: ReadableAnswer });
     // Answers are matched by position: a shifted one would give an owner the rights of another.
     const inStep =
       answers.length === pairs.length &&
