@@ -1,5 +1,5 @@
 import { PUBLIC_NETWORKS } from '@bubbles/address-guard/public-address.ts';
-import { type Part, partsOf } from '@bubbles/services/deployment.ts';
+import type { Part } from '@bubbles/services/deployment.ts';
 import { at, listAt, type Manifest, nameOf, numberAt, ofKind, type Pod, partPods, podsOf, selects } from './cluster-objects.ts';
 import type { Rule } from './pod-rules.ts';
 
@@ -77,7 +77,7 @@ const isSafe = (range: unknown): boolean => {
   return !/\/[0-7]$/.test(cidr) || (REFUSED[cidr] ?? [cidr]).every((network) => except.includes(network));
 };
 
-export const networkRules = (parts: readonly Part[] = partsOf()): Readonly<Record<string, Rule>> => ({
+export const networkRules = (parts: readonly Part[]): Readonly<Record<string, Rule>> => ({
   'everything is refused that no policy allows': (manifests) =>
     podsOf(manifests)
       .filter((pod) => {

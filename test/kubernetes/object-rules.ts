@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Part, partsOf } from '@bubbles/services/deployment.ts';
+import type { Part } from '@bubbles/services/deployment.ts';
 import { at, listAt, type Manifest, nameOf, numberAt, ofKind, partPods, selects, settingsOf, textAt } from './cluster-objects.ts';
 import type { Rule } from './pod-rules.ts';
 
@@ -177,7 +177,7 @@ const addressRules = (parts: readonly Part[]): Readonly<Record<string, Rule>> =>
   },
 });
 
-export const objectRules = (parts: readonly Part[] = partsOf()): Readonly<Record<string, Rule>> => {
+export const objectRules = (parts: readonly Part[]): Readonly<Record<string, Rule>> => {
   const jobs = parts
     .slice(
       0,

@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { partsOf } from '@bubbles/services/deployment.ts';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { MANIFESTS, manifestsIn, rendered } from './cluster-objects.ts';
 import { annotate, copyAs, drop, type Mutation, mutated, push, set, without } from './mutations.ts';
-import { brokenRules, rulesFor } from './rules.ts';
+import { brokenRules, PARTS, rulesFor } from './rules.ts';
 
 const PROD = 'prod';
 const work = mkdtempSync(join(tmpdir(), 'manifests-'));
@@ -263,7 +262,7 @@ const CALLS = 'each part calls those that the code names';
 const IS_CALLED = 'each part is called by those that the code names';
 
 describe('one too many or too few', () => {
-  const parts = partsOf();
+  const parts = PARTS;
   const arrows = parts.flatMap(({ name, calls }) => calls.map((callee) => [name, callee] as const));
   const missing = parts.flatMap(({ name, calls }) =>
     parts.filter((other) => other.name !== name && !calls.includes(other.name)).map((other) => [name, other.name] as const),

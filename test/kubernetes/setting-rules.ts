@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readGatewayConfig } from '@bubbles/gateway/config.ts';
 import { localEnvironment, readProcessConfig } from '@bubbles/host/variables.ts';
-import { type Part, partsOf } from '@bubbles/services/deployment.ts';
+import type { Part } from '@bubbles/services/deployment.ts';
 import { PRODUCT } from '@bubbles/services/product.ts';
 import { at, listAt, type Manifest, nameOf, ofKind, type Pod, partPods, settingsOf, textAt } from './cluster-objects.ts';
 import type { Rule } from './pod-rules.ts';
@@ -72,7 +72,7 @@ const whyUnreadable = (part: Part, settings: Readonly<Record<string, string>>): 
 
 const keysOf = (secret: Manifest): readonly string[] => listAt(secret, 'spec.data').map((entry) => textAt(entry, 'secretKey'));
 
-export const settingRules = (parts: readonly Part[] = partsOf()): Readonly<Record<string, Rule>> => {
+export const settingRules = (parts: readonly Part[]): Readonly<Record<string, Rule>> => {
   const ofEach =
     (faults: (part: Part, settings: Readonly<Record<string, string>>, pod: Pod) => readonly string[]): Rule =>
     (manifests) =>

@@ -56,10 +56,12 @@ export const layoutSettings = (part: Part, parts: readonly Part[]): Readonly<Rec
     if (called === undefined) throw new TypeError(`${part.name} calls ${callee}, which is no part`);
     return `http://${host}:${portsOf(called).http}`;
   };
-  const urls = part.calls.map((callee): readonly [string, string] => {
+  const read = new Set(part.variables.map(({ name }) => name));
+  const urls = part.calls.flatMap((callee): readonly (readonly [string, string])[] => {
     const variable = table[callee]?.urlsVariable ?? '';
     // Who sends single commands is told one address.
-    return [isServer(part) ? variable : variable.replace(/S$/, ''), addressOf(callee)];
+    const name = isServer(part) ? variable : variable.replace(/S$/, '');
+    return read.has(name) ? [[name, addressOf(callee)]] : [];
   });
   const upstreams = part.calls.map((callee) => `${callee}=dns+${addressOf(callee, headless(callee))}`).join(';');
   return {
