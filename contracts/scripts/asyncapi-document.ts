@@ -45,6 +45,12 @@ const envelope = (type: string, data: Json): Json => ({
     type: { const: type },
     time: { type: 'string', format: 'date-time' },
     subject: { type: 'string' },
+    traceparent: {
+      type: 'string',
+      pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
+      description:
+        'Of the work that told the fact: W3C Trace Context, in the CloudEvents extension for distributed tracing. A consumer continues the trace; it takes no notice of a value of another form',
+    },
     datacontenttype: { const: 'application/json' },
     data,
   },

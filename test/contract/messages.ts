@@ -42,7 +42,7 @@ export const publish = (eventHandlers: readonly EventHandler[], definition: Even
 /** Hands a message to the consumer as the bus does: bytes, envelope, payload, handler. */
 const receive = async (eventHandlers: readonly EventHandler[], content: unknown): Promise<void> => {
   const { type } = z.object({ type: z.string() }).parse(content);
-  const result = await handleMessage(handlerOf(eventHandlers, type), Buffer.from(JSON.stringify(content)));
+  const result = await handleMessage(handlerOf(eventHandlers, type), Buffer.from(JSON.stringify(content)), (one) => one);
   if (result.kind === 'unreadable') throw new Error(result.reason);
   if (result.kind !== 'handled') throw result.error;
 };

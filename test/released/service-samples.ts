@@ -31,7 +31,7 @@ const tell = async (handlers: readonly EventHandler[], messages: z.infer<typeof 
   for (const message of messages) {
     const handler = handlers.find(({ event }) => event.type === message.type);
     if (!handler) throw new Error(`nobody handles ${message.type} any more`);
-    const result = await handleMessage(handler, Buffer.from(JSON.stringify(message)));
+    const result = await handleMessage(handler, Buffer.from(JSON.stringify(message)), (one) => one);
     if (result.kind === 'unreadable') throw new Error(`${message.type} is dead-lettered: ${result.reason}`);
     if (result.kind !== 'handled') throw new Error(`${message.type} is not handled: ${String(result.error)}`);
   }

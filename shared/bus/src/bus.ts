@@ -10,6 +10,8 @@ export interface CloudEvent<T = unknown> {
   /** ISO-8601 UTC. */
   readonly time: string;
   readonly subject?: string;
+  /** Of the work that told the fact (the extension for distributed tracing), so that its handling continues the trace. */
+  readonly traceparent?: string;
   readonly datacontenttype: 'application/json';
   readonly data: T;
 }

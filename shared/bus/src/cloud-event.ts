@@ -1,4 +1,5 @@
 import { isUnavailable } from '@bubbles/kernel/errors.ts';
+import { endSpan, runInSpan, startSpan } from '@bubbles/kernel/trace.ts';
 import { z } from 'zod';
 import type { CloudEvent, EventHandler } from './bus.ts';
 
@@ -11,6 +12,8 @@ const Envelope = z.object({
   type: z.string().min(1),
   time: z.iso.datetime({ offset: true }),
   subject: z.string().exactOptional(),
+  // A wrong one is none: the fact counts all the same.
+  traceparent: z.unknown().optional(),
   datacontenttype: z.literal('application/json'),
   data: z.unknown(),
 });
@@ -35,7 +38,7 @@ const parseJson = (bytes: Uint8Array): unknown => {
   }
 };
 
-const decodeAs = (type: string, bytes: Uint8Array): Decoded<CloudEvent> => {
+const decodeAs = (type: string, bytes: Uint8Array): Decoded<z.infer<typeof Envelope>> => {
   const json = parseJson(bytes);
   if (json === undefined) return { value: null, reason: 'event: not JSON in UTF-8' };
   const event = decodeWith(Envelope, json);
@@ -53,18 +56,35 @@ export type HandlerResult =
   | { readonly kind: 'unavailable'; readonly error: unknown }
   | { readonly kind: 'fault'; readonly error: unknown };
 
-/** Parses a message and hands it to the handler. Never rejects. */
-export const handleMessage = async ({ event: definition, handle }: EventHandler, bytes: Uint8Array): Promise<HandlerResult> => {
-  const event = decodeAs(definition.type, bytes);
-  if (event.reason !== null) return { kind: 'unreadable', reason: event.reason };
-  const data = decodeWith(definition.schema, event.value.data);
+const resultOf = async ({ event: { schema }, handle }: EventHandler, event: CloudEvent): Promise<HandlerResult> => {
+  const data = decodeWith(schema, event.data);
   if (data.reason !== null) return { kind: 'unreadable', reason: `data: ${data.reason}` };
   try {
-    await handle(data.value, event.value);
+    await handle(data.value, event);
     return { kind: 'handled' };
   } catch (error) {
     return { kind: isUnavailable(error) ? 'unavailable' : 'fault', error };
   }
+};
+
+/** Parses a message, hands it to the handler, and the result to `settle`, both in the trace of what told the fact. Rejects only when `settle` does. */
+export const handleMessage = async <T>(
+  eventHandler: EventHandler,
+  bytes: Uint8Array,
+  settle: (result: HandlerResult) => T | Promise<T>,
+): Promise<T> => {
+  const { type } = eventHandler.event;
+  const decoded = decodeAs(type, bytes);
+  if (decoded.reason !== null) return await settle({ kind: 'unreadable', reason: decoded.reason });
+  const { traceparent, ...event } = decoded.value;
+  const span = startSpan(traceparent);
+  const handle = async () => {
+    const result = await resultOf(eventHandler, event);
+    const error = 'error' in result ? result.error : null;
+    endSpan(span, () => ({ name: `process ${type}`, kind: 'consumer', attributes: { 'cloudevents.event_id': event.id }, error }));
+    return settle(result);
+  };
+  return runInSpan(span, handle, { fields: { event_id: event.id, event_type: type } });
 };
 
 /** The fault in one line, for the log and the dead letter. */

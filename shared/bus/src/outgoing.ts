@@ -1,5 +1,6 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
+import { currentTraceparent } from '@bubbles/kernel/trace.ts';
 import type { CloudEvent, EventDefinition } from './bus.ts';
 
 /** A fact that leaves with the write that makes it true; the outbox stamps it. */
@@ -25,11 +26,12 @@ export interface Stamper {
 }
 
 /**
- * The event as it is published. Throws when the data does not parse, or when another service publishes this event: an outbox never holds what no
+ * The event as it is published, with the trace of the work that tells it. Throws when the data does not parse, or when another service publishes this event: an outbox never holds what no
  * consumer can read or no relay sends.
  */
 export const stamp = ({ definition, data, id, subject }: OutgoingEvent, { clock, ids, source }: Stamper): CloudEvent => {
   if (definition.publisher !== source) throw new Error(`${source} does not publish ${definition.type}: ${definition.publisher} does`);
+  const traceparent = currentTraceparent();
   return {
     specversion: '1.0',
     id: id ?? ids.uuid(),
@@ -37,6 +39,7 @@ export const stamp = ({ definition, data, id, subject }: OutgoingEvent, { clock,
     type: definition.type,
     time: clock.now().toISOString(),
     ...(subject === undefined ? {} : { subject }),
+    ...(traceparent === null ? {} : { traceparent }),
     datacontenttype: 'application/json',
     data: JSON.parse(JSON.stringify(definition.schema.parse(data))),
   };

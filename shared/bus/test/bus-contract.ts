@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DomainError } from '@bubbles/kernel/errors.ts';
+import { currentTraceparent } from '@bubbles/kernel/trace.ts';
 import { expectEventually, sightings } from '@bubbles/testing/eventually.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Bus, type CloudEvent, type EventDefinition, eventHandler } from '../src/bus.ts';
@@ -47,16 +48,17 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
     });
     afterAll(() => engine.stop());
 
-    it('hands over what the schema has parsed, with its envelope', async () => {
-      const got = Promise.withResolvers<[Thing, CloudEvent<Thing>]>();
+    it('hands over what the schema has parsed, with its envelope and in its trace', async () => {
+      const got = Promise.withResolvers<[Thing, CloudEvent<Thing>, string | null]>();
       const bus = engine.connect();
       await bus.consume(
         consumerOf(EVENTS.delivery),
-        eventHandler(EVENTS.delivery, async (data, event) => got.resolve(await Promise.resolve([data, event]))),
+        eventHandler(EVENTS.delivery, async (data, event) => got.resolve(await Promise.resolve([data, event, currentTraceparent()]))),
       );
       const event = anEvent(EVENTS.delivery, { n: 1, added: 'later' });
-      await bus.publish(EVENTS.delivery, { ...event, subject: 'thing-1' });
-      expect(await got.promise).toEqual([{ n: 1 }, { ...event, subject: 'thing-1' }]);
+      const told = { ...event, subject: 'thing-1', traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00` };
+      await bus.publish(EVENTS.delivery, told);
+      expect(await got.promise).toEqual([{ n: 1 }, { ...event, subject: 'thing-1' }, expect.stringMatching(/^00-a{32}-/)]);
     });
 
     it('gives each consumer of an event its own copy', async () => {

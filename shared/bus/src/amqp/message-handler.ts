@@ -3,7 +3,7 @@ import { backoffMs } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { ConsumeMessage } from 'amqplib';
 import { type EventHandler, queueName } from '../bus.ts';
-import { DELIVERY_LIMIT, faultReason, handleMessage } from '../cloud-event.ts';
+import { DELIVERY_LIMIT, faultReason, type HandlerResult, handleMessage } from '../cloud-event.ts';
 import { ORIGIN_HEADER, REASON_HEADER } from '../operations/dead-letters.ts';
 import { deadQueueName, QUEUES_EXCHANGE } from '../operations/topology.ts';
 import type { Publisher } from './publisher.ts';
@@ -93,21 +93,22 @@ export const createMessageHandler = (options: MessageHandlerOptions): MessageHan
     return 'reject';
   };
 
+  const settle = (received: ReceivedMessage, result: HandlerResult): Disposition | Promise<Disposition> => {
+    const { message } = received;
+    if (result.kind === 'unavailable') return postpone(received, result.error);
+    backoff.reset();
+    if (result.kind === 'unreadable') return deadLetter(message, result.reason);
+    if (result.kind === 'fault') return retry(message, result.error);
+    return 'ack';
+  };
+
   return {
     isBackingOff: backoff.isOn,
     receive(message) {
       eventHandler.onDelivery?.(message.fields.redelivered);
       return { message, receivedAt: clock.monotonic() };
     },
-    async handle(received) {
-      const { message } = received;
-      const result = await handleMessage(eventHandler, message.content);
-      if (result.kind === 'unavailable') return postpone(received, result.error);
-      backoff.reset();
-      if (result.kind === 'unreadable') return deadLetter(message, result.reason);
-      if (result.kind === 'fault') return retry(message, result.error);
-      return 'ack';
-    },
+    handle: (received) => handleMessage(eventHandler, received.message.content, (result) => settle(received, result)),
   };
 };
 

@@ -174,9 +174,9 @@ const createMemoryQueue = (options: QueueOptions): MemoryQueue => {
 
   const hand = (worker: Worker, copy: Copy) => {
     worker.eventHandler.onDelivery?.(copy.faults > 0);
-    const run = handleMessage(worker.eventHandler, copy.body).then((result) => {
+    const run = handleMessage(worker.eventHandler, copy.body, (result) => settle(worker, copy, result)).then((isKept) => {
       worker.running.delete(run);
-      if (settle(worker, copy, result)) waiting.unshift(copy);
+      if (isKept) waiting.unshift(copy);
       dispatch();
     });
     worker.running.add(run);
