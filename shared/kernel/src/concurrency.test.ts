@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { aborted, backoffMs, batchWhileBusy, inFlight, keyedMutex, memo, singleFlight, withTimeout } from './concurrency.ts';
+import { currentTraceparent, runInSpan, startSpan, traceparentOf } from './trace.ts';
 
 /** Work whose runs end when told. */
 const slowWork = <K>() => {
@@ -41,6 +42,17 @@ describe('batchWhileBusy', () => {
     expect(runs).toHaveLength(2);
     runs[1]?.end();
     await after;
+  });
+
+  it('a run is in the trace of its first item', async () => {
+    const traces: (string | null)[] = [];
+    const add = batchWhileBusy(async (_: readonly string[]) => {
+      traces.push(currentTraceparent());
+      await Promise.resolve();
+    });
+    const spans = [startSpan(), startSpan(), startSpan()];
+    await Promise.all(spans.map((span) => runInSpan(span, () => add('a'))));
+    expect(traces).toEqual(spans.slice(0, 2).map(traceparentOf));
   });
 
   it('has as many runs in flight as it may', async () => {

@@ -1,3 +1,5 @@
+import { keepContext } from './trace.ts';
+
 /** Resolves when the signal aborts. */
 export const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -56,6 +58,8 @@ export const inFlight = (): InFlight => {
 
 interface Batch<T, R> extends PromiseWithResolvers<R> {
   readonly items: T[];
+  /** Runs it in the trace of its first item. */
+  readonly inContext: ReturnType<typeof keepContext>;
 }
 
 /**
@@ -77,14 +81,14 @@ export const batchWhileBusy = <R, T = void>(run: (items: readonly T[]) => Promis
   };
   const runWaiting = () => {
     if (waiting === null) return;
-    const { items, resolve, reject } = waiting;
+    const { items, inContext, resolve, reject } = waiting;
     waiting = null;
-    runNow(items).then(resolve, reject);
+    inContext(() => runNow(items)).then(resolve, reject);
   };
 
   return (item) => {
     if (running < concurrency) return runNow([item]);
-    waiting ??= { items: [], ...Promise.withResolvers<R>() };
+    waiting ??= { items: [], inContext: keepContext(), ...Promise.withResolvers<R>() };
     waiting.items.push(item);
     return waiting.promise;
   };

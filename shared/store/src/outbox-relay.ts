@@ -84,6 +84,7 @@ const relayOf = (options: OutboxRelayOptions, collection: Collection<OutboxDoc>)
     leaseMs: LEASE_MS,
     pollMs: POLL_MS,
     concurrency: CONCURRENCY,
+    causedBy: ({ outbox }) => outbox[0]?.traceparent,
     async work(doc, lease) {
       const done: string[] = [];
       try {

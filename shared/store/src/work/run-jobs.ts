@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
+import { endSpan, runInSpan, startSpan } from '@bubbles/kernel/trace.ts';
 import type { Collection, Database, Doc } from '../collection.ts';
 import { cronTimes } from './cron-times.ts';
 import { createWorkQueue, holdLease, type WorkQueue } from './work-queue.ts';
@@ -150,18 +151,24 @@ export function runJobs({ jobs, database, clock, ids, log, metrics }: RunJobsOpt
     const next = timesOf(job, clock.now());
     const lease = jobLease({ leases: leasesOf(database), job: job.name, by, clock, log });
     let running: Promise<void> | null = null;
-    const runFor = async (at: Date) => {
+    const runFor = (at: Date) => {
       const began = clock.monotonic();
-      const end = (outcome: 'succeeded' | 'failed') => metrics.ended(job.name, outcome, clock.monotonic() - began);
-      try {
-        if (!(await lease.acquire(at))) return;
-        await lease.hold(() => job.run());
-        end('succeeded');
-        log.info('job finished', { job: job.name, at });
-      } catch (error) {
-        end('failed');
-        log.error('job failed', { job: job.name, at, error });
-      }
+      const span = startSpan();
+      const end = (outcome: 'succeeded' | 'failed', error: unknown = null) => {
+        metrics.ended(job.name, outcome, clock.monotonic() - began);
+        endSpan(span, () => ({ name: `job ${job.name}`, kind: 'internal', error }));
+      };
+      return runInSpan(span, async () => {
+        try {
+          if (!(await lease.acquire(at))) return;
+          await lease.hold(() => job.run());
+          end('succeeded');
+          log.info('job finished', { job: job.name, at });
+        } catch (error) {
+          end('failed', error);
+          log.error('job failed', { job: job.name, at, error });
+        }
+      });
     };
     const schedule = async () => {
       while (!stopping.signal.aborted) {

@@ -1,4 +1,5 @@
 import type { Loop } from '@bubbles/kernel/loop.ts';
+import { currentTraceparent, startSpan, traceparentOf } from '@bubbles/kernel/trace.ts';
 import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { fakeIds } from '@bubbles/testing/fake-ids.ts';
@@ -83,6 +84,24 @@ describe('createWorker', () => {
     await clock.advance(0);
     expect(begun).toEqual(['a1', 'b1', 'a2']);
     for (const id of begun) end(id);
+    await loop.stop();
+  });
+
+  it('each attempt is of the trace of what caused the work, or of its own', async () => {
+    const { queue, add, worker } = await scene();
+    const cause = startSpan();
+    const traces = new Map<string, string | null>();
+    await add(['caused', 'alone']);
+    const loop = worker({
+      causedBy: ({ _id }) => (_id === 'caused' ? traceparentOf(cause) : undefined),
+      async work({ _id }, { token }) {
+        traces.set(_id, currentTraceparent());
+        await queue.remove(_id, token);
+      },
+    });
+    await loop.idle();
+    expect(traces.get('caused')).toMatch(new RegExp(`^00-${cause.traceId}-(?!${cause.id})`));
+    expect(traces.get('alone')).toMatch(new RegExp(`^00-(?!${cause.traceId})`));
     await loop.stop();
   });
 

@@ -3,6 +3,7 @@ import { backoffMs, inFlight } from '@bubbles/kernel/concurrency.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { type Loop, type LoopContext, startLoop } from '@bubbles/kernel/loop.ts';
+import { endSpan, runInSpan, startSpan } from '@bubbles/kernel/trace.ts';
 import type { Doc, Filter } from '../collection.ts';
 import { holdLease, type Lease, type WorkQueue } from './work-queue.ts';
 
@@ -11,6 +12,8 @@ export interface WorkerOptions<T extends Doc> extends LoopContext {
   readonly queue: WorkQueue<T>;
   /** Does one piece of work and ends its lease. When it rejects, the lease is released and the piece tried again after a backoff. */
   readonly work: (doc: T, lease: Lease, lost: AbortSignal) => Promise<void>;
+  /** The `traceparent` of what caused the work; each attempt begins a trace of its own without one. */
+  readonly causedBy?: (doc: T) => unknown;
   readonly ids: Ids;
   readonly leaseMs: number;
   /** Renews the lease while the work runs, for work that may take longer than a lease. `lost` aborts when that failed. */
@@ -107,24 +110,31 @@ const keyCounter = <T extends Doc>(perKey: WorkerOptions<T>['perKey']) => {
 };
 
 /** Does a piece of work under its lease, and releases one that failed. `onFailure` comes before the release, which lets it be claimed again. */
-const attempt = <T extends Doc>({ name, queue, work, clock, log: parent, leaseMs, renews }: WorkerOptions<T>) => {
+const attempt = <T extends Doc>({ name, queue, work, causedBy, clock, log: parent, leaseMs, renews }: WorkerOptions<T>) => {
   const logOf = ({ _id: id }: T) => parent.child({ worker: name, id });
   const underLease = (doc: T, lease: Lease): Promise<void> => {
     if (!renews) return work(doc, lease, new AbortController().signal);
     const renew = (until: Date) => queue.renew(doc._id, { ...lease, until });
     return holdLease({ leaseMs, renew, clock, log: logOf(doc) }, (lost) => work(doc, lease, lost));
   };
-  return async (doc: T, lease: Lease, onFailure: (error: unknown) => void): Promise<boolean> => {
-    try {
-      await underLease(doc, lease);
-      return true;
-    } catch (error) {
-      onFailure(error);
-      await queue
-        .end({ id: doc._id, token: lease.token, claimableAt: clock.now() })
-        .catch((cause: unknown) => logOf(doc).warn('lease not released, it ends by the clock', { error: cause }));
-      return false;
-    }
+  return (doc: T, lease: Lease, onFailure: (error: unknown) => void): Promise<boolean> => {
+    const span = startSpan(causedBy?.(doc));
+    const end = (error: unknown = null) => endSpan(span, () => ({ name: `work ${name}`, kind: 'internal', error }));
+    const attemptOnce = async () => {
+      try {
+        await underLease(doc, lease);
+        end();
+        return true;
+      } catch (error) {
+        end(error);
+        onFailure(error);
+        await queue
+          .end({ id: doc._id, token: lease.token, claimableAt: clock.now() })
+          .catch((cause: unknown) => logOf(doc).warn('lease not released, it ends by the clock', { error: cause }));
+        return false;
+      }
+    };
+    return runInSpan(span, attemptOnce);
   };
 };
 
