@@ -39,15 +39,14 @@ export const tellTo = async (
   for (const { event, data } of told) {
     const handler = eventHandlers.find((one) => one.event.type === event.type);
     if (handler === undefined) throw new Error(`nobody hears ${event.type}`);
-    const payload = event.schema.parse(data);
-    await handler.handle(payload, {
+    await handler.handle(handler.event.schema.parse(data), {
       specversion: '1.0',
       id: 'event-1',
       source: event.publisher,
       type: event.type,
       time: AT.toISOString(),
       datacontenttype: 'application/json',
-      data: payload,
+      data,
     });
   }
 };

@@ -1,15 +1,24 @@
 import { bubblesQuery } from '@bubbles/bubbles-query/service.ts';
 import { BubbleCreatedV1, MediaProcessedV1, NotesGeneratedV1, TranscriptCompletedV1 } from '@bubbles/contracts/events/recording-events.ts';
 import type { Service } from '@bubbles/host/service.ts';
+import type { InternalClient } from '@bubbles/http/client/internal-client.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { recordingBus } from '@bubbles/testing/recording-bus.ts';
-import { startTestService, type TestService } from '@bubbles/testing/service-under-test.ts';
+import { ABSENT_PEER, startTestService, type TestService } from '@bubbles/testing/service-under-test.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AT } from '../examples.ts';
+import { AT, USER_ID } from '../examples.ts';
 import { details, media, notes, transcript } from '../facts.ts';
 import { publish } from '../messages.ts';
 import { verify } from '../verify.ts';
 
+/** Identity with one account. */
+const identity: InternalClient = {
+  ...ABSENT_PEER,
+  get: (_, { schema }) =>
+    Promise.resolve(
+      schema.parse({ version: 1, accounts: [{ user_id: USER_ID, name: 'Ada', email: null, revision: 1 }], next_after: null }),
+    ),
+};
 const READY = 'bubbles.bubble.ready.v1';
 
 describe('bubbles-query', () => {
@@ -18,7 +27,7 @@ describe('bubbles-query', () => {
   let http: TestService;
 
   beforeAll(async () => {
-    http = await startTestService(bubblesQuery, { clock: fakeClock(new Date(AT)), bus });
+    http = await startTestService(bubblesQuery, { clock: fakeClock(new Date(AT)), bus, peers: { 'identity-and-oauth': identity } });
     service = http.service;
   });
   afterAll(() => http.stop());
@@ -35,7 +44,7 @@ describe('bubbles-query', () => {
     const verified = verify({
       provider: 'bubbles-query',
       providerBaseUrl: http.url,
-      stateHandlers: { 'a bubble with a participant': aReadyBubble },
+      stateHandlers: { 'a bubble with a participant': aReadyBubble, 'what operators act on': () => Promise.resolve() },
       messageProviders: {
         [READY]: async () => {
           await aReadyBubble();

@@ -1,6 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { CloudEvent } from '@bubbles/bus/bus.ts';
-import { AdminClient, AdminTeam, ChecksResponse, CreatedAccount, IssuedGrant } from '@bubbles/contracts/internal/identity.ts';
+import {
+  AdminClient,
+  AdminTeam,
+  ChecksResponse,
+  CreatedAccount,
+  IssuedGrant,
+  IssuedSession,
+} from '@bubbles/contracts/internal/identity.ts';
 import { SIGNUP_CALLS } from '@bubbles/contracts/internal/identity-signup.ts';
 import { SERVICES } from '@bubbles/contracts/services.ts';
 import { identityAndOauth } from '@bubbles/identity-and-oauth/service.ts';
@@ -93,6 +100,17 @@ describe('identity-and-oauth', () => {
       const { id, token } = await anAccessToken();
       await admin(`accounts/${id}/state`, { state: 'disabled' }, 'PUT');
       return token;
+    },
+    'what operators act on': async () => {
+      const { id } = await anAccount();
+      const session = IssuedSession.parse(await admin(`accounts/${id}/sessions`, null));
+      const { client_id } = AdminClient.parse(
+        await admin('clients', { client_name: 'Notes', redirect_uris: ['https://notes.example.com/callback'] }),
+      );
+      const { grant } = IssuedGrant.parse(await admin(`accounts/${id}/grants`, { client_id }));
+      const team = AdminTeam.parse(await admin('teams', { name: 'Acme', plan: 'pro' }));
+      await admin(`teams/${team.id}/members/${id}`, { role: 'member' }, 'PUT');
+      return { user_id: id, team_id: team.id, session_id: session.id, client_id, grant_id: grant.id };
     },
     'an account': async () => ({ user_id: (await anAccount()).id }),
     'a member of a team with a channel': async () => {

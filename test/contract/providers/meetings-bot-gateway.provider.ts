@@ -22,6 +22,10 @@ describe('meetings-bot-gateway', () => {
     const headers = { 'content-type': 'application/json', ...asService('operator') };
     return (await meetings.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })).json();
   };
+  const aJoin = async () => {
+    const { id } = MeetingJoinCreated.parse(await post('/v1/meetings/join', MEETING));
+    return { join_id: id, user_id: 'ada' };
+  };
   const aCapturedRecording = async () => {
     const { id } = MeetingJoinCreated.parse(await post('/v1/meetings/join', MEETING));
     await meetings.service.settle();
@@ -40,7 +44,7 @@ describe('meetings-bot-gateway', () => {
     const verified = verify({
       provider: 'meetings-bot-gateway',
       providerBaseUrl: meetings.url,
-      stateHandlers: {},
+      stateHandlers: { 'what operators act on': aJoin },
       messageProviders: { [CAPTURED]: aCapturedRecording },
     });
     await expect(verified).resolves.toBeUndefined();
