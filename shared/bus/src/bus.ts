@@ -58,11 +58,33 @@ export class BusUnavailable extends Error {
   }
 }
 
+/** How a bus stands with its broker, for operators. */
+export interface BusState {
+  readonly isConnected: boolean;
+  /** What keeps messages from flowing, a line each. */
+  readonly faults: readonly string[];
+  readonly consumers: readonly ConsumerState[];
+}
+
+export interface ConsumerState {
+  readonly consumer: string;
+  /** Of the events that it consumes. */
+  readonly type: string;
+  /** False without a queue or a connection, and while the consumer backs off. */
+  readonly isConsuming: boolean;
+}
+
 export interface Bus {
   /** Resolves when the broker holds a message for every consumer; rejects with `BusUnavailable` otherwise, when some may have theirs all the same. */
   publish(definition: EventDefinition, event: CloudEvent): Promise<void>;
   /** Begins to consume for a service, from its queue of that event; the loss of the broker does not end it. */
   consume(consumer: string, handler: EventHandler): Promise<void>;
+  state(): BusState;
+  /**
+   * Rejects with `StartupError` when the broker refuses the service, or lacks the exchange or a queue of these events. Resolves when nothing is missing,
+   * or when the broker is away, of which `state` tells.
+   */
+  check(definitions: readonly EventDefinition[]): Promise<void>;
   /** Resolves when no published message is being handled or waits for a running consumer. */
   idle(): Promise<void>;
   /** Stops consuming, waits for handlers and confirms, then closes the connections. */

@@ -3,6 +3,8 @@ import { createMetrics } from '@bubbles/http/ops/metrics.ts';
 import { NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
+import { StartupError } from '@bubbles/kernel/run-process.ts';
+import { storeUnavailable } from '@bubbles/store/collection.ts';
 import { capturedLog } from '@bubbles/testing/captured-log.ts';
 import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { fakeAuthenticator, fakeInternalAuth } from '@bubbles/testing/http.ts';
@@ -10,10 +12,14 @@ import { caller } from '@bubbles/testing/requests.ts';
 import { sampleRoutes } from '@bubbles/testing/sample-routes.ts';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import type { Service } from './service.ts';
+import type { Infra, Service } from './service.ts';
 import { type Host, type HostOptions, hostService, INSTANT_DRAIN } from './service-host.ts';
 
 const LOCAL = { host: '127.0.0.1', port: 0 };
+const refusedBy = (code: number, message: string) => storeUnavailable(Object.assign(new Error(message), { code }));
+const loginRefused = () => refusedBy(18, 'Authentication failed.');
+const rightRefused = () =>
+  refusedBy(13, 'not authorized on sample to execute command { createIndexes: "notes", indexes: [ { name: "secret" } ] }');
 const unavailable = () => new DomainError('unavailable', 'The store does not answer.');
 
 describe('a service on the wire', () => {
@@ -28,9 +34,10 @@ describe('a service on the wire', () => {
     readonly options?: Partial<HostOptions>;
     readonly ping?: () => Promise<void>;
     readonly onWait?: () => Promise<void>;
+    readonly bus?: Partial<Infra['bus']>;
   }
   /** A host and the order in which things happened to its parts. */
-  const arranged = async ({ service = {}, options = {}, ping, onWait }: Arrangement = {}) => {
+  const arranged = async ({ service = {}, options = {}, ping, onWait, bus = {} }: Arrangement = {}) => {
     const events: string[] = [];
     const note = (event: string) => () => {
       events.push(event);
@@ -49,8 +56,11 @@ describe('a service on the wire', () => {
         publish: note('published'),
         consume: (consumer: string, { event }: { readonly event: { readonly type: string } }) =>
           note(consumer === 'sample' ? `subscribed to ${event.type}` : `consumes as ${consumer}`)(),
+        state: () => ({ isConnected: true, faults: [], consumers: [] }),
+        check: () => Promise.resolve(),
         idle: note('idle'),
         close: note('bus closed'),
+        ...bus,
       },
     };
     const opened = await hostService({
@@ -63,6 +73,7 @@ describe('a service on the wire', () => {
         idempotency: undefined,
         sealed: [],
         eventHandlers: [],
+        publishes: [],
         jobs: [],
         releaseLeases: note('leases released'),
         start: note('started'),
@@ -152,6 +163,39 @@ describe('a service on the wire', () => {
     ping = () => new Promise<never>(() => undefined);
     expect(await probe('/readyz')).toBe('503 database silent');
     expect(await probe('/livez')).toBe('200 alive');
+  });
+
+  it('is ready while its broker is away, and says what is wrong with it', async () => {
+    const faults: string[] = [];
+    const { host: running, probe } = await arranged({ bus: { state: () => ({ isConnected: false, faults, consumers: [] }) } });
+    await running.started;
+    expect(await probe('/readyz')).toBe('200 ready');
+    faults.push('the broker at mq:5672 is out of reach: ECONNREFUSED', 'the broker lacks the queue a.b');
+    expect(await probe('/readyz')).toBe(`200 ready\n${faults.join('\n')}`);
+  });
+
+  it.each([
+    ['the broker', { bus: { check: () => Promise.reject(new StartupError('AMQP_URL: refused.')) } }, 'AMQP_URL: refused.'],
+    [
+      'its database',
+      { service: { start: () => Promise.reject(loginRefused()) } },
+      'MONGODB_URL: the database refuses the user or the password.',
+    ],
+    [
+      'a right',
+      { service: { start: () => Promise.reject(rightRefused()) } },
+      'MONGODB_URL: the database does not let the user createIndexes in sample.',
+    ],
+  ])('does not start when %s refuses it, and says so in one line', async (_, arrangement, message) => {
+    const { host: running, events } = await arranged(arrangement);
+    await expect(running.started).rejects.toMatchObject({ name: 'StartupError', message });
+    expect(events.filter((event) => /consumes|subscribed|jobs/.test(event))).toEqual([]);
+  });
+
+  it('says of a database that refuses it what it refuses, while it runs', async () => {
+    const { host: running, probe } = await arranged({ ping: () => Promise.reject(loginRefused()) });
+    await running.started;
+    expect(await probe('/readyz')).toBe('503 database refuses the user or the password');
   });
 
   it('is not ready after ten seconds of refusing for overload', async () => {

@@ -11,7 +11,9 @@ import type { HttpAppOptions } from '@bubbles/http/routes/serve-route.ts';
 import type { Address } from '@bubbles/http/wire/listen.ts';
 import { type Drain, SERVICE_LIMITS } from '@bubbles/http/wire/server.ts';
 import { backoffMs, withTimeout } from '@bubbles/kernel/concurrency.ts';
-import { isDomainError } from '@bubbles/kernel/errors.ts';
+import { isUnavailable } from '@bubbles/kernel/errors.ts';
+import { StartupError } from '@bubbles/kernel/run-process.ts';
+import { accessRefusalOf } from '@bubbles/store/collection.ts';
 import { type Job, type RunningJobs, runJobs } from '@bubbles/store/work/run-jobs.ts';
 import type { Infra, Service, SettleScope } from './service.ts';
 import { measureJobs } from './service-metrics.ts';
@@ -46,6 +48,7 @@ export const INSTANT_DRAIN: Drain = { noticeMs: 0, deadlineMs: 5000 };
 /** Below the gateway's own limit and above the store's. */
 const BUDGET_MS = 20_000;
 const PING_LIMIT_MS = 2000;
+const BROKER_CHECK_LIMIT_MS = 2000;
 const SHEDDING_LIMIT_MS = 10_000;
 
 /** Shows its probes first, then starts the service, again and again while its store cannot be reached, and goes on the wire. */
@@ -58,6 +61,7 @@ export const hostService = async (options: HostOptions): Promise<Host> => {
     limits: SERVICE_LIMITS,
     handler: wrapHandler(handlerOf(options)),
     notReady: () => notReady(options),
+    warnings: () => infra.bus.state().faults,
   });
   const running = startService(options, stopping.signal).then(async (jobs) => {
     if (jobs !== null) await http.open();
@@ -109,7 +113,7 @@ const notReady = async ({ infra, shedder }: HostOptions): Promise<string | null>
   const ping = () =>
     infra.database.ping().then(
       () => null,
-      () => 'database unreachable',
+      (error: unknown) => `database ${accessRefusalOf(error) ?? 'unreachable'}`,
     );
   // The ping itself never rejects.
   return await withTimeout(PING_LIMIT_MS, ping).catch(() => 'database silent');
@@ -119,12 +123,23 @@ const notReady = async ({ infra, shedder }: HostOptions): Promise<string | null>
 const startService = async (options: HostOptions, stopping: AbortSignal): Promise<RunningJobs | null> => {
   const { service, infra, metrics } = options;
   const { startJobs = (jobs) => runJobs({ ...infra, jobs, metrics: measureJobs(metrics, { ...infra, jobs }) }) } = options;
+  const checked = checkBroker(options);
+  // It is awaited below.
+  checked.catch(() => undefined);
   for (let failures = 0; !(await tryToStart(service, infra)); failures += 1) {
     await pause(backoffMs(failures, Math.random), undefined, { signal: stopping }).catch(() => undefined);
     if (stopping.aborted) return null;
   }
+  await checked;
   for (const handler of service.eventHandlers) await infra.bus.consume(service.name, handler);
   return startJobs(service.jobs);
+};
+
+/** A broker that is away keeps nobody from starting, nor one that takes long to answer: only one that refuses does. */
+const checkBroker = async ({ service, infra }: HostOptions): Promise<void> => {
+  const definitions = [...service.publishes, ...service.eventHandlers.map(({ event }) => event)];
+  const slow = pause(BROKER_CHECK_LIMIT_MS, undefined, { ref: false });
+  await Promise.race([infra.bus.check(definitions), slow]);
 };
 
 const tryToStart = async (service: Service, { log }: Infra): Promise<boolean> => {
@@ -132,7 +147,9 @@ const tryToStart = async (service: Service, { log }: Infra): Promise<boolean> =>
     await service.start();
     return true;
   } catch (error) {
-    if (!isDomainError(error) || error.kind !== 'unavailable') throw error;
+    const refusal = accessRefusalOf(error);
+    if (refusal !== null) throw new StartupError(`MONGODB_URL: the database ${refusal}.`, error);
+    if (!isUnavailable(error)) throw error;
     log.warn('service cannot start yet, trying again', { error });
     return false;
   }

@@ -97,6 +97,7 @@ const measuredBus = ({ bus, clock }: Pick<Adapters, 'bus' | 'clock'>, { registry
   for (const outcome of ['confirmed', 'returned', 'timeout', 'failed'] as const satisfies readonly PublishOutcome[])
     seconds.zero({ outcome });
   const counted = countedHandlers(registry);
+  showBusState(bus, registry);
   return {
     ...bus,
     async publish(definition, event) {
@@ -118,6 +119,26 @@ const measuredBus = ({ bus, clock }: Pick<Adapters, 'bus' | 'clock'>, { registry
 const outcomeOf = (error: unknown): PublishOutcome =>
   // Of `BusUnavailable` alone.
   Error.isError(error) && 'outcome' in error ? (error.outcome as PublishOutcome) : 'failed';
+
+const showBusState = (bus: Bus, registry: Metrics['registry']): void => {
+  new Gauge({
+    name: 'bus_connected',
+    help: '1 while the process is connected to the broker, to publish and to consume, else 0.',
+    registers: [registry],
+    collect() {
+      this.set(bus.state().isConnected ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'bus_consumer_consuming',
+    help: '1 while the consumer takes messages from its queue; 0 without a queue or connection, and while what it needs is away.',
+    labelNames: ['consumer', 'event_type'],
+    registers: [registry],
+    collect() {
+      for (const { consumer, type, isConsuming } of bus.state().consumers) this.set({ consumer, event_type: type }, isConsuming ? 1 : 0);
+    },
+  });
+};
 
 const countedHandlers = (registry: Metrics['registry']) => {
   const labelNames = ['consumer', 'event_type'] as const;

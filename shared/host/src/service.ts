@@ -141,6 +141,8 @@ export interface Service {
   /** Undefined where no route needs it. */
   readonly idempotency: IdempotencyStore | undefined;
   readonly eventHandlers: readonly EventHandler[];
+  /** The events that it publishes. */
+  readonly publishes: readonly EventDefinition[];
   readonly jobs: readonly Job[];
   /** Before the start: frees every lease. Only where no other process can be at work. */
   releaseLeases(): Promise<void>;
@@ -199,6 +201,7 @@ export const openService = (definition: ServiceDefinition, options: OpenServiceO
     webhooks: composed.webhooks ?? [],
     authenticator: options.authenticator ?? clients.authenticator(),
     eventHandlers: composed.eventHandlers ?? [],
+    publishes: published,
     jobs: idempotency === undefined ? jobs : [...jobs, { name: 'sweep-idempotency-keys', cron: '29 * * * *', run: idempotency.sweep }],
     async releaseLeases() {
       // Else what has leases would be looked for in whole collections.

@@ -102,6 +102,15 @@ export const storeFaultOf = (error: unknown): StoreFault => {
   return ACCESS_CODES.includes(errorCode(cause)) ? 'access' : (FAULT_NAMES[cause.name] ?? 'unreachable');
 };
 
+const NOT_AUTHORIZED = /^not authorized on (\S+) to execute command \{ (\w+):/;
+
+/** In words for an operator that the database refuses its user, and what; null for every other error. Nothing of a document is in it. */
+export const accessRefusalOf = (error: unknown): string | null => {
+  if (!isDomainError(error) || storeFaultOf(error) !== 'access') return null;
+  const [, database, command] = NOT_AUTHORIZED.exec(Error.isError(error.cause) ? error.cause.message : '') ?? [];
+  return command === undefined ? 'refuses the user or the password' : `does not let the user ${command} in ${database}`;
+};
+
 /** The store was asked for something that it must not do: a fault of the code that asked. */
 export const storeRefusal = (reason: string, cause?: unknown) =>
   new DomainError('internal', 'The store refused the operation.', { cause: new Error(reason, { cause }) });

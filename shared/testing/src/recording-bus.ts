@@ -22,6 +22,8 @@ export function recordingBus(): RecordingBus {
       return Promise.resolve();
     },
     consume: () => Promise.resolve(),
+    state: () => ({ isConnected: true, faults: [], consumers: [] }),
+    check: () => Promise.resolve(),
     idle: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };

@@ -11,6 +11,7 @@ import { describeAmqplibFaults } from '../../test/amqplib-faults.ts';
 import { describeBrokerFaults } from '../../test/broker-faults.ts';
 import { anEvent, consumerOf, publishUntilTaken, thingHappened } from '../../test/bus-events.ts';
 import { describeFrozenAnswers } from '../../test/frozen-answers.ts';
+import { describeRefusals } from '../../test/refusals.ts';
 import { type Bus, eventHandler, queueName } from '../bus.ts';
 import { redrive } from '../operations/dead-letters.ts';
 import { deadQueueName, declareTopology, EVENTS_EXCHANGE } from '../operations/topology.ts';
@@ -38,6 +39,12 @@ describe('the bus without its broker', () => {
       consumerOf(event),
       eventHandler(event, () => Promise.resolve()),
     );
+    await bus.check([event]);
+    expect(bus.state()).toEqual({
+      isConnected: false,
+      faults: [expect.stringMatching(`^the broker at 127.0.0.1:${port} is out of reach: .*ECONNREFUSED`)],
+      consumers: [{ consumer: consumerOf(event), type: event.type, isConsuming: false }],
+    });
     for (let n = 0; n < 3; n += 1) await expect(bus.publish(event, anEvent(event, { n }))).rejects.toMatchObject(BUS_UNAVAILABLE);
     await bus.idle();
     await bus.close();
@@ -261,6 +268,7 @@ const describeRabbit = (url: string) =>
 
 const url = process.env['AMQP_URL'];
 if (url) describeRabbit(url);
+if (url) describeRefusals(url);
 if (url) describeFrozenAnswers(url);
 if (url) describeAmqplibFaults(url);
 

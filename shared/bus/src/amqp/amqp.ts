@@ -1,9 +1,11 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { aborted } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
-import type { Bus } from '../bus.ts';
-import { openConnection } from './connection.ts';
+import { StartupError } from '@bubbles/kernel/run-process.ts';
+import type { Bus, EventDefinition } from '../bus.ts';
+import { type AmqpConnection, openConnection } from './connection.ts';
 import { type Consumer, createConsumer } from './consumer.ts';
+import { missingPart } from './missing-part.ts';
 import { createPublisher } from './publisher.ts';
 
 export interface AmqpBusOptions {
@@ -65,6 +67,12 @@ export const createAmqpBus = (options: AmqpBusOptions): Bus => {
       consumers.push(createConsumer({ ...shared, ...own, connection: consuming, publisher }));
       return Promise.resolve();
     },
+    state: () => ({
+      isConnected: publishing.isConnected() && consuming.isConnected(),
+      faults: faultsOf([publishing, consuming], [...publisher.missing(), ...consumers.flatMap((consumer) => consumer.missing() ?? [])]),
+      consumers: consumers.map((consumer) => consumer.state()),
+    }),
+    check: (definitions) => checkBroker(publishing, definitions, log),
     async idle() {
       for (let left = 1; left > 0; ) {
         await handled();
@@ -78,4 +86,25 @@ export const createAmqpBus = (options: AmqpBusOptions): Bus => {
       return closed;
     },
   };
+};
+
+const faultsOf = (connections: readonly AmqpConnection[], missing: readonly string[]): readonly string[] => {
+  const lost = connections.flatMap((connection) => connection.fault()?.text ?? []);
+  const blocked = connections.some((connection) => connection.isBlocked())
+    ? ['the broker takes no messages: its memory or disk is full']
+    : [];
+  const lacking = missing.map((part) => `the broker lacks ${part}: run the topology job of this release`);
+  return [...new Set([...lost, ...blocked, ...lacking])];
+};
+
+const checkBroker = async (connection: AmqpConnection, definitions: readonly EventDefinition[], log: Log): Promise<void> => {
+  const fault = await connection.firstTry;
+  if (fault?.isRefusal) throw new StartupError(`AMQP_URL: ${fault.text}.`);
+  if (fault !== null) return;
+  const model = await connection.up();
+  for (const definition of definitions) {
+    // A connection that is lost meanwhile tells nothing.
+    const part = await missingPart(model, definition, log).catch(() => null);
+    if (part !== null) throw new StartupError(`The broker lacks ${part}: run the topology job of this release, then start again.`);
+  }
 };

@@ -3,6 +3,7 @@ import { backoffMs } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { type Channel, type ChannelModel, connect, type RecoveringChannelModel } from 'amqplib';
 import { BusUnavailable } from '../bus.ts';
+import { type BrokerFault, brokerFault } from '../operations/topology.ts';
 
 interface ConnectionOptions {
   readonly url: string;
@@ -20,6 +21,11 @@ export interface AmqpConnection {
   onDown(listener: (error: Error) => void): void;
   /** The broker accepts no messages: its memory or disk is full. */
   isBlocked(): boolean;
+  /** Why there is no connection; null while there is one, and before the first try has ended. */
+  fault(): BrokerFault | null;
+  isConnected(): boolean;
+  /** Resolves when the first try to connect has ended, with why it failed. */
+  readonly firstTry: Promise<BrokerFault | null>;
   close(): Promise<void>;
 }
 
@@ -30,14 +36,17 @@ export const openConnection = ({ url, name, log, jitter }: ConnectionOptions): A
   const downListeners: ((error: Error) => void)[] = [];
   let model = Promise.withResolvers<ChannelModel>();
   let blocked = false;
+  const link = createLink(url);
 
   const goDown = (error: Error) => {
     blocked = false;
+    link.lost(error);
     for (const listener of downListeners) listener(error);
   };
   const listen = (recovering: RecoveringChannelModel) => {
     recovering.on('connect', (live) => {
       log.info('broker connected', { connection: name });
+      link.found();
       model.resolve(live);
     });
     recovering.on('disconnect', (error) => {
@@ -47,7 +56,8 @@ export const openConnection = ({ url, name, log, jitter }: ConnectionOptions): A
     });
     recovering.on('connect-failed', goDown);
     recovering.on('reconnect-scheduled', ({ attempt: failures, delay, error }) => {
-      log.warn('broker unreachable, retrying', { connection: name, failures, delayMs: delay, error });
+      const { text: why } = brokerFault(error, url);
+      log.warn('broker unreachable, retrying', { connection: name, failures, delayMs: delay, why, error });
     });
     recovering.on('reconnect-failed', (error) => log.error('broker given up', { connection: name, error }));
     recovering.on('error', (error) => log.warn('broker connection failed', { connection: name, error }));
@@ -80,11 +90,32 @@ export const openConnection = ({ url, name, log, jitter }: ConnectionOptions): A
     up: () => model.promise,
     onDown: (listener) => void downListeners.push(listener),
     isBlocked: () => blocked,
+    ...link.state,
     async close() {
       model.promise.catch(() => undefined);
       model.reject(new Error('the connection is closed'));
       await (await recovering).close();
     },
+  };
+};
+
+/** Whether there is a connection, and why not. */
+const createLink = (url: string) => {
+  let isConnected = false;
+  let fault: BrokerFault | null = null;
+  const firstTry = Promise.withResolvers<BrokerFault | null>();
+  return {
+    found() {
+      isConnected = true;
+      fault = null;
+      firstTry.resolve(null);
+    },
+    lost(error: Error) {
+      isConnected = false;
+      fault = brokerFault(error, url);
+      firstTry.resolve(fault);
+    },
+    state: { fault: () => fault, isConnected: () => isConnected, firstTry: firstTry.promise },
   };
 };
 
@@ -113,7 +144,7 @@ const withHeartbeat = (url: string): string => {
 
 interface SupervisedChannelOptions<C extends Channel> {
   readonly name: string;
-  readonly connection: AmqpConnection;
+  readonly connection: Pick<AmqpConnection, 'up' | 'onDown'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly jitter: () => number;

@@ -110,8 +110,6 @@ const setUp = () => {
     connection: {
       up: () => reached.promise,
       onDown: () => undefined,
-      isBlocked: () => false,
-      close: () => Promise.resolve(),
     },
     publisher: { publish: () => deadLettered.promise },
     clock,

@@ -3,16 +3,17 @@ import { aborted, type InFlight, inFlight } from '@bubbles/kernel/concurrency.ts
 import { errorCode } from '@bubbles/kernel/errors.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
-import { type EventHandler, queueName } from '../bus.ts';
+import { type ConsumerState, type EventHandler, queueName } from '../bus.ts';
 import { declareQueue } from '../operations/topology.ts';
 import { type AmqpConnection, closeQuietly, listenTo, superviseChannel } from './connection.ts';
 import { createMessageHandler, type Disposition, isPoisonSuspect, type MessageHandler, type ReceivedMessage } from './message-handler.ts';
+import { NOT_FOUND } from './missing-part.ts';
 import type { Publisher } from './publisher.ts';
 
 interface ConsumerOptions {
   readonly consumer: string;
   readonly eventHandler: EventHandler;
-  readonly connection: AmqpConnection;
+  readonly connection: Pick<AmqpConnection, 'up' | 'onDown'>;
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -22,6 +23,9 @@ interface ConsumerOptions {
 }
 
 export interface Consumer {
+  state(): ConsumerState;
+  /** Its queue, in words, while the broker has none of that name. */
+  missing(): string | null;
   /** Resolves when no handler runs. Messages that wait for the end of the backoff do not count. */
   idle(): Promise<void>;
   /** How many messages are in the queue for this consumer; none while it backs off. Rejects while the broker is out of reach. */
@@ -41,6 +45,7 @@ export const createConsumer = ({ consumer, eventHandler, connection, publisher, 
   const handler = createMessageHandler({ ...shared, consumer, eventHandler, publisher, signal: stopping.signal, onBackoffEnd });
   let consumption: Consumption | null = null;
   let queueIsGone = false;
+  const view = createQueueView(queue, log);
 
   const consume = async (channel: Channel, model: ChannelModel) => {
     if (queueIsGone) queueIsGone = !(await declareAgain(model, { consumer, type: eventHandler.event.type, log }));
@@ -51,7 +56,7 @@ export const createConsumer = ({ consumer, eventHandler, connection, publisher, 
       queueIsGone = true;
     };
     consumption = createConsumption({ ...shared, queue, channel, prefetch, handler, running, onQueueGone });
-    await consumption.start();
+    await view.during(channel, consumption.start());
   };
 
   const channels = superviseChannel({
@@ -67,6 +72,8 @@ export const createConsumer = ({ consumer, eventHandler, connection, publisher, 
   });
 
   return {
+    state: () => ({ consumer, type: eventHandler.event.type, isConsuming: view.isConsumed() && !handler.isBackingOff() }),
+    missing: view.missing,
     idle: running.idle,
     async waiting() {
       if (handler.isBackingOff()) return 0;
@@ -86,6 +93,32 @@ export const createConsumer = ({ consumer, eventHandler, connection, publisher, 
   };
 };
 
+/** What is known of a queue: whether it is consumed, and whether the broker has none of that name. */
+const createQueueView = (queue: string, log: Log) => {
+  const part = `the queue ${queue}`;
+  let consuming: Channel | null = null;
+  let isMissing = false;
+  return {
+    isConsumed: () => consuming !== null,
+    missing: () => (isMissing ? part : null),
+    /** Notes how the start of a consumption ends, and later the end of its channel. */
+    async during(channel: Channel, starting: Promise<void>) {
+      try {
+        await starting;
+      } catch (error) {
+        if (errorCode(error) === NOT_FOUND && !isMissing) log.error('topology is older than this release, run its job', { missing: part });
+        isMissing = errorCode(error) === NOT_FOUND;
+        throw error;
+      }
+      isMissing = false;
+      consuming = channel;
+      channel.once('close', () => {
+        if (consuming === channel) consuming = null;
+      });
+    },
+  };
+};
+
 /** False when the queue could not be declared: where only the topology job may do that, the consumer waits for the queue. */
 const declareAgain = async (
   model: ChannelModel,
@@ -101,9 +134,6 @@ const declareAgain = async (
     return false;
   }
 };
-
-/** The reply code of AMQP for a queue that does not exist. */
-const NOT_FOUND = 404;
 
 interface ConsumptionOptions {
   readonly queue: string;

@@ -2,11 +2,12 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { aborted, inFlight, memo } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
-import { BusUnavailable, type CloudEvent, type EventDefinition, queueName } from '../bus.ts';
+import { BusUnavailable, type CloudEvent, type EventDefinition } from '../bus.ts';
 import { encodeEvent } from '../cloud-event.ts';
 import { EVENTS_EXCHANGE } from '../operations/topology.ts';
 import { createConfirms, type OutgoingMessage } from './confirms.ts';
-import { type AmqpConnection, listenTo, superviseChannel } from './connection.ts';
+import { type AmqpConnection, superviseChannel } from './connection.ts';
+import { missingPart } from './missing-part.ts';
 
 interface PublisherOptions {
   readonly connection: AmqpConnection;
@@ -20,6 +21,8 @@ export interface Publisher {
   publishEvent(definition: EventDefinition, event: CloudEvent): Promise<void>;
   /** Resolves when the broker holds the message, rejects with `BusUnavailable` otherwise. */
   publish(message: OutgoingMessage): Promise<void>;
+  /** The parts of the topology that were missing when an event was to be published. */
+  missing(): readonly string[];
   /** Resolves when every message is confirmed or refused. */
   idle(): Promise<void>;
   /** Waits for the confirms that are outstanding, no longer than until `deadline` aborts. */
@@ -34,9 +37,9 @@ export const createPublisher = ({ connection, clock, log, jitter, confirmLimitMs
   const work = inFlight();
   let closed = false;
   let model: ChannelModel | null = null;
-  const checkedQueues = memo(async (definition: EventDefinition) => checkQueues(model ?? (await connection.up()), definition, log));
+  const topology = topologyCheck(log);
+  const checkedQueues = memo(async (definition: EventDefinition) => topology.check(model ?? (await connection.up()), definition));
 
-  const create = (fresh: ChannelModel) => fresh.createConfirmChannel();
   const prepare = (channel: ConfirmChannel, fresh: ChannelModel) => {
     channel.on('drain', window.open);
     channel.on('close', window.open);
@@ -45,20 +48,16 @@ export const createPublisher = ({ connection, clock, log, jitter, confirmLimitMs
     checkedQueues.clear();
     return Promise.resolve();
   };
+  const create = (fresh: ChannelModel) => fresh.createConfirmChannel();
   const channels = superviseChannel({ name: 'publish', connection, clock, log, jitter, create, prepare });
-  const awaitingConfirm = createConfirms({
-    clock,
-    log,
-    limitMs: confirmLimitMs,
-    isBlocked: connection.isBlocked,
-    giveUp: channels.replace,
-  });
+  const { isBlocked } = connection;
+  const awaitingConfirm = createConfirms({ clock, log, limitMs: confirmLimitMs, isBlocked, giveUp: channels.replace });
 
   const publish = async (message: OutgoingMessage): Promise<void> => {
     const leave = await window.enter();
     try {
       const channel = await channels.ready();
-      if (connection.isBlocked()) throw new BusUnavailable('the broker takes no messages');
+      if (isBlocked()) throw new BusUnavailable('the broker takes no messages');
       const { flowing, confirmed } = awaitingConfirm.send(channel, message);
       if (!flowing) window.shut();
       await confirmed;
@@ -73,10 +72,9 @@ export const createPublisher = ({ connection, clock, log, jitter, confirmLimitMs
     if (closed) throw new BusUnavailable('the bus is closed');
     await channels.ready();
     await checkedQueues.get(definition);
-    const { type, consumers } = definition;
-    const message = { exchange: EVENTS_EXCHANGE, routingKey: type, body: encodeEvent(event), messageId: event.id };
+    const message = { exchange: EVENTS_EXCHANGE, routingKey: definition.type, body: encodeEvent(event), messageId: event.id };
     try {
-      await publish({ ...message, mandatory: consumers.length > 0 });
+      await publish({ ...message, mandatory: definition.consumers.length > 0 });
     } catch (error) {
       checkedQueues.delete(definition);
       throw error;
@@ -86,6 +84,7 @@ export const createPublisher = ({ connection, clock, log, jitter, confirmLimitMs
   return {
     publishEvent: (definition, event) => work.track(publishEvent(definition, event)),
     publish: (message) => work.track(publish(message)),
+    missing: topology.missing,
     idle: work.idle,
     async close(deadline) {
       closed = true;
@@ -93,6 +92,23 @@ export const createPublisher = ({ connection, clock, log, jitter, confirmLimitMs
       await Promise.race([work.idle(), aborted(deadline)]);
       await Promise.race([channels.close(), aborted(deadline)]);
       awaitingConfirm.stop();
+    },
+  };
+};
+
+const topologyCheck = (log: Log) => {
+  const missing = new Map<EventDefinition, string>();
+  return {
+    missing: () => [...missing.values()],
+    /** Rejects with `BusUnavailable` while the exchange or the queue of a consumer is missing. */
+    async check(model: ChannelModel, definition: EventDefinition) {
+      const part = await missingPart(model, definition, log).catch((error: unknown) => {
+        throw new BusUnavailable(`the queues of ${definition.type} could not be looked up`, error);
+      });
+      if (part === null) return void missing.delete(definition);
+      if (missing.get(definition) !== part) log.error('topology is older than this release, run its job', { missing: part });
+      missing.set(definition, part);
+      throw new BusUnavailable(`${part} is missing`);
     },
   };
 };
@@ -132,16 +148,4 @@ const createPublishWindow = () => {
       admit();
     },
   };
-};
-
-/** Rejects with `BusUnavailable` while the queue of a consumer is missing. On a channel of its own, which a missing queue closes. */
-const checkQueues = async (model: ChannelModel, { type, consumers }: EventDefinition, log: Log): Promise<void> => {
-  if (consumers.length === 0) return;
-  try {
-    const channel = listenTo(await model.createChannel(), log);
-    for (const consumer of consumers) await channel.checkQueue(queueName(consumer, type));
-    await channel.close();
-  } catch (error) {
-    throw new BusUnavailable(`a queue of ${type} is missing`, error);
-  }
 };

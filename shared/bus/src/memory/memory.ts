@@ -1,7 +1,15 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { backoffMs, inFlight } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
-import { type Bus, BusUnavailable, type CloudEvent, type EventDefinition, type EventHandler, queueName } from '../bus.ts';
+import {
+  type Bus,
+  BusUnavailable,
+  type CloudEvent,
+  type ConsumerState,
+  type EventDefinition,
+  type EventHandler,
+  queueName,
+} from '../bus.ts';
 import { DELIVERY_LIMIT, encodeEvent, faultReason, type HandlerResult, handleMessage } from '../cloud-event.ts';
 
 interface DeadLetter {
@@ -61,7 +69,7 @@ export const createMemoryBus = ({ clock, log, jitter = Math.random }: MemoryBusO
 
   const connect = (): Bus => {
     const own = inFlight();
-    const leaves: (() => Promise<void>)[] = [];
+    const [leaves, states]: [(() => Promise<void>)[], (() => ConsumerState)[]] = [[], []];
     let closed = false;
     return {
       publish: (definition, event) => {
@@ -69,9 +77,14 @@ export const createMemoryBus = ({ clock, log, jitter = Math.random }: MemoryBusO
         return own.track(work.track(deliver(definition, event)));
       },
       consume(consumer: string, eventHandler: EventHandler) {
-        leaves.push(queueOf(consumer, eventHandler.event.type).join(eventHandler));
+        const { type } = eventHandler.event;
+        const { leave, isAvailable } = queueOf(consumer, type).join(eventHandler);
+        leaves.push(leave);
+        states.push(() => ({ consumer, type, isConsuming: isAvailable() }));
         return Promise.resolve();
       },
+      state: () => ({ isConnected: !closed, faults: [], consumers: states.map((state) => state()) }),
+      check: () => Promise.resolve(),
       idle: work.idle,
       async close() {
         closed = true;
@@ -106,8 +119,8 @@ interface QueueOptions {
 interface MemoryQueue {
   /** Resolves when the message is handled or dead-lettered, rejects with `BusUnavailable` when no consumer is available. */
   offer(body: Buffer): Promise<void>;
-  /** Adds a competing consumer; the returned function removes it and waits for its handlers. */
-  join(eventHandler: EventHandler): () => Promise<void>;
+  /** Adds a competing consumer; `leave` removes it and waits for its handlers. */
+  join(eventHandler: EventHandler): { isAvailable(): boolean; leave(): Promise<void> };
   setState(state: 'up' | 'down'): void;
   retryNow(): void;
 }
@@ -208,10 +221,13 @@ const createMemoryQueue = (options: QueueOptions): MemoryQueue => {
     join(eventHandler) {
       const worker: Worker = { eventHandler, running: new Set(), failures: 0, availableAt: Number.NEGATIVE_INFINITY };
       workers.push(worker);
-      return async () => {
-        workers.splice(workers.indexOf(worker), 1);
-        dispatch();
-        await Promise.all(worker.running);
+      return {
+        isAvailable: () => isAvailable(worker),
+        async leave() {
+          workers.splice(workers.indexOf(worker), 1);
+          dispatch();
+          await Promise.all(worker.running);
+        },
       };
     },
     setState(next) {

@@ -71,13 +71,31 @@ export const declareQueue = async (channel: Channel, consumer: string, type: str
   await channel.bindQueue(queue, EVENTS_EXCHANGE, type);
 };
 
+export interface BrokerFault {
+  readonly text: string;
+  /** To wait does not help: settings or rights must change. */
+  readonly isRefusal: boolean;
+}
+
+/** What an operator has to know of an error with which a connection to `url` could not be opened, or was lost. */
+export const brokerFault = (error: unknown, url: string): BrokerFault => {
+  const { host, pathname } = new URL(url);
+  const message = Error.isError(error) ? error.message : String(error);
+  if (/ACCESS.REFUSED/.test(message)) return { text: `the broker at ${host} refuses the user or the password`, isRefusal: true };
+  // amqplib does not tell what the broker said: https://github.com/amqp-node/amqplib/blob/main/lib/connection.js ("Expected ConnectionOpenOk").
+  if (message.includes('Expected ConnectionOpenOk; got <ConnectionClose')) {
+    const vhost = decodeURIComponent(pathname.slice(1)) || '/';
+    return { text: `the broker at ${host} has no vhost '${vhost}', or this user may not use it`, isRefusal: true };
+  }
+  return { text: `the broker at ${host} is out of reach: ${errorCode(error) ?? message}`, isRefusal: false };
+};
+
 const CONNECT_LIMIT_MS = 10_000;
 
 /** A connection for one operation of a job or an operator: a failure rejects, and nothing is retried. */
 export const withChannel = async <T>(url: string, work: (channel: ConfirmChannel) => Promise<T>): Promise<T> => {
   const connection = await connect(url, { noDelay: true, timeout: CONNECT_LIMIT_MS }).catch((error: unknown) => {
-    const why = errorCode(error) ?? (Error.isError(error) ? error.message : error);
-    throw new BusUnavailable(`the broker at ${new URL(url).host} is out of reach: ${why}`, error);
+    throw new BusUnavailable(brokerFault(error, url).text, error);
   });
   // The call that fails rejects with the same error.
   connection.on('error', () => undefined);

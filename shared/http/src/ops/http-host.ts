@@ -15,6 +15,8 @@ interface HttpHostOptions {
   readonly metrics: Metrics;
   /** Why no traffic should come, null when it may; draining and starting are known here already. */
   readonly notReady: () => Promise<string | null>;
+  /** What is wrong although traffic may come, a line each, for operators. */
+  readonly warnings?: () => readonly string[];
   /** Further pages beside the probes, by path, shown as JSON. */
   readonly documents?: Readonly<Record<string, () => unknown>>;
 }
@@ -40,7 +42,12 @@ export const hostHttp = async (options: HttpHostOptions): Promise<HttpHost> => {
     ids: options.ids,
     offTheWire: true,
   });
-  const notReady = async () => (phase === 'serving' ? await options.notReady() : phase);
+  /** A process that starts says what it waits for too. */
+  const notReady = async () => {
+    if (phase === 'draining') return phase;
+    const reason = await options.notReady();
+    return phase === 'serving' ? reason : [phase, reason].filter((line) => line !== null).join('\n');
+  };
   const ops = options.ops && (await startProbes(options.ops, { ...options, notReady }));
   return {
     url: server.url,
@@ -60,10 +67,13 @@ export const hostHttp = async (options: HttpHostOptions): Promise<HttpHost> => {
   };
 };
 
-type ProbeOptions = Pick<HttpHostOptions, 'ids' | 'metrics' | 'notReady' | 'documents'>;
+type ProbeOptions = Pick<HttpHostOptions, 'ids' | 'metrics' | 'notReady' | 'warnings' | 'documents'>;
 
 /** `/startupz` (configuration parsed, listening), `/livez` (the event loop turns, nothing else), `/readyz` and `/metrics`, off the public port. */
-const startProbes = (address: Address, { ids, metrics, notReady, documents = {} }: ProbeOptions): Promise<HttpServer> => {
+const startProbes = (
+  address: Address,
+  { ids, metrics, notReady, warnings = () => [], documents = {} }: ProbeOptions,
+): Promise<HttpServer> => {
   showReadiness(metrics, notReady);
   const say = (res: ServerResponse, status: number, text: string) =>
     res.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
@@ -72,7 +82,7 @@ const startProbes = (address: Address, { ids, metrics, notReady, documents = {} 
     '/livez': (res) => say(res, 200, 'alive'),
     '/readyz': async (res) => {
       const reason = await notReady();
-      say(res, reason === null ? 200 : 503, reason ?? 'ready');
+      say(res, reason === null ? 200 : 503, [reason ?? 'ready', ...warnings()].join('\n'));
     },
     '/metrics': async (res) => {
       const text = await metrics.registry.metrics();
