@@ -13,6 +13,7 @@ const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
   search: async () => (await import('./parts/search.ts')).searchPart,
   webhooks: async () => (await import('./parts/webhooks.ts')).webhooks,
   'deliveries-wire': async () => (await import('./parts/deliveries-wire.ts')).deliveriesWire,
+  observed: async () => (await import('./parts/observed.ts')).observed,
   meetings: async () => (await import('./parts/meetings.ts')).meetings,
   signup: async () => (await import('./parts/signup.ts')).signup,
   'open-loop': async () => (await import('./parts/open-loop.ts')).openLoop,

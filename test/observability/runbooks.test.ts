@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { GATEWAY, SERVICES } from '@bubbles/contracts/services.ts';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
@@ -44,6 +44,7 @@ const faultIn = (command: string): string | null => {
     const named = [...command.matchAll(/(?:deploy\/|kubernetes\.io\/name=)([\w-]+)/g)].map(([, name = '']) => name);
     return named.find((name) => !DEPLOYMENTS.includes(name)) ?? null;
   }
+  if (tool?.startsWith('deploy/')) return command.split(' ').find((path) => !existsSync(new URL(`../../${path}`, import.meta.url))) ?? null;
   if (tool === 'rabbitmqctl' && RABBITMQCTL.includes(first)) return null;
   return tool === 'curl' || tool === 'mongosh' ? null : command;
 };
@@ -71,7 +72,13 @@ describe('runbooks', () => {
   });
 
   it('name commands that there are', () => {
-    for (const planted of ['npm run admin -- dead-letters drop signup', 'kubectl logs deploy/bubbles', 'rabbitmqctl purge_all', 'rm -rf /'])
+    for (const planted of [
+      'npm run admin -- dead-letters drop signup',
+      'kubectl logs deploy/bubbles',
+      'rabbitmqctl purge_all',
+      'deploy/run.sh',
+      'rm -rf /',
+    ])
       expect(faultIn(planted)).not.toBeNull();
     expect(commands.map(faultIn).filter((fault) => fault !== null)).toEqual([]);
   });

@@ -19,12 +19,19 @@ export interface Dispatcher {
   stop(): Promise<void>;
 }
 
+interface Over {
+  readonly mongoUrl?: string;
+  readonly amqpUrl?: string;
+  /** Whether store and broker are measured, as in production. */
+  readonly measured?: boolean;
+}
+
 /** One process on a store of its own, or on that of another process, with the messages of its broker. */
-export const startDispatcher = async (over?: { readonly mongoUrl: string; readonly amqpUrl: string }): Promise<Dispatcher> => {
+export const startDispatcher = async (over?: Over): Promise<Dispatcher> => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-webhooks-'));
   const url = over?.mongoUrl ?? process.env['MONGODB_URL'];
   const store = url === undefined ? { path: join(folder, 'data.db') } : { url, name: `bench_webhooks_${process.pid}_${Date.now()}` };
-  const settings: BenchDispatcherSettings = { store, secret: SECRET, amqpUrl: over?.amqpUrl ?? null };
+  const settings: BenchDispatcherSettings = { store, secret: SECRET, amqpUrl: over?.amqpUrl ?? null, measured: over?.measured ?? false };
   const child = await startChild({ module: 'processes/dispatcher.ts', settings, core: 'measured' });
   return {
     perform: (task) => child.ask<Done>(task),

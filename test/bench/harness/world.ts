@@ -42,7 +42,11 @@ export const tokensOf = (accounts: readonly SeededAccount[]): readonly string[] 
 
 export const startBubbles = (
   keys: Keys,
-  { seed, identityUrl, ...rest }: { readonly seed: SeedPlan; readonly identityUrl: string; readonly shedding?: boolean },
+  {
+    seed,
+    identityUrl,
+    ...rest
+  }: { readonly seed: SeedPlan; readonly identityUrl: string; readonly shedding?: boolean; readonly measured?: boolean },
 ): Promise<Child<ServiceReady<SeededBubbles>>> =>
   startChild({
     module: 'processes/bubbles-query.ts',

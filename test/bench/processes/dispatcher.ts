@@ -1,6 +1,8 @@
 import { createAmqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
+import { measuredInfra } from '@bubbles/host/service-metrics.ts';
+import { createMetrics } from '@bubbles/http/ops/metrics.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
 import type { Database } from '@bubbles/store/collection.ts';
@@ -25,6 +27,7 @@ export interface BenchDispatcherSettings {
   readonly secret: string;
   /** Whose messages are consumed when it is asked for; null without a broker. */
   readonly amqpUrl: string | null;
+  readonly measured: boolean;
 }
 
 /** Bubbles of this owner get ready at this pace. */
@@ -58,20 +61,22 @@ const MOST_SUBSCRIPTIONS = 10_000;
 const nowMs = () => performance.timeOrigin + performance.now();
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const { store, secret, amqpUrl } = settings<BenchDispatcherSettings>();
+const { store, secret, amqpUrl, measured } = settings<BenchDispatcherSettings>();
 /** How far the time of this process is put forward. */
 let aheadMs = 0;
 const clock = movedClock(() => aheadMs);
-const database: Database =
+const opened: Database =
   'path' in store
     ? openEmbedded({ ...store, log: SILENT_LOG }).database('bubbles_webhooks')
     : openMongo({ ...store, log: SILENT_LOG, clock });
+const broker = amqpUrl === null ? recordingBus() : createAmqpBus({ url: amqpUrl, service: 'bench-dispatcher', clock, log: SILENT_LOG });
+const plain = { database: opened, bus: broker, clock };
+const { database, bus } = measured ? measuredInfra(plain, createMetrics()) : plain;
 const kept = openStores(database);
 await kept.ensureIndexes();
 const seal = createSeal(SEAL_KEYS, systemIds().bytes);
 const peers = fakePeers();
 peers.team('team');
-const bus = amqpUrl === null ? recordingBus() : createAmqpBus({ url: amqpUrl, service: 'bench-dispatcher', clock, log: SILENT_LOG });
 const definition = webhooksDispatcherWith(() => ({
   headerName: 'Service',
   userAgent: 'bench/1',

@@ -19,6 +19,8 @@ import { countedDatabase, type Reads } from './counted-database.ts';
 export interface ServiceBenchSettings {
   readonly callers: string;
   readonly shedding?: boolean;
+  /** Whether store and broker are measured, as in production. */
+  readonly measured?: boolean;
 }
 
 export interface ServiceReady<S> {
@@ -45,7 +47,7 @@ const databaseOf = (name: string, { clock, log }: Pick<Infra, 'clock' | 'log'>) 
 
 /** A service as in production but for its bus, which is this process's own, and its store where none is given: the embedded one. */
 export const serveService = async <S>({ definition, environment, seed, answer = () => null }: BenchService<S>): Promise<void> => {
-  const { callers, shedding = false } = settings<ServiceBenchSettings>();
+  const { callers, shedding = false, measured = false } = settings<ServiceBenchSettings>();
   const { name } = definition;
   const clock = systemClock();
   const log = createLog({ name, level: 'error', destination: process.stderr });
@@ -55,8 +57,7 @@ export const serveService = async <S>({ definition, environment, seed, answer = 
   const seeded = await seed(given);
   const config = testConfig(definition, { ...environment, CALLER_KEYS: callers });
   const metrics = createMetrics();
-  // For comparison: a service whose store and broker are not measured.
-  const infra = process.env['BENCH_UNMEASURED'] === '1' ? given : measuredInfra(given, metrics);
+  const infra = measured ? measuredInfra(given, metrics) : given;
   const host = await hostService({
     service: openService(definition, { ...infra, config, metrics }),
     infra,
