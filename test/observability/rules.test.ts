@@ -81,7 +81,7 @@ describe('alerts', () => {
     const text = rules.map(({ expr }) => expr).join('\n');
     for (const figure of [
       'outbox_oldest_waiting_seconds',
-      'bus_messages_dead_lettered_total',
+      'bus_dead_letters',
       'bus_messages_redelivered_total',
       'bus_consumer_consuming',
       'job_last_success_timestamp_seconds',

@@ -80,6 +80,8 @@ export interface Bus {
   /** Begins to consume for a service, from its queue of that event; the loss of the broker does not end it. */
   consume(consumer: string, handler: EventHandler): Promise<void>;
   state(): BusState;
+  /** How many dead letters each consumer of this bus has, also those that the broker put there; without those of which the broker tells nothing. */
+  deadLetterCounts(): Promise<ReadonlyMap<string, number>>;
   /**
    * Rejects with `StartupError` when the broker refuses the service, or lacks the exchange or a queue of these events. Resolves when nothing is missing,
    * or when the broker is away, of which `state` tells.

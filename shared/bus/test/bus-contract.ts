@@ -147,8 +147,8 @@ export const describeBus = (name: string, start: (definitions: readonly EventDef
       await bus.publish(EVENTS.limit, anEvent(EVENTS.limit, { n: 1 }));
       await Promise.all([bad.count(21), good.count(1)]);
       await bus.idle();
-      expect(bad.seen).toHaveLength(21);
       expect(told.toSorted()).toEqual([...Array(20).fill('again'), 'dead letter', 'first', 'first']);
+      expect(await bus.deadLetterCounts()).toEqual(new Map([[consumerOf(EVENTS.limit), 1]]));
       const [letter, ...more] = await engine.deadLetters(consumerOf(EVENTS.limit));
       expect(more).toEqual([]);
       expect(letter?.reason).toBe('Error: the handler cannot take this one');

@@ -57,6 +57,7 @@ describe('a service on the wire', () => {
         consume: (consumer: string, { event }: { readonly event: { readonly type: string } }) =>
           note(consumer === 'sample' ? `subscribed to ${event.type}` : `consumes as ${consumer}`)(),
         state: () => ({ isConnected: true, faults: [], consumers: [] }),
+        deadLetterCounts: () => Promise.resolve(new Map()),
         check: () => Promise.resolve(),
         idle: note('idle'),
         close: note('bus closed'),

@@ -119,6 +119,7 @@ describe('the figures of the bus', () => {
     faults = Number.POSITIVE_INFINITY;
     await infra.bus.publish(NoteWritten, event(2));
     expect(await of('dead_lettered')).toBe(1);
+    expect(await sample('bus_dead_letters{consumer="reader"}')).toBe(1);
   });
 });
 

@@ -98,6 +98,7 @@ const measuredBus = ({ bus, clock }: Pick<Adapters, 'bus' | 'clock'>, { registry
     seconds.zero({ outcome });
   const counted = countedHandlers(registry);
   showBusState(bus, registry);
+  showDeadLetters(bus, registry);
   return {
     ...bus,
     async publish(definition, event) {
@@ -139,6 +140,20 @@ const showBusState = (bus: Bus, registry: Metrics['registry']): void => {
     },
   });
 };
+
+/** Read at each scrape, the same by every replica. Also those that a broker put aside, of which no consumer knows. */
+const showDeadLetters = (bus: Bus, registry: Metrics['registry']) =>
+  new Gauge({
+    name: 'bus_dead_letters',
+    help: 'Messages that were given up and wait for an operator, in the dead-letter queue of the consumer.',
+    labelNames: ['consumer'],
+    registers: [registry],
+    async collect() {
+      const counts = await bus.deadLetterCounts().catch(() => new Map<string, number>());
+      this.reset();
+      for (const [consumer, count] of counts) this.set({ consumer }, count);
+    },
+  });
 
 const countedHandlers = (registry: Metrics['registry']) => {
   const labelNames = ['consumer', 'event_type'] as const;

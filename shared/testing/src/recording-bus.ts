@@ -23,6 +23,7 @@ export function recordingBus(): RecordingBus {
     },
     consume: () => Promise.resolve(),
     state: () => ({ isConnected: true, faults: [], consumers: [] }),
+    deadLetterCounts: () => Promise.resolve(new Map()),
     check: () => Promise.resolve(),
     idle: () => Promise.resolve(),
     close: () => Promise.resolve(),

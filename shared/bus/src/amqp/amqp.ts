@@ -5,8 +5,8 @@ import { StartupError } from '@bubbles/kernel/run-process.ts';
 import type { Bus, EventDefinition } from '../bus.ts';
 import { type AmqpConnection, openConnection } from './connection.ts';
 import { type Consumer, createConsumer } from './consumer.ts';
-import { missingPart } from './missing-part.ts';
 import { createPublisher } from './publisher.ts';
+import { countDeadLetters, missingPart } from './topology-view.ts';
 
 export interface AmqpBusOptions {
   readonly url: string;
@@ -72,6 +72,14 @@ export const createAmqpBus = (options: AmqpBusOptions): Bus => {
       faults: faultsOf([publishing, consuming], [...publisher.missing(), ...consumers.flatMap((consumer) => consumer.missing() ?? [])]),
       consumers: consumers.map((consumer) => consumer.state()),
     }),
+    deadLetterCounts: async () =>
+      consuming.isConnected()
+        ? countDeadLetters(
+            await consuming.up(),
+            consumers.map((each) => each.state().consumer),
+            log,
+          )
+        : new Map(),
     check: (definitions) => checkBroker(publishing, definitions, log),
     async idle() {
       for (let left = 1; left > 0; ) {

@@ -7,8 +7,8 @@ import { type ConsumerState, type EventHandler, queueName } from '../bus.ts';
 import { declareQueue } from '../operations/topology.ts';
 import { type AmqpConnection, closeQuietly, listenTo, superviseChannel } from './connection.ts';
 import { createMessageHandler, type Disposition, isPoisonSuspect, type MessageHandler, type ReceivedMessage } from './message-handler.ts';
-import { NOT_FOUND } from './missing-part.ts';
 import type { Publisher } from './publisher.ts';
+import { createQueueView, NOT_FOUND } from './topology-view.ts';
 
 interface ConsumerOptions {
   readonly consumer: string;
@@ -89,32 +89,6 @@ export const createConsumer = ({ consumer, eventHandler, connection, publisher, 
     close(deadline) {
       consumption?.close();
       return Promise.race([channels.close(), aborted(deadline)]);
-    },
-  };
-};
-
-/** What is known of a queue: whether it is consumed, and whether the broker has none of that name. */
-const createQueueView = (queue: string, log: Log) => {
-  const part = `the queue ${queue}`;
-  let consuming: Channel | null = null;
-  let isMissing = false;
-  return {
-    isConsumed: () => consuming !== null,
-    missing: () => (isMissing ? part : null),
-    /** Notes how the start of a consumption ends, and later the end of its channel. */
-    async during(channel: Channel, starting: Promise<void>) {
-      try {
-        await starting;
-      } catch (error) {
-        if (errorCode(error) === NOT_FOUND && !isMissing) log.error('topology is older than this release, run its job', { missing: part });
-        isMissing = errorCode(error) === NOT_FOUND;
-        throw error;
-      }
-      isMissing = false;
-      consuming = channel;
-      channel.once('close', () => {
-        if (consuming === channel) consuming = null;
-      });
     },
   };
 };

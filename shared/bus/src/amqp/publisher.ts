@@ -7,7 +7,7 @@ import { encodeEvent } from '../cloud-event.ts';
 import { EVENTS_EXCHANGE } from '../operations/topology.ts';
 import { createConfirms, type OutgoingMessage } from './confirms.ts';
 import { type AmqpConnection, superviseChannel } from './connection.ts';
-import { missingPart } from './missing-part.ts';
+import { missingPart } from './topology-view.ts';
 
 interface PublisherOptions {
   readonly connection: AmqpConnection;

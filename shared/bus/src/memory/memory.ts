@@ -61,8 +61,7 @@ export const createMemoryBus = ({ clock, log, jitter = Math.random }: MemoryBusO
   };
 
   const deliver = async ({ type, consumers }: EventDefinition, event: CloudEvent) => {
-    const body = encodeEvent(event);
-    const copies = await Promise.allSettled(consumers.map((consumer) => queueOf(consumer, type).offer(body)));
+    const copies = await Promise.allSettled(consumers.map((consumer) => queueOf(consumer, type).offer(encodeEvent(event))));
     const refused = copies.find((copy) => copy.status === 'rejected');
     if (refused) throw refused.reason;
   };
@@ -84,6 +83,7 @@ export const createMemoryBus = ({ clock, log, jitter = Math.random }: MemoryBusO
         return Promise.resolve();
       },
       state: () => ({ isConnected: !closed, faults: [], consumers: states.map((state) => state()) }),
+      deadLetterCounts: () => Promise.resolve(countsOf(states, letters)),
       check: () => Promise.resolve(),
       idle: work.idle,
       async close() {
@@ -106,6 +106,11 @@ export const createMemoryBus = ({ clock, log, jitter = Math.random }: MemoryBusO
     retryNow,
     deadLetters: () => letters,
   };
+};
+
+const countsOf = (states: readonly (() => ConsumerState)[], letters: readonly DeadLetter[]): ReadonlyMap<string, number> => {
+  const consumers = states.map((state) => state().consumer);
+  return new Map(consumers.map((name) => [name, letters.filter(({ queue }) => queue.startsWith(`${name}.`)).length]));
 };
 
 interface QueueOptions {
