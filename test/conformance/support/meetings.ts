@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Answer, type Call, send } from './client.ts';
 import type { Person, TeamScene, World } from './world.ts';
 
@@ -11,6 +12,20 @@ interface Meetings {
 }
 
 const letters = (count: number): string => Array.from({ length: count }, () => String.fromCharCode(97 + randomInt(26))).join('');
+/** What happens after an answer may take a little longer where there are many processes. */
+const SOON_MS = 20_000;
+/** Within what a credential may ask in a minute. */
+const LOOK_EVERY_MS = 200;
+/** What is found as soon as it is so, or at last. */
+export const soon = async <T>(look: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> => {
+  const deadline = performance.now() + SOON_MS;
+  for (;;) {
+    const found = await look();
+    if (isSo(found) || performance.now() > deadline) return found;
+    await pause(LOOK_EVERY_MS);
+  }
+};
+
 /** One that nobody was in. */
 export const aMeeting = (): string => `https://meet.google.com/${letters(3)}-${letters(4)}-${letters(3)}`;
 
