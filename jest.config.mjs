@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 /** Jest strips the types itself; everything runs as native ESM. */
 export default {
   testEnvironment: 'node',
@@ -7,6 +9,8 @@ export default {
   coverageProvider: 'babel',
   // No test asserts how long it takes; a busy machine must not fail one. What is still running by then hangs.
   testTimeout: 300_000,
+  // A file waits much of its time, for sockets and processes: also two cores are better used by two.
+  maxWorkers: Math.max(2, availableParallelism() - 1),
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: [
     '/node_modules/',
