@@ -33,6 +33,9 @@ const PROVEN_IN: Readonly<Record<string, readonly [file: string, title: string]>
   'HOSTANDFORWARDED-06': ['services/gateway/src/messages/request.test.ts', 'clientAddress'],
   'SECRETSINLOGS-04': ['shared/kernel/src/run-process.test.ts', 'says why without a credential'],
   'SECRETSINLOGS-06': ['services/gateway/test/reference.test.ts', 'route="unmatched",status="404"'],
+  'MESSAGING-02': ['services/bubbles-query/test/orders.test.ts', 'facts in any order, twice and late'],
+  'MESSAGING-03': ['deploy/keys/src/broker-rights.test.ts', '[MESSAGING-03] $name publishes its own types'],
+  'MESSAGING-05': ['test/architecture/compose.test.ts', '[MESSAGING-05] opens no port of broker, store, probes or metrics'],
   'WEBHOOKSSRFBRIEF-02': [
     'services/webhooks-dispatcher/src/adapters/receiver/receiver.test.ts',
     'a name that rebinds between two connects is judged at each',
@@ -41,7 +44,7 @@ const PROVEN_IN: Readonly<Record<string, readonly [file: string, title: string]>
 const AREAS = [
   ...['authn-header', 'pat', 'session-token-confusion', 'idor-and-404', 'nosql-injection', 'prototype-pollution', 'strings-unicode'],
   ...['integers-limits', 'dates', 'cursor', 'json-body', 'http-protocol', 'ratelimit', 'cors-cache-headers', 'host-and-forwarded'],
-  ...['account-state', 'oauth-brief', 'webhook-ssrf-brief', 'signup', 'dos-timeouts', 'secrets-in-logs'],
+  ...['account-state', 'oauth-brief', 'webhook-ssrf-brief', 'signup', 'dos-timeouts', 'secrets-in-logs', 'messaging'],
 ];
 
 const HEADERS_TIMEOUT_MS = 15_000;

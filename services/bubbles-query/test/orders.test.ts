@@ -99,7 +99,7 @@ const deliveries = (of: readonly Told[]) =>
     })
     .map((order) => order.flatMap(({ index }) => of[index] ?? []));
 
-describe('facts in any order, twice and late', () => {
+describe('[MESSAGING-02] facts in any order, twice and late', () => {
   it('[EVT-01] [BUB-01] [COM-03] [TRN-02] give the same bubble and one ready event', async () => {
     const expected = await outcome(facts);
     expect(expected.ready).toEqual([`ready-${BUBBLE}`]);
