@@ -2,6 +2,7 @@
 # A broker and a MongoDB-compatible engine of this checkout's own, for tests.
 #   up [--yes]  starts what is not running, waits until it answers, prints AMQP_URL=… and MONGODB_URL=…; asks before it installs packages,
 #               unless --yes is given, CI=true is set or nobody is at the terminal
+#   build    makes the MongoDB-compatible engine, without starting it
 #   down     stops both, says what is lost          status   prints what runs; fails when something does not
 #   signal broker|mongo SIGNAL   sends a signal (TERM, KILL, STOP, CONT); `up` starts what has ended
 #   ctl …    the broker's rabbitmqctl
@@ -232,6 +233,12 @@ case "${1:-}" in
     flock 9
     up
     ;;
+  build)
+    exec 9>"$state/lock"
+    flock 9
+    install_missing
+    build_mongo
+    ;;
   down) down ;;
   status) status ;;
   signal)
@@ -239,5 +246,5 @@ case "${1:-}" in
     while [[ "$3" = KILL || "$3" = TERM ]] && is_running "$2"; do sleep 0.05; done
     ;;
   ctl) broker_environment && exec "$rabbit_bin/rabbitmqctl" "${@:2}" ;;
-  *) say 'usage: engines.sh up [--yes] | down | status | signal broker|mongo SIGNAL | ctl …' && exit 2 ;;
+  *) say 'usage: engines.sh up [--yes] | build | down | status | signal broker|mongo SIGNAL | ctl …' && exit 2 ;;
 esac

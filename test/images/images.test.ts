@@ -5,13 +5,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { GATEWAY, SERVICES } from '@bubbles/contracts/services.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Keys, openKeys } from '../../deploy/keys/src/keys.ts';
+import { partsOf } from '../../deploy/services/src/deployment.ts';
 import { type ProcessPlan, planProcesses } from '../../deploy/stack/src/plan.ts';
 import { whyNotReady } from '../../deploy/stack/src/readiness.ts';
 import { type FrailEngines, frailEngines } from '../chaos/support/engines.ts';
 import { baseImage, buildImage, command, imageOf, podman, RESTRICTED } from './engine.ts';
 
 const PROCESSES = [...Object.keys(SERVICES), GATEWAY];
-const WORKSPACES = [...PROCESSES.map((name) => `services/${name}`), 'deploy/topology', 'deploy/admin'];
+const WORKSPACES = partsOf().map(({ workspace }) => workspace);
 /** The user of the images. */
 const USER = 10_001;
 const PORT = 8680;

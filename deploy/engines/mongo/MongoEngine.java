@@ -13,7 +13,7 @@ public final class MongoEngine {
     AbstractMongoBackend backend = arguments.length > 1 ? new H2Backend(arguments[1]) : new MemoryBackend();
     backend.version(new Version(List.of(5, 0, 0), 13));
     MongoServer server = new MongoServer(backend);
-    server.bind("127.0.0.1", Integer.parseInt(arguments[0]));
+    server.bind(System.getProperty("host", "127.0.0.1"), Integer.parseInt(arguments[0]));
     Runtime.getRuntime().addShutdownHook(new Thread(server::shutdownNow));
   }
 }
