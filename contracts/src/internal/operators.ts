@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { RecordedTime } from '../api/fields.ts';
 
 /**
  * `POST /internal/v1/admin/seals`, operator → every service that seals: seals what it keeps again with its newest key, a page at a time. Whoever stops and
@@ -24,3 +25,23 @@ export const SealsPage = z.object({
   carried_seconds: z.int(),
 });
 export type SealsPage = z.infer<typeof SealsPage>;
+
+/** `POST /internal/v1/admin/subscriptions/{id}/redeliveries`, operator → webhooks-dispatcher: queues again what was created in a span of time. */
+export const RedeliveriesRequest = z.object({
+  since: RecordedTime,
+  /** Null for now. */
+  until: RecordedTime.nullable(),
+  /** What was received too; else what never was. */
+  includes_received: z.boolean(),
+  /** Counts a page of them, and queues nothing. */
+  dry_run: z.boolean(),
+  /** Of a dry run, the `next_after` of the page before. */
+  after: z.string().nullable(),
+});
+export const Redeliveries = z.object({
+  subscription_id: z.string(),
+  /** Null unless they are only counted: the replay goes on in the background. */
+  matching: z.int().nullable(),
+  next_after: z.string().nullable(),
+  replay_id: z.string().nullable(),
+});

@@ -10,7 +10,7 @@ import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, R
 import { prepareAttempts } from './use-cases/attempt.ts';
 import { listDeliveries, listFailures, readDelivery, redeliver, testSubscription } from './use-cases/deliveries.ts';
 import { fanOut } from './use-cases/fan-out.ts';
-import { requestReplay } from './use-cases/replays.ts';
+import { countSpan, redeliverSpan, requestReplay } from './use-cases/replays.ts';
 import { dropBodies, sweepDeliveries } from './use-cases/retention.ts';
 import {
   changeSubscription,
@@ -71,6 +71,8 @@ export const createApp = (given: AppPorts) => {
     redeliver: redeliver(ports),
     listFailures: listFailures(ports),
     requestReplay: requestReplay(ports),
+    redeliverSpan: redeliverSpan(ports),
+    countSpan: countSpan(ports),
 
     fanOut: fanOut(ports),
     replays: createReplayLoop(ports),

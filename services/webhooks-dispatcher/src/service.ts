@@ -5,6 +5,7 @@ import { cursorsWith } from '@bubbles/kernel/cursors.ts';
 import { startLoop } from '@bubbles/kernel/loop.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
 import { eventHandlers } from './adapters/bus/event-handlers.ts';
+import { adminRedeliveryRoutes } from './adapters/http/admin-redeliveries.ts';
 import { cursors } from './adapters/http/cursors.ts';
 import { deliveryRoutes } from './adapters/http/deliveries.ts';
 import { sampleBubble } from './adapters/http/sample-bubble.ts';
@@ -29,7 +30,7 @@ const posting = (config: Config, policy: DestinationPolicy) =>
 
 const routes = (app: App, { cursorKeys }: Config) => {
   const lists = cursors(cursorsWith(cursorKeys));
-  return [...webhookRoutes(app, lists), ...deliveryRoutes(app, lists)];
+  return [...webhookRoutes(app, lists), ...deliveryRoutes(app, lists), ...adminRedeliveryRoutes(app)];
 };
 
 /** `cut` ends every POST. */

@@ -69,7 +69,7 @@ export const createReplayLoop = ({ subscriptions, deliveries, replays, clock, id
     const rows = await deliveries.page({ subscriptionId, status: null, position, limit: DELIVERIES_PER_STEP });
     const inSpan = rows.filter(({ createdAt }) => createdAt >= since);
     const last = inSpan.at(-1);
-    const failed = inSpan.filter((delivery) => isReplayable(delivery, subscription));
+    const failed = inSpan.filter((delivery) => isReplayable(delivery, subscription, replay));
     await requeueAll(failed, subscription, replay.id);
     queued += failed.length;
     if (last === undefined || inSpan.length < DELIVERIES_PER_STEP) return end(replay, 'done');

@@ -10,6 +10,8 @@ export interface Replay {
   readonly epoch: number;
   readonly since: Date;
   readonly until: Date;
+  /** Whether deliveries that were received are sent again too; absent in replays of an older release, which are of their owners. */
+  readonly includesReceived?: boolean;
   /** Deliveries that were created later have been handled. */
   readonly position: { readonly createdAt: Date; readonly id: string };
   /** When it falls due; under a lease, when the lease ends. */
@@ -17,6 +19,13 @@ export interface Replay {
   readonly leaseToken: string | null;
 }
 
-/** Whether the delivery was never received. Tests are not sent again. */
-export const isReplayable = ({ type, status, epoch }: Pick<Delivery, 'type' | 'status' | 'epoch'>, current: Pick<Subscription, 'epoch'>) =>
-  type !== 'webhook.test' && (status === 'exhausted' || status === 'cancelled' || (status === 'pending' && epoch !== current.epoch));
+/** Whether the delivery was never received, unless received ones are wanted too. Tests are not sent again. */
+export const isReplayable = (
+  { type, status, epoch }: Pick<Delivery, 'type' | 'status' | 'epoch'>,
+  current: Pick<Subscription, 'epoch'>,
+  { includesReceived = false }: Pick<Replay, 'includesReceived'>,
+): boolean => {
+  if (type === 'webhook.test') return false;
+  if (status === 'pending') return epoch !== current.epoch;
+  return status !== 'succeeded' || includesReceived;
+};
