@@ -62,4 +62,12 @@ export const SERVICES = {
   },
 } as const satisfies Readonly<Record<string, ServiceEntry>>;
 
+// The keys of a literal, which `Object.keys` tells as text.
+const SERVICE_NAMES = Object.keys(SERVICES) as (keyof typeof SERVICES)[];
+
+/** The services that operators command, each with the variable that tells them where it is. */
+export const OPERATED: readonly { readonly service: keyof typeof SERVICES; readonly urlVariable: string }[] = SERVICE_NAMES.filter(
+  (service) => SERVICES[service].callers.some((caller) => caller === OPERATOR),
+).map((service) => ({ service, urlVariable: SERVICES[service].urlsVariable.replace(/S$/, '') }));
+
 export type ServiceTable = Readonly<Record<string, ServiceEntry>>;

@@ -71,7 +71,8 @@ describe('an audit line', () => {
     expect(line).toMatchObject({
       operation: 'adminCreateAccount',
       operator: 'ben',
-      named: { 'account.user_id': account?.user_id, 'session.id': session?.id, 'key.id': key?.id },
+      named: {},
+      answer: { 'account.user_id': account?.user_id, 'session.id': session?.id, 'key.id': key?.id },
       fields: ['name', 'email', 'picture_url', 'key_name'],
       outcome: 'done',
       reason: null,

@@ -1,240 +1,119 @@
 import { parseArgs } from 'node:util';
-import { CreateApiKeyRequest } from '@bubbles/contracts/api/api-key.ts';
 import { EVENTS } from '@bubbles/contracts/events/catalog.ts';
-import {
-  CreateAccount,
-  CreateChannel,
-  CreateTeam,
-  IssueGrant,
-  NewClient,
-  PatchAccount,
-  PatchTeam,
-  SetAccountState,
-  SetMember,
-} from '@bubbles/contracts/internal/identity.ts';
+import { RedeliveriesRequest } from '@bubbles/contracts/internal/operators.ts';
 import { wholeNumber } from '@bubbles/kernel/config-values.ts';
-import { ISSUE_WORDING } from '@bubbles/kernel/errors.ts';
-import { type ZodType, z } from 'zod';
+import { z } from 'zod';
+import { ACCOUNT_COMMANDS } from './account-commands.ts';
+import { type AdminCall, at, type Command, callTo, checked, type DeadLetterCall, UsageError } from './command.ts';
 
-/** A call of identity's internal admin API, or of another service's where that is said. */
-export interface AdminCall {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below `/internal/v1/admin/`. */
-  readonly path: string;
-  readonly body: unknown;
-}
+/** Those that seal what they store. */
+const SEALING = [
+  'identity-and-oauth',
+  'webhooks-dispatcher',
+  'meetings-bot-gateway',
+  'signup',
+] as const satisfies readonly AdminCall['service'][];
 
-/** A look at, or a way back for, what a consumer could not take. */
-export interface DeadLetterCall {
-  readonly deadLetters: 'list' | 'redrive';
-  readonly consumer: string;
-  /** All of them when null. */
-  readonly limit: number | null;
-}
-
-/** Fills a projection again from its owner, page by page. */
-export interface RebuildCall {
-  readonly rebuild: 'people';
-}
-
-/** A call of the meetings bot gateway's internal admin API. */
-export interface MeetingsCall {
-  readonly meetings: AdminCall;
-}
-
-export type OperatorCall = AdminCall | DeadLetterCall | MeetingsCall | RebuildCall;
-
-/** What an operator typed that is no command; the message is for the terminal. */
-export class UsageError extends Error {}
-
-type Flags = Readonly<Record<string, string | boolean | undefined>>;
-
-interface Command {
-  /** Names of the words behind the command, in order. */
-  readonly words: readonly string[];
-  readonly flags: Readonly<Record<string, 'string' | 'boolean'>>;
-  readonly call: (words: readonly string[], flags: Flags) => OperatorCall;
-}
-
-const OPTIONAL = { name: 'string', email: 'string', picture: 'string' } as const;
-const PAGE = { after: 'string', limit: 'string' } as const;
-const TEAM = {
-  name: 'string',
-  plan: 'string',
-  domain: 'string',
-  archived: 'string',
-  discoverable: 'string',
-  'trial-ends-at': 'string',
-} as const;
-
-const checked = <T>(schema: ZodType<T>, body: unknown): T => {
-  const parsed = schema.safeParse(body, ISSUE_WORDING);
-  if (parsed.success) return parsed.data;
-  throw new UsageError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
-};
-
-const given = (fields: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-/** `none` stands for null. */
-const text = (flag: string | boolean | undefined) => (flag === 'none' ? null : flag);
-const truth = (flag: string | boolean | undefined) =>
-  flag === undefined ? undefined : flag === 'true' ? true : flag === 'false' ? false : flag;
-
-const profile = ({ name, email, picture }: Flags) => given({ name: text(name), email: text(email), picture_url: text(picture) });
-const team = ({ name, plan, domain, archived, discoverable, 'trial-ends-at': trialEndsAt }: Flags) =>
-  given({
-    name: text(name),
-    plan,
-    domain: text(domain),
-    archived: truth(archived),
-    discoverable: truth(discoverable),
-    trial_ends_at: text(trialEndsAt),
-  });
-const page = (noun: string, { after, limit, email }: Flags): AdminCall => {
-  const query = new URLSearchParams(Object.entries(given({ after, limit, email })).map(([name, value]) => [name, String(value)]));
-  return { method: 'GET', path: query.size > 0 ? `${noun}?${query}` : noun, body: null };
-};
-const at = (...segments: readonly (string | undefined)[]) => segments.map((segment = '') => encodeURIComponent(segment)).join('/');
-
-/** Parts between commas. */
-const listed = (flag: string | boolean) =>
-  String(flag)
-    .split(',')
-    .filter((part) => part !== '');
-
+const meetings = callTo('meetings-bot-gateway');
 const MOST_LETTERS = 100_000;
 const CONSUMERS = [...new Set(EVENTS.flatMap(({ consumers }) => consumers))];
 const DeadLetterQuery = z.object({ consumer: z.enum(CONSUMERS), limit: wholeNumber(1, MOST_LETTERS).nullable() });
-const deadLetters =
-  (verb: DeadLetterCall['deadLetters']): Command['call'] =>
-  ([consumer], { limit = null }) => ({ deadLetters: verb, ...checked(DeadLetterQuery, { consumer, limit }) });
+const deadLetters = (
+  verb: DeadLetterCall['deadLetters'],
+  consumer: string | undefined,
+  limit: string | boolean | null,
+): DeadLetterCall => ({
+  deadLetters: verb,
+  ...checked(DeadLetterQuery, { consumer, limit }),
+});
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  'accounts list': { words: [], flags: { ...PAGE, email: 'string' }, call: (_, flags) => page('accounts', flags) },
-  'accounts show': { words: ['account'], flags: {}, call: ([id]) => ({ method: 'GET', path: at('accounts', id), body: null }) },
-  'accounts create': {
-    words: [],
-    flags: { ...OPTIONAL, 'key-name': 'string' },
-    call: (_, flags) => ({
-      method: 'POST',
-      path: 'accounts',
-      body: checked(CreateAccount, { name: null, email: null, picture_url: null, ...profile(flags), key_name: flags['key-name'] ?? null }),
-    }),
-  },
-  'accounts set': {
-    words: ['account'],
-    flags: OPTIONAL,
-    call: ([id], flags) => ({ method: 'PATCH', path: at('accounts', id), body: checked(PatchAccount, profile(flags)) }),
-  },
-  'accounts state': {
-    words: ['account', 'active|disabled|deleted'],
-    flags: {},
-    call: ([id, state]) => ({ method: 'PUT', path: at('accounts', id, 'state'), body: checked(SetAccountState, { state }) }),
-  },
-  'sessions start': {
-    words: ['account'],
-    flags: {},
-    call: ([id]) => ({ method: 'POST', path: at('accounts', id, 'sessions'), body: null }),
-  },
-  'sessions end': { words: ['session'], flags: {}, call: ([id]) => ({ method: 'DELETE', path: at('sessions', id), body: null }) },
-  'keys grant': {
-    words: ['account', 'name'],
-    flags: {},
-    call: ([id, name]) => ({ method: 'POST', path: at('accounts', id, 'keys'), body: checked(CreateApiKeyRequest, { name }) }),
-  },
-  'grants list': {
-    words: ['account'],
-    flags: {},
-    call: ([id]) => ({ method: 'GET', path: at('accounts', id, 'grants'), body: null }),
-  },
-  'grants issue': {
-    words: ['account', 'client'],
-    flags: { scopes: 'string' },
-    call: ([id, client], { scopes }) => ({
-      method: 'POST',
-      path: at('accounts', id, 'grants'),
-      body: checked(IssueGrant, { client_id: client, ...(scopes !== undefined && { scopes: listed(scopes) }) }),
-    }),
-  },
-  'grants end': { words: ['grant'], flags: {}, call: ([id]) => ({ method: 'DELETE', path: at('grants', id), body: null }) },
-  'clients list': { words: [], flags: PAGE, call: (_, flags) => page('clients', flags) },
-  'clients add': {
-    words: ['name', 'redirect-uri'],
-    flags: {},
-    call: ([name, uri]) => ({ method: 'POST', path: 'clients', body: checked(NewClient, { client_name: name, redirect_uris: [uri] }) }),
-  },
-  'clients end': { words: ['client'], flags: {}, call: ([id]) => ({ method: 'DELETE', path: at('clients', id), body: null }) },
-  'teams list': { words: [], flags: PAGE, call: (_, flags) => page('teams', flags) },
-  'teams show': { words: ['team'], flags: {}, call: ([id]) => ({ method: 'GET', path: at('teams', id), body: null }) },
-  'teams create': {
-    words: [],
-    flags: TEAM,
-    call: (_, flags) => ({ method: 'POST', path: 'teams', body: checked(CreateTeam, { name: null, ...team(flags) }) }),
-  },
-  'teams set': {
-    words: ['team'],
-    flags: TEAM,
-    call: ([id], flags) => ({ method: 'PATCH', path: at('teams', id), body: checked(PatchTeam, team(flags)) }),
-  },
-  'members set': {
-    words: ['team', 'account', 'admin|member|guest'],
-    flags: { hidden: 'boolean' },
-    call: ([id, userId, role], { hidden }) => ({
-      method: 'PUT',
-      path: at('teams', id, 'members', userId),
-      body: checked(SetMember, { role, hidden: hidden === true }),
-    }),
-  },
-  'members end': {
-    words: ['team', 'account'],
-    flags: {},
-    call: ([id, userId]) => ({ method: 'DELETE', path: at('teams', id, 'members', userId), body: null }),
-  },
-  'channels create': {
-    words: ['team', 'name'],
-    flags: { members: 'string' },
-    call: ([id, name], { members }) => ({
-      method: 'POST',
-      path: at('teams', id, 'channels'),
-      body: checked(CreateChannel, {
-        name,
-        member_ids: typeof members === 'string' ? listed(members) : null,
-      }),
-    }),
-  },
+/** By noun and verb. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  ...ACCOUNT_COMMANDS,
   'joins list': {
     words: [],
     flags: { stuck: 'boolean', user: 'string' },
     call: (_, { stuck, user }) => {
       if ((stuck === true) === (typeof user === 'string')) throw new UsageError('joins list: give either --stuck or --user <account>.');
-      return { meetings: { method: 'GET', path: typeof user === 'string' ? at('accounts', user, 'joins') : 'stuck-joins', body: null } };
+      return meetings('GET', typeof user === 'string' ? at('accounts', user, 'joins') : 'stuck-joins');
     },
   },
-  'joins end': { words: ['join'], flags: {}, call: ([id]) => ({ meetings: { method: 'DELETE', path: at('joins', id), body: null } }) },
-  'rebuild people': { words: [], flags: {}, call: () => ({ rebuild: 'people' }) },
-  'dead-letters list': { words: ['consumer'], flags: { limit: 'string' }, call: deadLetters('list') },
-  'dead-letters redrive': { words: ['consumer'], flags: { limit: 'string' }, call: deadLetters('redrive') },
+  'joins end': { words: ['join'], flags: {}, call: ([id]) => meetings('DELETE', at('joins', id)) },
+  'deliveries redeliver': {
+    words: ['subscription'],
+    flags: { from: 'string', to: 'string', all: 'boolean', 'dry-run': 'boolean' },
+    needsFlag: true,
+    call: ([id], { from: since, to: until = null, all, 'dry-run': dryRun }) => {
+      const request = { since, until, includes_received: all === true, dry_run: dryRun === true, after: null };
+      const path = at('subscriptions', id, 'redeliveries');
+      const call = callTo('webhooks-dispatcher')('POST', path, checked(RedeliveriesRequest, request));
+      return dryRun === true ? { pages: 'redeliveries', call } : call;
+    },
+  },
+  'seals renew': {
+    words: [],
+    flags: { service: 'string', 'dry-run': 'boolean' },
+    call: (_, { service, 'dry-run': dryRun }) => ({
+      seals: dryRun === true ? 'count' : 'renew',
+      services: service === undefined ? SEALING : [checked(z.enum(SEALING), service)],
+    }),
+  },
+  'rebuild people': {
+    words: [],
+    flags: {},
+    call: () => ({ pages: 'people', call: callTo('bubbles-query')('POST', 'rebuild-people', {}) }),
+  },
+  'dead-letters list': {
+    words: ['consumer'],
+    flags: { limit: 'string' },
+    call: ([consumer], { limit = null }) => deadLetters('list', consumer, limit),
+  },
+  'dead-letters redrive': {
+    words: ['consumer'],
+    flags: { limit: 'string', 'dry-run': 'boolean' },
+    call: ([consumer], { limit = null, 'dry-run': dryRun }) => deadLetters(dryRun === true ? 'list' : 'redrive', consumer, limit),
+  },
 };
 
-const usageOf = ([name, { words, flags }]: [string, Command]) =>
+/** How a command is typed. */
+export const usageOf = ([name, { words, flags }]: readonly [string, Command]): string =>
   [
-    '  ',
     name,
     ...words.map((word) => `<${word}>`),
     ...Object.entries(flags).map(([flag, kind]) => `[--${flag}${kind === 'string' ? ' …' : ''}]`),
   ].join(' ');
 
-export const USAGE = ['usage: npm run admin -- <command>', ...Object.entries(COMMANDS).map(usageOf)].join('\n');
+export const USAGE = [
+  'usage: npm run admin -- <command> [--as <your name>]',
+  ...Object.entries(COMMANDS).map((command) => `  ${usageOf(command)}`),
+].join('\n');
 
-/** Throws `UsageError` for what is no command. */
-export const operatorCall = (argv: readonly string[]): OperatorCall => {
+/** The operator's word for who they are, for the audit line. */
+const OperatorName = z.string().regex(/^[\w.@-]{1,64}$/, 'must have 1 to 64 letters, digits and . _ @ -');
+
+interface Typed extends Pick<Command, 'showsSecret'> {
+  readonly call: ReturnType<Command['call']>;
+  readonly operator: string | null;
+  readonly isDryRun: boolean;
+}
+
+/** Throws `UsageError` for what is no command. `name`: who the operator is when the command does not say so. */
+export const operatorCall = (argv: readonly string[], name: string | null = null): Typed => {
   const [noun = '', verb = '', ...rest] = argv;
   const command = COMMANDS[`${noun} ${verb}`];
   if (!command) throw new UsageError(USAGE);
-  const options = Object.fromEntries(Object.entries(command.flags).map(([name, type]) => [name, { type }]));
+  const options = Object.fromEntries(Object.entries({ ...command.flags, as: 'string' as const }).map(([flag, type]) => [flag, { type }]));
   const { positionals, values } = parsed(rest, options);
-  if (positionals.length !== command.words.length) throw new UsageError(usageOf([`${noun} ${verb}`, command]));
-  return command.call(positionals, values);
+  const { as = name, ...flags } = values;
+  if (positionals.length !== command.words.length || (command.needsFlag && Object.keys(flags).length === 0))
+    throw new UsageError(`usage: npm run admin -- ${usageOf([`${noun} ${verb}`, command])}`);
+  const operator = as === null ? null : checked(z.object({ as: OperatorName }), { as }).as;
+  return {
+    call: command.call(positionals, flags),
+    operator,
+    isDryRun: flags['dry-run'] === true,
+    showsSecret: command.showsSecret ?? false,
+  };
 };
 
 const parsed = (args: string[], options: Record<string, { type: 'string' | 'boolean' }>) => {

@@ -1,5 +1,5 @@
 import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
-import { GATEWAY, OPERATOR, type ServiceTable } from '@bubbles/contracts/services.ts';
+import { GATEWAY, OPERATED, OPERATOR, type ServiceTable } from '@bubbles/contracts/services.ts';
 import { GatewayVariables } from '@bubbles/gateway/config.ts';
 import type { ServiceDefinition } from '@bubbles/host/service.ts';
 import { processVariables } from '@bubbles/host/variables.ts';
@@ -125,9 +125,8 @@ export const partsOf = (product: Product = PRODUCT): readonly Part[] => [
       OPERATOR_KEY: signingKey().describe(
         'Proves who gives the orders: an Ed25519 private key. Its public half is in the `CALLER_KEYS` of the services, for `operator`',
       ),
-      IDENTITY_URL: addressOf('identity-and-oauth'),
-      MEETINGS_URL: addressOf('meetings-bot-gateway'),
-      BUBBLES_QUERY_URL: addressOf('bubbles-query'),
+      OPERATOR_NAME: z.string().nullable().default(null).describe('Who gives the orders, for the audit lines; `--as` says it too'),
+      ...Object.fromEntries(OPERATED.map(({ service, urlVariable }) => [urlVariable, addressOf(service)])),
     },
     calledByOperators(product.services),
   ),

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { OPERATED } from '@bubbles/contracts/services.ts';
 import { settingsIn } from '@bubbles/host/variables.ts';
 import type { Environment } from '@bubbles/kernel/config.ts';
 import { StartupError } from '@bubbles/kernel/run-process.ts';
@@ -92,7 +93,7 @@ const COMMANDS: Readonly<Record<string, Command>> = { up, down, status };
 /** What an operator sees when everything answers. */
 const welcome = (home: string, { layout }: StackState, stack: Stack): string => {
   const [gateway = '', ...others] = stack.plansOf('gateway').map(({ url }) => url);
-  const [identity = '', meetings = ''] = ['identity-and-oauth', 'meetings-bot-gateway'].map((name) => stack.plansOf(name)[0]?.url);
+  const operated = OPERATED.map(({ service, urlVariable }) => `${urlVariable}=${stack.plansOf(service)[0]?.url}`);
   return `
 ${stack.plans.length} processes run and are ready; their logs are in ${join(home, 'logs')}, what they mail in ${join(layout.folder, 'mail')}.
 
@@ -101,7 +102,8 @@ Listening on ${[gateway, ...others].join(' and ')}
   API reference   ${gateway}/docs
 
   For the operator's commands and the tests
-    export STACK_URL=${gateway} IDENTITY_URL=${identity} MEETINGS_URL=${meetings} OPERATOR_KEY_FILE=${stack.keys.privateKeyFile('operator')}
+    export STACK_URL=${gateway} OPERATOR_KEY_FILE=${stack.keys.privateKeyFile('operator')}
+    export ${operated.join(' ')}
     export AMQP_URL='${layout.amqpUrl}' MONGODB_URL='${layout.mongoUrl}' MAIL_FILES='${join(layout.folder, 'mail')}'
 
   A first account, and what it sees
