@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# control-plane.sh up FOLDER | down FOLDER: a store and an API server of Kubernetes on this machine's loopback, from what build.sh made in CLUSTER_CACHE.
+# Nobody acts upon what they are told. FOLDER/kubeconfig leads to them.
+set -euo pipefail
+verb="${1:-}"
+folder="${2:?"Usage: control-plane.sh up FOLDER | down FOLDER"}"
+bin="${CLUSTER_CACHE:-$HOME/.cache/bubbles-cluster}/bin"
+# The first of five, below those that outgoing connections take.
+port="${CLUSTER_PORT:-22440}"
+services=10.96.0.0/16
+
+launch() {
+  local name="$1"
+  shift
+  setsid "$@" >"$folder/$name.log" 2>&1 </dev/null &
+  echo $! >"$folder/$name.pid"
+}
+
+eventually() {
+  for _ in $(seq 240); do
+    "$@" >/dev/null 2>&1 && return
+    sleep 0.5
+  done
+  echo "$* never succeeded" >&2
+  tail -n 5 "$folder"/*.log >&2
+  exit 1
+}
+
+k() { kubectl --kubeconfig "$folder/kubeconfig" "$@"; }
+
+api_server() {
+  local token
+  token="$(openssl rand -hex 16)"
+  openssl genrsa -out "$folder/accounts.key" 2048 2>/dev/null
+  echo "$token,admin,admin,system:masters" >"$folder/tokens.csv"
+  launch etcd "$bin/etcd" --data-dir "$folder/etcd" --unsafe-no-fsync --log-level error --listen-client-urls "http://127.0.0.1:$((port + 3))" \
+    --advertise-client-urls "http://127.0.0.1:$((port + 3))" --listen-peer-urls "http://127.0.0.1:$((port + 4))"
+  launch api-server "$bin/kube-apiserver" --etcd-servers "http://127.0.0.1:$((port + 3))" --bind-address 127.0.0.1 --advertise-address 127.0.0.1 \
+    --secure-port "$port" --cert-dir "$folder/certificates" --service-cluster-ip-range "$services" --endpoint-reconciler-type none \
+    --service-account-issuer https://kubernetes.default.svc --service-account-key-file "$folder/accounts.key" \
+    --service-account-signing-key-file "$folder/accounts.key" --token-auth-file "$folder/tokens.csv" --authorization-mode Node,RBAC \
+    --enable-admission-plugins NodeRestriction --kubelet-preferred-address-types InternalIP
+  cat >"$folder/kubeconfig" <<YAML
+apiVersion: v1
+kind: Config
+current-context: test
+contexts: [{ name: test, context: { cluster: test, user: admin } }]
+clusters: [{ name: test, cluster: { server: "https://127.0.0.1:$port", insecure-skip-tls-verify: true } }]
+users: [{ name: admin, user: { token: "$token" } }]
+YAML
+  eventually k get --raw /readyz
+}
+
+down() {
+  local name pid
+  for name in api-server etcd; do
+    pid="$(cat "$folder/$name.pid" 2>/dev/null)" || continue
+    kill -TERM "$pid" 2>/dev/null || continue
+    for _ in $(seq 40); do
+      kill -0 "$pid" 2>/dev/null || break
+      sleep 0.25
+    done
+    kill -KILL "$pid" 2>/dev/null || true
+  done
+  rm -rf "$folder"
+}
+
+case "$verb" in
+  up)
+    mkdir -p "$folder"
+    api_server
+    ;;
+  down) down ;;
+  *)
+    sed -n 2,3p "$0" >&2
+    exit 2
+    ;;
+esac
