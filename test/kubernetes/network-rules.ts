@@ -45,6 +45,8 @@ const WAYS_OUT: Readonly<Record<string, (part: Part) => boolean>> = {
   'to-mail-server': ({ reaches }) => reaches.includes('mail server'),
 };
 const FOR_ALL = ['default-deny', 'to-dns'];
+/** Of a component, for all servers. */
+const TO_COLLECTOR = 'to-collector';
 
 const portOf = ({ variables }: Part, variable: string): number =>
   Number(variables.find(({ name }) => name === variable)?.usual ?? NOBODY_LISTENS);
@@ -107,7 +109,7 @@ export const networkRules = (parts: readonly Part[]): Readonly<Record<string, Ru
   'each part goes out where the code does': (manifests) =>
     partPods(manifests).flatMap((pod) => {
       const part = parts.find(({ name }) => name === nameOf(pod));
-      const found = policiesFor(manifests, pod, 'egress').map(({ metadata }) => metadata.name);
+      const found = policiesFor(manifests, pod, 'egress').flatMap(({ metadata: { name } }) => (name === TO_COLLECTOR ? [] : [name]));
       const wanted = Object.entries(WAYS_OUT).flatMap(([policy, needs]) => (part !== undefined && needs(part) ? [policy] : []));
       const expected = [...FOR_ALL, nameOf(pod), ...wanted];
       return [...expected.filter((name) => !found.includes(name)), ...found.filter((name) => !expected.includes(name))].map(

@@ -120,6 +120,7 @@ export const POD_RULES: Readonly<Record<string, Rule>> = {
   'settings come from the map of the part alone': every(
     partPods,
     ({ container }) =>
-      listAt(container, 'envFrom').length === 1 && listAt(container, 'env').every((one) => at(one, 'name') === 'NODE_OPTIONS'),
+      listAt(container, 'envFrom').length === 1 &&
+      listAt(container, 'env').every((one) => /^(?:NODE_OPTIONS|OTEL_\w+)$/.test(textAt(one, 'name'))),
   ),
 };
