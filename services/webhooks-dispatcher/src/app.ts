@@ -6,7 +6,17 @@ import type { Seal } from '@bubbles/kernel/seal.ts';
 import { createDeliveryLoop, type DeliveryLoopLimits } from './delivery-loop/delivery-loop.ts';
 import { createReplayLoop } from './delivery-loop/replay-loop.ts';
 import type { SubscriptionQuota } from './domain/subscription.ts';
-import type { Access, DeliveryStore, DispatchMetrics, EventStore, Readability, Receiver, ReplayStore, SubscriptionStore } from './ports.ts';
+import type {
+  Access,
+  DeliveryStore,
+  DispatchMetrics,
+  EventStore,
+  Readability,
+  Receiver,
+  ReplayStore,
+  SubscriptionStore,
+  Traces,
+} from './ports.ts';
 import { prepareAttempts } from './use-cases/attempt.ts';
 import { listDeliveries, listFailures, readDelivery, redeliver, testSubscription } from './use-cases/deliveries.ts';
 import { fanOut } from './use-cases/fan-out.ts';
@@ -32,6 +42,7 @@ interface AppPorts {
   readonly receivers: DestinationPolicy;
   readonly seal: Seal;
   readonly metrics: DispatchMetrics;
+  readonly traces: Traces;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -51,7 +62,7 @@ interface AppPorts {
 
 /** Use cases that queue deliveries hand them to the loop. */
 const withDeliveryLoop = (ports: AppPorts) => {
-  const deliveryLoop = createDeliveryLoop({ ...ports, prepare: prepareAttempts(ports) });
+  const deliveryLoop = createDeliveryLoop({ ...ports, prepare: ports.traces.ofAttempts(prepareAttempts(ports)) });
   return { ...ports, deliveryLoop, wake: deliveryLoop.wake, enqueue: deliveryLoop.enqueue };
 };
 

@@ -133,6 +133,14 @@ export interface AttemptReport {
  */
 export type PrepareAttempts = (batch: ClaimedBatch, onAway: () => void) => Promise<(delivery: Delivery) => Promise<AttemptReport>>;
 
+/** Knows what the work at hand was caused by. */
+export interface Traces {
+  /** The `traceparent` of the work at hand; null where nothing is traced. */
+  current(): string | null;
+  /** The same attempts, each in the trace of what caused its delivery and told in the log. */
+  ofAttempts(prepare: PrepareAttempts): PrepareAttempts;
+}
+
 export interface EventStore {
   /** Changes nothing when it is already stored: equal ids mean equal content. */
   insert(event: WebhookEvent): Promise<void>;

@@ -15,6 +15,7 @@ import { createDispatchMetrics, watchQueue } from './adapters/metrics/dispatch-m
 import { createReceiver } from './adapters/receiver/receiver.ts';
 import { createAccess, createReadability } from './adapters/services/peers.ts';
 import { openStores } from './adapters/store/stores.ts';
+import { deliveryTraces } from './adapters/traces/delivery-traces.ts';
 import { type App, createApp } from './app.ts';
 import { type Config, checkTiming, configOf, VARIABLES } from './config.ts';
 
@@ -73,6 +74,7 @@ const compose = (config: Config, context: ServiceContext<typeof VARIABLES>): Com
     receiver: posts,
     seal,
     metrics: createDispatchMetrics(metrics),
+    traces: deliveryTraces(log),
     wake: () => deliveries.poke(),
     wakeReplays: () => replays.poke(),
     quiet: () => {

@@ -24,7 +24,7 @@ describe('the dispatcher hears that a bubble is ready', () => {
     );
     const enqueue = async (all: readonly NewDelivery[]) => void (await kept.deliveries.insertEach(all.map(({ delivery }) => delivery)));
     // The consumer calls nothing else of the app.
-    const app = { fanOut: fanOut({ ...kept, clock, enqueue }) } as App;
+    const app = { fanOut: fanOut({ ...kept, clock, enqueue, traces: { current: () => null } }) } as App;
     await expectMessage(pactBetween('webhooks-dispatcher', 'bubbles-query'), {
       definition: BubbleReadyV1,
       data: {

@@ -77,6 +77,8 @@ export interface Delivery {
   readonly leaseToken: string | null;
   /** The request that queued it again by hand; null before the first. */
   readonly requeuedBy: string | null;
+  /** The `traceparent` of the work that queued it first, for the log; absent from deliveries of earlier releases. */
+  readonly causedBy?: string | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
   readonly log: readonly AttemptRecord[];

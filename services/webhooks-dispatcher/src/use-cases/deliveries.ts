@@ -5,7 +5,7 @@ import { type AttemptRecord, type Delivery, queued, requeueOf } from '../domain/
 import { newId } from '../domain/ids.ts';
 import { attemptOfKey, type Subscription, type SubscriptionQuota, withTest } from '../domain/subscription.ts';
 import { type RequestNames, requestHeaders } from '../domain/webhook-request.ts';
-import type { Access, DeliveryPage, DeliveryStore, EventStore, Readability, SubscriptionStore } from '../ports.ts';
+import type { Access, DeliveryPage, DeliveryStore, EventStore, Readability, SubscriptionStore, Traces } from '../ports.ts';
 import { type Owner, ownSubscription, requireEnabled, requirePaidAccess } from './subscriptions.ts';
 
 interface Ports extends RequestNames {
@@ -15,6 +15,7 @@ interface Ports extends RequestNames {
   readonly access: Access;
   readonly readability: Readability;
   readonly quota: SubscriptionQuota;
+  readonly traces: Pick<Traces, 'current'>;
   readonly clock: Clock;
   readonly wake: () => void;
   /** The made-up bubble of a test, in the shape of every other one. */
@@ -57,7 +58,7 @@ export const testSubscription = (ports: Ports) => {
       createdAt: at,
     } as const;
     await ports.events.insert(event);
-    const delivery = queued(event, subscription, at);
+    const delivery = { ...queued(event, subscription, at), causedBy: ports.traces.current() };
     await ports.deliveries.insert(delivery);
     ports.wake();
     return delivery;
