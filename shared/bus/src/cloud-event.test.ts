@@ -43,7 +43,7 @@ describe('the trace of an event', () => {
     const { result, seen } = await handled(event);
     expect(result).toMatchObject({
       kind: 'handled',
-      fields: { trace_id: TRACE, parent_span_id: 'b'.repeat(16), event_id: event.id, event_type: Happened.type },
+      fields: { trace_id: TRACE, parent_span_id: 'b'.repeat(16), messageId: event.id, messageType: Happened.type },
     });
     expect(seen).toEqual([expect.stringMatching(new RegExp(`^00-${TRACE}-(?!b{16})`)), seen[0]]);
   });

@@ -84,7 +84,7 @@ export const handleMessage = async <T>(
     endSpan(span, () => ({ name: `process ${type}`, kind: 'consumer', attributes: { 'cloudevents.event_id': event.id }, error }));
     return settle(result);
   };
-  return runInSpan(span, handle, { fields: { event_id: event.id, event_type: type } });
+  return runInSpan(span, handle, { fields: { messageId: event.id, messageType: type } });
 };
 
 /** The fault in one line, for the log and the dead letter. */

@@ -79,10 +79,10 @@ describe('work in a span', () => {
     const within = async () => {
       await Promise.resolve();
       expect(callHeaders()).toEqual({ traceparent: traceparentOf(inner) });
-      expect(currentFields()).toEqual({ trace_id: inner.traceId, span_id: inner.id, event_id: 'e1' });
+      expect(currentFields()).toEqual({ trace_id: inner.traceId, span_id: inner.id, messageId: 'e1' });
     };
     const around = async () => {
-      await runInSpan(inner, within, { fields: { event_id: 'e1' } });
+      await runInSpan(inner, within, { fields: { messageId: 'e1' } });
       expect(callHeaders()).toEqual({ traceparent: traceparentOf(outer), 'x-request-id': 'req-12345678' });
     };
     await runInSpan(outer, around, { requestId: 'req-12345678' });

@@ -118,7 +118,7 @@ const record = (exchange: Exchange, { metrics, clock, log }: HandlerOptions): vo
     ...logFields(exchange),
     ...served,
     ms: Math.round(ms * 10) / 10,
-    ...(checkedInTrace !== null && { checked_in_trace: checkedInTrace }),
+    ...(checkedInTrace !== null && { checkedInTrace }),
     ...(!res.writableFinished && { aborted: true }),
   };
   metrics.observe({ service: GATEWAY, ...served }, ms / 1000);

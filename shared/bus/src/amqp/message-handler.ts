@@ -76,7 +76,7 @@ export const createMessageHandler = (options: MessageHandlerOptions): MessageHan
     const disposition = await moveTo(deadQueueName(consumer), message, headers);
     if (disposition === 'ack') {
       eventHandler.onDeadLetter?.();
-      log.error('message dead-lettered', { queue, message: message.properties.messageId, reason });
+      log.error('message dead-lettered', { queue, messageId: message.properties.messageId, reason });
     }
     return disposition;
   };
@@ -87,7 +87,7 @@ export const createMessageHandler = (options: MessageHandlerOptions): MessageHan
   };
   const retry = async (message: ConsumeMessage, error: unknown): Promise<Disposition> => {
     const faults = deliveryCount(message) + 1;
-    log.warn('event handler failed', { queue, message: message.properties.messageId, faults, error });
+    log.warn('event handler failed', { queue, messageId: message.properties.messageId, faults, error });
     if (faults > DELIVERY_LIMIT) return deadLetter(message, faultReason(error));
     await sleep(backoffMs(faults, jitter, MAX_RETRY_MS));
     return 'reject';
