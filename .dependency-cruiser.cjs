@@ -199,7 +199,8 @@ module.exports = {
   forbidden: forbidden.map((rule) => ({ severity: 'error', ...rule })),
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)(test/bench|coverage)/' },
+    // What has a lock of its own is not installed with the rest.
+    exclude: { path: '(^|/)(test/bench|deploy/observability/tracing|coverage)/' },
     tsPreCompilationDeps: true,
     parser: 'swc',
     enhancedResolveOptions: {
