@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeCollection } from '@bubbles/testing/collection-contract.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
+import { describeMigrations } from '@bubbles/testing/migrations-contract.ts';
 import { describeWorkQueue } from '@bubbles/testing/work-queue-contract.ts';
 import { afterAll } from '@jest/globals';
 import { openEmbedded } from './open-embedded.ts';
@@ -16,3 +17,4 @@ afterAll(async () => {
 
 describeCollection('the embedded engine on a file', () => store.database('contract'));
 describeWorkQueue('the embedded engine on a file', () => store.database('contract'));
+describeMigrations('the embedded engine on a file', () => store.database('contract'));

@@ -5,6 +5,7 @@ import { systemClock } from '@bubbles/kernel/clock.ts';
 import { describeCollection } from '@bubbles/testing/collection-contract.ts';
 import { expectEventually } from '@bubbles/testing/eventually.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
+import { describeMigrations } from '@bubbles/testing/migrations-contract.ts';
 import { describeWorkQueue } from '@bubbles/testing/work-queue-contract.ts';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { BSON, type MongoClient } from 'mongodb';
@@ -19,6 +20,7 @@ if (url) {
   afterAll(() => database.close());
   describeCollection('MongoDB', () => database);
   describeWorkQueue('MongoDB', () => database);
+  describeMigrations('MongoDB', () => database);
 
   describe('openMongo', () => {
     it('reaches a server that was not there at first', async () => {

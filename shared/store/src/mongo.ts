@@ -13,6 +13,8 @@ interface MongoOptions {
   readonly name: string;
   readonly log: Log;
   readonly clock: Clock;
+  /** How long the making of indexes may take, for those who make large ones; else as long as a start may. */
+  readonly indexesMs?: number;
 }
 
 /** What an open database needs. */
@@ -196,7 +198,7 @@ function mongoCollection<T extends Doc>(name: string, client: ReconnectingClient
       }),
     async ensureIndexes(wanted, dropped = []) {
       const work = (deadline: Deadline) => makeIndexes(collection(), { wanted, dropped }, deadline);
-      const refused = await perform('ensureIndexes', work, INDEXES_MS);
+      const refused = await perform('ensureIndexes', work, options.indexesMs ?? INDEXES_MS);
       if (refused) throw refused;
     },
   };
@@ -230,6 +232,7 @@ export function openMongo(options: MongoOptions): Database {
   const open = () =>
     new MongoClient(options.url, {
       ...LIMITS,
+      socketTimeoutMS: Math.max(LIMITS.socketTimeoutMS, options.indexesMs ?? 0),
       retryWrites: true,
       writeConcern: { w: 'majority', journal: true },
       promoteBuffers: true,
