@@ -53,7 +53,7 @@ const forbidden = [
   {
     name: 'no-embedded-engine-in-production',
     comment: 'The engine of the sandbox and of tests, by whatever way.',
-    from: { path: '^(services/[^/]+|deploy/(admin|topology))/src/main[.]ts$' },
+    from: { path: '^(services/[^/]+|deploy/(admin|topology|migration))/src/main[.]ts$' },
     to: { path: '^shared/store-embedded/', reachable: true },
   },
   {

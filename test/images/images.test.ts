@@ -95,8 +95,9 @@ describe('an image', () => {
 });
 
 describe('the product in containers without any rights', () => {
-  it('declares the topology, and every process comes to be ready', async () => {
+  it('declares the topology, migrates, and every process comes to be ready', async () => {
     await runOnce('deploy/topology', { AMQP_URL: engines.amqpUrl });
+    await runOnce('deploy/migration', { MONGODB_URL: engines.mongoUrl });
     for (const plan of plans) {
       const files = plan.service === GATEWAY ? [] : ['--volume', `${join(home, 'files')}:${join(home, 'files')}`];
       const mounted = ['--volume', `${join(home, 'keys')}:${join(home, 'keys')}:ro`, ...files];

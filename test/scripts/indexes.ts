@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { declaredIndexes, RELEASED_FILE, releasedIndexes } from '../support/indexes.ts';
+import { declaredMigrations, RELEASED_MIGRATIONS_FILE, releasedMigrations } from '../support/migrations.ts';
 
-/** Adds the indexes of today to those that were released; what is written there already stays as it is. */
+/** Adds the indexes and steps of today to those that were released; what is written there already stays as it is. */
 const released = releasedIndexes();
 const declared = await declaredIndexes();
 
@@ -17,3 +18,7 @@ const spaces = [...new Set([...Object.keys(released), ...declared.keys()])].sort
   return `  ${JSON.stringify(space)}: {\n${linesOf(all)}\n  }`;
 });
 writeFileSync(RELEASED_FILE, `{\n${spaces.join(',\n')}\n}\n`);
+
+const steps = releasedMigrations();
+const today = Object.entries(declaredMigrations()).map(([service, declaredSteps]) => [service, { ...declaredSteps, ...steps[service] }]);
+writeFileSync(RELEASED_MIGRATIONS_FILE, `${JSON.stringify({ ...steps, ...Object.fromEntries(today) }, null, 2)}\n`);

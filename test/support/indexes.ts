@@ -35,12 +35,21 @@ const listening = (database: Database, declare: Declare): Database => ({
   },
 });
 
+/** Steps of a service and its start make indexes of one collection. */
+const together = (before: DeclaredIndexes = { wanted: [], dropped: [] }, { wanted, dropped }: DeclaredIndexes): DeclaredIndexes => ({
+  wanted: [...new Map([...before.wanted, ...wanted].map((index) => [index.name, index])).values()],
+  dropped: [...new Set([...before.dropped, ...dropped])],
+});
+
 /** Starts every service on an empty store and listens to what it asks for. */
 export const declaredIndexes = async (): Promise<Declarations> => {
   const declared = new Map<string, DeclaredIndexes>();
   for (const definition of PRODUCT.definitions) {
     const { name } = definition;
-    const database = listening(memoryDatabase(), (collection, indexes) => declared.set(`${name}/${collection}`, indexes));
+    const database = listening(memoryDatabase(), (collection, indexes) => {
+      const space = `${name}/${collection}`;
+      declared.set(space, together(declared.get(space), indexes));
+    });
     const { service } = openTestService(definition, { database });
     await service.start();
     await service.stop();

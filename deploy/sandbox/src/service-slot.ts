@@ -50,7 +50,7 @@ interface HostHereOptions extends Required<Pick<HostOptions, 'infra' | 'wrapHand
 
 const hostHere = async ({ definition, config, events, infra, port, wrapHandler }: HostHereOptions): Promise<Host> => {
   const metrics = unshownMetrics();
-  const service = openService(definition, { ...infra, config, events, metrics });
+  const service = openService(definition, { ...infra, config, events, metrics, migrations: 'run' });
   const host = await hostService({
     infra,
     metrics,
@@ -59,8 +59,8 @@ const hostHere = async ({ definition, config, events, infra, port, wrapHandler }
       ...service,
       // No other process is at work on the store of the sandbox.
       async start() {
-        await service.releaseLeases();
         await releaseJobs(infra.database, infra.clock.now());
+        await service.releaseLeases();
         await service.start();
       },
     },

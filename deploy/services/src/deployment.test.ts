@@ -37,7 +37,7 @@ describe('the parts of a release', () => {
 
   it.each(jobs)('the variables of $name are those that its process reads', ({ workspace, variables }) => {
     const source = readFileSync(join(ROOT, workspace, 'src/main.ts'), 'utf8');
-    const read = source.match(/\b[A-Z]+(?:_[A-Z]+)+(?=: (?:baseUrl|connectionUrl|signingKey)\()/g) ?? [];
+    const read = source.match(/\b[A-Z]+(?:_[A-Z]+)+(?=: (?:baseUrl|connectionUrl|signingKey|z[.]string)\()/g) ?? [];
     expect(variables.map(({ name }) => name).toSorted()).toEqual([...new Set(read)].toSorted());
   });
 

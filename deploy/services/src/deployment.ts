@@ -3,7 +3,7 @@ import { GATEWAY, OPERATED, OPERATOR, type ServiceTable } from '@bubbles/contrac
 import { GatewayVariables } from '@bubbles/gateway/config.ts';
 import type { ServiceDefinition } from '@bubbles/host/service.ts';
 import { processVariables } from '@bubbles/host/variables.ts';
-import { baseUrl, isSecret, signingKey, wholeNumber } from '@bubbles/kernel/config-values.ts';
+import { baseUrl, connectionUrl, isSecret, signingKey, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
 import { PRODUCT, type Product } from './product.ts';
 
@@ -116,6 +116,16 @@ export const KeysVariables = z.object({
 export const partsOf = (product: Product = PRODUCT): readonly Part[] => [
   job('keys', KeysVariables.shape),
   job('topology', { AMQP_URL }),
+  job('migration', {
+    MONGODB_URL: connectionUrl('mongodb', 'mongodb+srv').describe(
+      'Where the databases are, with a user who may read and write them and make indexes: `mongodb://user:password@host/?replicaSet=rs0`',
+    ),
+    MONGODB_DATABASE_PREFIX: z
+      .string()
+      .nullable()
+      .default(null)
+      .describe('What the names of all databases begin with, where `MONGODB_DATABASE` of the services adds it'),
+  }),
   ...product.definitions.map((definition) => servicePart(definition, product)),
   gatewayPart(product),
   job(

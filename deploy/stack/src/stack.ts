@@ -18,7 +18,7 @@ export interface Stack {
   readonly processes: Processes;
   readonly keys: Keys;
   plansOf(service: string): readonly ProcessPlan[];
-  /** The topology job, then every process that does not run yet; resolves when all are ready, and takes back what it started when one cannot be. */
+  /** The topology and the migration job, then every process that does not run yet; resolves when all are ready, and takes back what it started when one cannot be. */
   up(): Promise<void>;
   /** Those who ask before those who are asked, each to its own end. */
   down(): Promise<void>;
@@ -41,7 +41,7 @@ export const openStack = ({ home, layout }: StackOptions): Stack => {
     async up() {
       const missing = plans.filter((plan) => !processes.isRunning(plan));
       for (const plan of missing) await checkPorts(plan);
-      await declareTopology(layout);
+      await runJobs(layout);
       for (const plan of missing) processes.start(plan);
       try {
         await Promise.all(plans.map((plan) => awaitReady(plan, processes)));
@@ -56,7 +56,10 @@ export const openStack = ({ home, layout }: StackOptions): Stack => {
   };
 };
 
-const declareTopology = async ({ amqpUrl }: StackLayout): Promise<void> => {
-  const environment: Environment = { AMQP_URL: amqpUrl };
-  await runScript({ command: process.execPath, args: ['deploy/topology/src/main.ts'], environment });
+/** What a release needs before its processes. */
+const runJobs = async ({ amqpUrl, mongoUrl, databasePrefix }: StackLayout): Promise<void> => {
+  const run = (job: string, environment: Environment) =>
+    runScript({ command: process.execPath, args: [`deploy/${job}/src/main.ts`], environment });
+  await run('topology', { AMQP_URL: amqpUrl });
+  await run('migration', { MONGODB_URL: mongoUrl, MONGODB_DATABASE_PREFIX: databasePrefix });
 };

@@ -10,6 +10,7 @@ import { cursors } from './adapters/http/cursors.ts';
 import { internalRoutes } from './adapters/http/internal.ts';
 import { presentBubble } from './adapters/http/present.ts';
 import { createIdentity } from './adapters/services/identity.ts';
+import { MIGRATIONS } from './adapters/store/bubbles.ts';
 import { openStores } from './adapters/store/stores.ts';
 import { type App, createApp } from './app.ts';
 import { createSearchEngine } from './search/search-engine.ts';
@@ -38,6 +39,7 @@ export const bubblesQuery = defineService({
   name: 'bubbles-query',
   variables,
   asks: ['identity-and-oauth'],
+  migrations: MIGRATIONS,
   compose: (context) => {
     const { config, clock, log } = context;
     const stores = openStores(context);

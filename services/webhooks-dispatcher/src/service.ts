@@ -14,6 +14,7 @@ import { webhookRoutes } from './adapters/http/webhooks.ts';
 import { createDispatchMetrics, watchQueue } from './adapters/metrics/dispatch-metrics.ts';
 import { createReceiver } from './adapters/receiver/receiver.ts';
 import { createAccess, createReadability } from './adapters/services/peers.ts';
+import { MIGRATIONS } from './adapters/store/deliveries.ts';
 import { openStores } from './adapters/store/stores.ts';
 import { deliveryTraces } from './adapters/traces/delivery-traces.ts';
 import { type App, createApp } from './app.ts';
@@ -116,6 +117,7 @@ export const webhooksDispatcherWith = (change: (config: Config) => Config) =>
     variables: VARIABLES,
     asks: ['identity-and-oauth', 'bubbles-query'],
     reaches: ['internet'],
+    migrations: MIGRATIONS,
     compose: (context) => compose(change(configOf(context)), context),
   });
 

@@ -133,7 +133,7 @@ describe('a service on the wire', () => {
     });
     expect(await probe('/startupz')).toBe('200 started');
     expect(await probe('/livez')).toBe('200 alive');
-    expect(await probe('/readyz')).toBe('503 starting');
+    expect(await probe('/readyz')).toBe('503 starting: The store does not answer.');
     await expect(get('/v1/things')).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
     isAway = false;
     await running.started;

@@ -12,6 +12,7 @@ import type { Address } from '@bubbles/http/wire/listen.ts';
 import { type Drain, SERVICE_LIMITS } from '@bubbles/http/wire/server.ts';
 import { backoffMs, withTimeout } from '@bubbles/kernel/concurrency.ts';
 import { isUnavailable } from '@bubbles/kernel/errors.ts';
+import { redacted } from '@bubbles/kernel/log.ts';
 import { StartupError } from '@bubbles/kernel/run-process.ts';
 import { accessRefusalOf } from '@bubbles/store/collection.ts';
 import { type Job, type RunningJobs, runJobs } from '@bubbles/store/work/run-jobs.ts';
@@ -55,15 +56,20 @@ const SHEDDING_LIMIT_MS = 10_000;
 export const hostService = async (options: HostOptions): Promise<Host> => {
   const { service, infra, shedder, wrapHandler = (handler) => handler } = options;
   const stopping = new AbortController();
+  let waitsFor: string | null = null;
   const http = await hostHttp({
     ...options,
     ids: infra.ids,
     limits: SERVICE_LIMITS,
     handler: wrapHandler(handlerOf(options)),
     notReady: () => notReady(options),
+    whyStarting: () => waitsFor,
     warnings: () => infra.bus.state().faults,
   });
-  const running = startService(options, stopping.signal).then(async (jobs) => {
+  const onWait = (reason: string) => {
+    waitsFor = reason;
+  };
+  const running = startService(options, { stopping: stopping.signal, onWait }).then(async (jobs) => {
     if (jobs !== null) await http.open();
     return jobs;
   });
@@ -119,14 +125,22 @@ const notReady = async ({ infra, shedder }: HostOptions): Promise<string | null>
   return await withTimeout(PING_LIMIT_MS, ping).catch(() => 'database silent');
 };
 
+interface StartingOptions {
+  readonly stopping: AbortSignal;
+  readonly onWait: (reason: string) => void;
+}
+
 /** Waits in real time, since a store comes back in real time. Null when it was told to stop before it had started. */
-const startService = async (options: HostOptions, stopping: AbortSignal): Promise<RunningJobs | null> => {
+const startService = async (options: HostOptions, { stopping, onWait }: StartingOptions): Promise<RunningJobs | null> => {
   const { service, infra, metrics } = options;
   const { startJobs = (jobs) => runJobs({ ...infra, jobs, metrics: measureJobs(metrics, { ...infra, jobs }) }) } = options;
   const checked = checkBroker(options);
   // It is awaited below.
   checked.catch(() => undefined);
-  for (let failures = 0; !(await tryToStart(service, infra)); failures += 1) {
+  for (let failures = 0; ; failures += 1) {
+    const reason = await tryToStart(service, infra);
+    if (reason === null) break;
+    onWait(reason);
     await pause(backoffMs(failures, Math.random), undefined, { signal: stopping }).catch(() => undefined);
     if (stopping.aborted) return null;
   }
@@ -142,15 +156,22 @@ const checkBroker = async ({ service, infra }: HostOptions): Promise<void> => {
   await Promise.race([infra.bus.check(definitions), slow]);
 };
 
-const tryToStart = async (service: Service, { log }: Infra): Promise<boolean> => {
+/** Null when it has started, otherwise why it cannot start yet. */
+const tryToStart = async (service: Service, { log }: Infra): Promise<string | null> => {
   try {
     await service.start();
-    return true;
+    return null;
   } catch (error) {
     const refusal = accessRefusalOf(error);
     if (refusal !== null) throw new StartupError(`MONGODB_URL: the database ${refusal}.`, error);
     if (!isUnavailable(error)) throw error;
     log.warn('service cannot start yet, trying again', { error });
-    return false;
+    return reasonOf(error);
   }
+};
+
+/** The error of a store is the same for all; its cause says more. */
+const reasonOf = (error: unknown): string => {
+  if (!Error.isError(error)) return String(error);
+  return redacted(Error.isError(error.cause) ? error.cause.message : error.message);
 };

@@ -26,7 +26,7 @@ export const runService = (definition: ServiceDefinition): Promise<void> => {
         ...config,
         infra,
         metrics,
-        service: openService(definition, { ...infra, config, metrics }),
+        service: openService(definition, { ...infra, config, metrics, migrations: 'await' }),
         internalAuth: serviceAuth({ audience: name, callers: config.callers, clock }),
         shedder: config.shedding ? createLoadShedder() : NO_SHEDDING,
       });

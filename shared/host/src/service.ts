@@ -17,6 +17,8 @@ import type { Loop, LoopContext } from '@bubbles/kernel/loop.ts';
 import type { createSeal } from '@bubbles/kernel/seal.ts';
 import type { OutboxDoc } from '@bubbles/store/aggregates.ts';
 import type { Collection, Database } from '@bubbles/store/collection.ts';
+import type { Migration } from '@bubbles/store/migration-step.ts';
+import { openMigrations } from '@bubbles/store/migrations.ts';
 import { createOutboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import type { z } from 'zod';
@@ -54,6 +56,8 @@ export interface ServiceContext<V extends Needs['variables']> extends Infra, Sto
   readonly metrics: Metrics;
   /** How it asks another service, one of `asks`. */
   client(callee: string): InternalClient;
+  /** Whether a step of `migrations` is done. */
+  hasMigrated(step: number): Promise<boolean>;
 }
 
 /** What the host runs for a service. */
@@ -89,6 +93,8 @@ export interface ServiceDefinition<V extends Needs['variables'] = Needs['variabl
   readonly reaches?: readonly Outside[];
   /** Those beyond what every service is told; every fault of them is reported at once. */
   readonly variables: V;
+  /** Changes of its database that a start may not make, in the order of their numbers; the migration job runs them. */
+  readonly migrations?: readonly Migration[];
   /** The only place that knows the adapters of the service. Connects, listens and starts nothing. */
   compose(context: ServiceContext<V>): Composition;
 }
@@ -159,6 +165,8 @@ const IDENTITY = 'identity-and-oauth';
 interface OpenServiceOptions extends Infra {
   readonly config: ServiceConfig;
   readonly metrics: Metrics;
+  /** A process of a deployment waits for the migration job. Where no other process can be at work, a start runs every step itself. */
+  readonly migrations: 'await' | 'run';
   /** In place of the events of contracts, when a test adds to them. */
   readonly events?: readonly EventDefinition[];
   /** Stand-ins for those that it asks. */
@@ -170,8 +178,9 @@ interface OpenServiceOptions extends Infra {
 /** Composes a service and gives it what every service has; nothing runs before `start`. */
 export const openService = (definition: ServiceDefinition, options: OpenServiceOptions): Service => {
   const { name } = definition;
-  const { config, clock, ids, log, database, bus, metrics } = options;
-  const infra = { clock, ids, log, database, bus };
+  const { config, clock, ids, log, bus, metrics } = options;
+  const migrations = openMigrations({ ...options, service: name, steps: definition.migrations ?? [] });
+  const infra = { clock, ids, log, bus, database: migrations.database };
   const clients = openClients(definition, options);
   const composed = definition.compose({
     ...infra,
@@ -179,6 +188,7 @@ export const openService = (definition: ServiceDefinition, options: OpenServiceO
     config: config.values,
     publicBaseUrl: config.publicBaseUrl,
     client: clients.to,
+    hasMigrated: migrations.hasRun,
     source: name,
     onCommit: () => relay.poke(),
   });
@@ -190,6 +200,11 @@ export const openService = (definition: ServiceDefinition, options: OpenServiceO
   const idempotency =
     seal !== undefined && composed.routes.some(({ spec }) => spec.idempotent) ? idempotencyStore({ ...infra, seal }) : undefined;
   const sealed = [...(composed.sealed ?? []), ...(idempotency?.sealed ?? [])];
+  const prepareStore = async () => {
+    if (options.migrations === 'await') await migrations.check();
+    else await migrations.run({ contract: true, stopping: new AbortController().signal });
+    await composed.ensureIndexes();
+  };
   return {
     name,
     idempotency,
@@ -205,13 +220,13 @@ export const openService = (definition: ServiceDefinition, options: OpenServiceO
     jobs: idempotency === undefined ? jobs : [...jobs, { name: 'sweep-idempotency-keys', cron: '29 * * * *', run: idempotency.sweep }],
     async releaseLeases() {
       // Else what has leases would be looked for in whole collections.
-      await composed.ensureIndexes();
+      await prepareStore();
       await releaseOutboxes(outboxes, clock.now());
       await composed.releaseLeases?.();
     },
     async start() {
+      await prepareStore();
       await idempotency?.ensureIndexes();
-      await composed.ensureIndexes();
       await composed.check?.();
       for (const loop of loops) loop.start({ clock, log, onFailure: metrics.loopFailed });
     },

@@ -54,12 +54,21 @@ export interface TestServiceOptions {
   readonly events?: readonly EventDefinition[];
   /** Variables that are not to have the value of a test. */
   readonly environment?: Environment;
+  /** `await` leaves the steps of the service to the test; else the start runs them. */
+  readonly migrations?: 'await' | 'run';
 }
 
 /** A service as its definition composes it, not started: what it serves and consumes can be read off. */
 export const openTestService = (
   definition: ServiceDefinition,
-  { peers = {}, environment, events, clock = fakeClock(), ...given }: Omit<TestServiceOptions, 'clock'> & { readonly clock?: Clock } = {},
+  {
+    peers = {},
+    environment,
+    events,
+    migrations = 'run',
+    clock = fakeClock(),
+    ...given
+  }: Omit<TestServiceOptions, 'clock'> & { readonly clock?: Clock } = {},
   authenticator?: Authenticator,
 ) => {
   const infra: Infra = {
@@ -75,6 +84,7 @@ export const openTestService = (
   const service = openService(definition, {
     ...infra,
     metrics,
+    migrations,
     config: testConfig(definition, environment),
     peers: { ...absent, ...peers },
     ...(events && { events }),

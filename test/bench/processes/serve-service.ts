@@ -59,7 +59,7 @@ export const serveService = async <S>({ definition, environment, seed, answer = 
   const metrics = createMetrics();
   const infra = measured ? measuredInfra(given, metrics) : given;
   const host = await hostService({
-    service: openService(definition, { ...infra, config, metrics }),
+    service: openService(definition, { ...infra, config, metrics, migrations: 'run' }),
     infra,
     listen: { host: '127.0.0.1', port: 0 },
     ops: null,

@@ -17,6 +17,8 @@ interface HttpHostOptions {
   readonly notReady: () => Promise<string | null>;
   /** What is wrong although traffic may come, a line each, for operators. */
   readonly warnings?: () => readonly string[];
+  /** What a start waits for, null when that is not known. */
+  readonly whyStarting?: () => string | null;
   /** Further pages beside the probes, by path, shown as JSON. */
   readonly documents?: Readonly<Record<string, () => unknown>>;
 }
@@ -44,9 +46,10 @@ export const hostHttp = async (options: HttpHostOptions): Promise<HttpHost> => {
   });
   /** A process that starts says what it waits for too. */
   const notReady = async () => {
+    if (phase === 'serving') return await options.notReady();
     if (phase === 'draining') return phase;
-    const reason = await options.notReady();
-    return phase === 'serving' ? reason : [phase, reason].filter((line) => line !== null).join('\n');
+    const why = options.whyStarting?.() ?? (await options.notReady());
+    return why === null ? phase : `${phase}: ${why}`;
   };
   const ops = options.ops && (await startProbes(options.ops, { ...options, notReady }));
   return {

@@ -8,6 +8,7 @@ import {
 } from '@bubbles/store/aggregates.ts';
 import type { Collection, Filter, IndexSpec } from '@bubbles/store/collection.ts';
 import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
+import type { Migration } from '@bubbles/store/migration-step.ts';
 import { type Bubble, emptyBubble, FIRST_MS, sortPrefix } from '../../domain/bubble.ts';
 import type { BubbleStore, ListFilters, ListRow, RowQuery } from '../../ports.ts';
 
@@ -43,6 +44,11 @@ const INDEXES: readonly IndexSpec[] = [
   OUTBOX_INDEX,
 ];
 const DROPPED_INDEXES: readonly string[] = ['reader_team', 'reader_channel', 'reader_type'];
+
+/** There may be millions of bubbles: their indexes are made by the migration job, not by a start. */
+export const MIGRATIONS: readonly Migration[] = [
+  { number: 1, name: 'index_bubbles', phase: 'expand', collection: 'bubbles', indexes: INDEXES, dropped: DROPPED_INDEXES },
+];
 
 /** Dates are bounds on the sort key, and any of them leaves the legacy bubbles out. */
 function sortRange({ createdAfterMs, createdBeforeMs }: ListFilters, before: string | null): { $gte?: string; $lt?: string } {

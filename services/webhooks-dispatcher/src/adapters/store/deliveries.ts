@@ -1,6 +1,7 @@
 import type { CreatedPosition } from '@bubbles/kernel/cursors.ts';
 import { type Collection, type Filter, type IndexSpec, sweepSlices } from '@bubbles/store/collection.ts';
 import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
+import type { Migration } from '@bubbles/store/migration-step.ts';
 import { createWorkQueue, type LeaseEnd } from '@bubbles/store/work/work-queue.ts';
 import type { AttemptRecord, Delivery } from '../../domain/delivery.ts';
 import type { DeliveryStore, DueDelivery, LeaseRelease } from '../../ports.ts';
@@ -65,6 +66,14 @@ const INDEXES: readonly IndexSpec[] = [
   { name: 'made', keys: { createdAt: 1 } },
 ];
 const DROPPED_INDEXES = ['due', 'first_due'];
+
+/** There may be millions of deliveries: their indexes are made by the migration job, not by a start. */
+export const MIGRATIONS: readonly Migration[] = [
+  // `due` is defined as `due_v2` and serves on where it is there.
+  { number: 1, name: 'index_deliveries', phase: 'expand', collection: 'deliveries', indexes: INDEXES, dropped: ['due'] },
+  // Queries of the release before have no other index.
+  { number: 2, name: 'drop_first_due', phase: 'contract', collection: 'deliveries', indexes: INDEXES, dropped: DROPPED_INDEXES },
+];
 
 export const openDeliveries = (open: OpenCollection): DeliveryStore => {
   const collection = open<DeliveryDoc>('deliveries', INDEXES, DROPPED_INDEXES);
