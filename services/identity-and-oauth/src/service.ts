@@ -33,6 +33,7 @@ import { createWebhooks } from './adapters/services/webhooks.ts';
 import { createAccessTokenSigner, createAccessTokenVerifier } from './adapters/signing/access-tokens.ts';
 import { createAssertionIssuer } from './adapters/signing/assertions.ts';
 import { createKeyRing, ED25519, ES256 } from './adapters/signing/key-ring.ts';
+import { EARLIER_ADDRESSES_TAKEN, MIGRATIONS, takeEarlierPage } from './adapters/store/migrations.ts';
 import { openStores } from './adapters/store/stores.ts';
 import { type App, createApp } from './app.ts';
 import { type Config, configOf, lifetimesOf, VARIABLES } from './config.ts';
@@ -93,7 +94,13 @@ const compose = (context: ServiceContext<typeof VARIABLES>, { documents, mailTra
   const mailer = createMailer({ mails: stores.mails, transport, seal, clock, ids, log, registry: metrics.registry });
   const app = createApp({
     ...stores,
-    takeEarlierAddresses: singleFlight(takeEarlierAddresses({ ...stores, clock, log })),
+    takeEarlierAddresses: singleFlight(
+      takeEarlierAddresses({
+        ...stores,
+        areEarlierTaken: () => context.hasMigrated(EARLIER_ADDRESSES_TAKEN),
+        takeEarlierPage: (after) => takeEarlierPage(context, after),
+      }),
+    ),
     clients,
     clock,
     ids,
@@ -141,6 +148,7 @@ export const identityAndOauthWith = (change: (config: Config) => Config) =>
     variables: VARIABLES,
     asks: ['webhooks-dispatcher'],
     reaches: ['internet', 'mail server'],
+    migrations: MIGRATIONS,
     compose: (context) => compose(context, change(configOf(context.config))),
   });
 

@@ -1,11 +1,6 @@
 import { SIGNUP_CALLS } from '@bubbles/contracts/internal/identity-signup.ts';
-import { systemIds } from '@bubbles/kernel/ids.ts';
 import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
-import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
-import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { openStores } from '../src/adapters/store/stores.ts';
-import { AT, anAccount } from './builders.ts';
 import { startIdentity, type TestIdentity } from './identity.ts';
 
 const ADA = 'ada@acme.test';
@@ -216,70 +211,5 @@ describe('a process that stands still between taking an address and writing the 
     expect((await changing).status).toBe(409);
     expect([await idsAt(ADA), await idsAt('old@acme.test')]).toEqual([[body.account.user_id], [id]]);
     await slow.stop();
-  });
-});
-
-describe('accounts of an older release', () => {
-  let database: Database;
-  const withEarlier = (...accounts: Parameters<typeof anAccount>[0][]) => {
-    database = memoryDatabase();
-    return restartWith(...accounts);
-  };
-  /** Identity stops, an older release writes the accounts, identity starts again. */
-  const restartWith = async (...accounts: Parameters<typeof anAccount>[0][]) => {
-    await identity.stop();
-    const options = { ids: systemIds(), source: 'identity-and-oauth', onCommit: () => undefined };
-    const stores = openStores({ database, clock: identity.clock, ...options });
-    for (const account of accounts) await stores.accounts.insert({ state: anAccount(account), events: [] });
-    const log = memoryLog();
-    identity = await startIdentity({ database, clock: identity.clock, log });
-    return log;
-  };
-
-  it('have their addresses before the first new account is made', async () => {
-    await withEarlier({ id: 'early', email: ADA }, { id: 'none', email: null }, { id: 'odd', email: 'no address' });
-    expect((await create(ADA)).status).toBe(409);
-    expect(await idsAt(ADA)).toEqual(['early']);
-  });
-
-  it('are found by their addresses at once', async () => {
-    await withEarlier({ id: 'early', email: 'ADA@acme.test' });
-    expect(await idsAt(ADA)).toEqual(['early']);
-  });
-
-  it('are found at once again after the older release ran in between', async () => {
-    await withEarlier({ id: 'early', email: ADA });
-    expect(await idsAt(ADA)).toEqual(['early']);
-    await restartWith({ id: 'between', email: 'Between@acme.test' });
-    expect((await create('between@acme.test')).status).toBe(409);
-    expect(await idsAt('between@acme.test')).toEqual(['between']);
-  });
-
-  it.each([
-    ['a', 'b'],
-    ['b', 'a'],
-  ])('of two with one address the older one keeps it, and the log names both: %s before %s', async (older, younger) => {
-    const later = new Date(AT.getTime() + 1);
-    const log = await withEarlier({ id: older, email: ADA }, { id: younger, email: 'Ada@acme.test', createdAt: later });
-    for (let run = 0; run < 2; run += 1) {
-      await identity.runJob('take-earlier-addresses');
-      expect(await idsAt(ADA)).toEqual([older]);
-    }
-    const told = log.lines.filter(({ message }) => message === 'two accounts have one address');
-    expect(told.map(({ level }) => level)).toEqual(['warn', 'warn']);
-    expect(JSON.stringify(told)).not.toContain('acme.test');
-  });
-
-  it('are read once for many who ask at once', async () => {
-    const log = await withEarlier({ id: 'a', email: ADA }, { id: 'b', email: ADA, createdAt: new Date(AT.getTime() + 1) });
-    const made = await Promise.all(Array.from({ length: 9 }, (_, i) => create(`new-${i}@acme.test`)));
-    expect(made.map(({ status }) => status)).toEqual(Array(9).fill(201));
-    expect(log.lines.filter(({ message }) => message === 'two accounts have one address')).toHaveLength(1);
-  });
-
-  it('of more than one page are all taken', async () => {
-    await withEarlier(...Array.from({ length: 401 }, (_, i) => ({ id: `user-${i}`, email: `user-${i}@acme.test` })));
-    await identity.runJob('take-earlier-addresses');
-    for (const i of [0, 200, 400]) expect(await idsAt(`user-${i}@acme.test`)).toEqual([`user-${i}`]);
   });
 });

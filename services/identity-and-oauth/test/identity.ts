@@ -59,6 +59,8 @@ export interface TestIdentityOptions {
   readonly peers?: Readonly<Record<string, InternalClient>>;
   /** Variables that are not to have the value of a test. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** `await` leaves the steps of identity to the test. */
+  readonly migrations?: 'await' | 'run';
   /** Metadata documents of this machine may be fetched, as in the sandbox. */
   readonly localDocuments?: boolean;
 }

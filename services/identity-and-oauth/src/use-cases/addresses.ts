@@ -1,8 +1,7 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import type { Log } from '@bubbles/kernel/log.ts';
 import type { Account } from '../domain/account.ts';
-import { addressOf, isAbandoned, isOlder, type TakenAddress } from '../domain/address.ts';
+import { addressOf, isAbandoned, type TakenAddress } from '../domain/address.ts';
 import type { AccountStore, AddressStore } from '../ports.ts';
 
 export interface AddressPorts {
@@ -13,7 +12,12 @@ export interface AddressPorts {
   readonly takeEarlierAddresses: () => Promise<void>;
 }
 
-type EarlierPorts = Omit<AddressPorts, 'takeEarlierAddresses'> & { readonly log: Log };
+interface EarlierPorts extends Pick<AddressPorts, 'addresses'> {
+  /** Whether they were taken after the last process of an older release had ended. */
+  readonly areEarlierTaken: () => Promise<boolean>;
+  /** Of the accounts after that id; answers the last one, null when nothing is left. */
+  readonly takeEarlierPage: (after: string | null) => Promise<string | null>;
+}
 
 export const addressTaken = () => new DomainError('limit_reached', 'email: another account has this address.');
 
@@ -94,37 +98,11 @@ export const accountAt = async (ports: AddressPorts, address: string): Promise<A
   return read();
 };
 
-const ACCOUNTS_PER_PAGE = 200;
-
-/** Takes the addresses of accounts that an older release made; running again changes nothing. */
-export const takeEarlierAddresses = (ports: EarlierPorts) => async (): Promise<void> => {
-  const { accounts, addresses } = ports;
-  let after: string | null = null;
-  do {
-    const page: Account[] = await accounts.page({ after, limit: ACCOUNTS_PER_PAGE });
-    await takeEarlierOnes(ports, page);
-    after = page.at(-1)?.id ?? null;
-  } while (after !== null);
-  addresses.markComplete();
-};
-
-const takeEarlierOnes = async (ports: EarlierPorts, page: readonly Account[]): Promise<void> => {
-  const wanted = page.map((account) => ({ account, address: addressOf(account) })).filter(hasAddress);
-  const known = await ports.addresses.getEach(wanted.map(({ address }) => address));
-  for (const { account, address } of wanted)
-    if (known.get(address)?.accountId !== account.id) await takeEarlierAddress(ports, account, address);
-};
-
-const hasAddress = <T extends { readonly address: string | null }>(one: T): one is T & { readonly address: string } => one.address !== null;
-
-const takeEarlierAddress = async ({ accounts, addresses, clock, log }: EarlierPorts, account: Account, address: string): Promise<void> => {
-  const takenAt = clock.now();
-  if (await addresses.insert({ address, accountId: account.id, takenAt, version: 1 })) return;
-  const taken = await addresses.get(address);
-  if (taken === null || taken.accountId === account.id) return;
-  const owner = await accounts.get(taken.accountId);
-  const isShared = owner !== null && addressOf(owner) === address;
-  if (isShared) log.warn('two accounts have one address', { accountIds: [owner.id, account.id] });
-  if (isShared ? isOlder(account, owner) : isAbandoned(taken, owner, takenAt))
-    await addresses.replace(taken, { accountId: account.id, takenAt });
-};
+/** Takes the addresses of accounts that an older release made, as long as one may run beside this one. */
+export const takeEarlierAddresses =
+  ({ addresses, areEarlierTaken, takeEarlierPage }: EarlierPorts) =>
+  async (): Promise<void> => {
+    const isOver = await areEarlierTaken();
+    for (let after = isOver ? null : await takeEarlierPage(null); after !== null; ) after = await takeEarlierPage(after);
+    addresses.markComplete();
+  };

@@ -3,7 +3,7 @@ import type { TakenAddress } from '../../domain/address.ts';
 import type { AddressStore } from '../../ports.ts';
 
 /** At most one account an address: its insert under the address decides. */
-type AddressDoc = Omit<TakenAddress, 'address'> & { readonly _id: string };
+export type AddressDoc = Omit<TakenAddress, 'address'> & { readonly _id: string };
 
 const takenOf = ({ _id, ...taken }: AddressDoc): TakenAddress => ({ ...taken, address: _id });
 
