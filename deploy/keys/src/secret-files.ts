@@ -6,7 +6,7 @@ import { localEnvironment } from '@bubbles/host/variables.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { StartupError } from '@bubbles/kernel/run-process.ts';
 import { type Part, partsOf } from '@bubbles/services/deployment.ts';
-import { brokerDefinitions, storeUsers, VHOST } from '@bubbles/services/engine-users.ts';
+import { ALL_DATABASES, brokerDefinitions, storeUsers, VHOST } from '@bubbles/services/engine-users.ts';
 import { PRODUCT, type Product } from '@bubbles/services/product.ts';
 import type { Keys } from './keys.ts';
 
@@ -57,7 +57,7 @@ export const secretFiles = ({ keys, addresses, product = PRODUCT }: SecretsOptio
 
   const made: Readonly<Record<string, (part: Part) => string | null>> = {
     AMQP_URL: ({ name }) => brokerUrl(name),
-    MONGODB_URL: ({ name, database }) => (database === null ? null : storeUrl(name, database)),
+    MONGODB_URL: ({ name, database }) => storeUrl(name, database ?? ALL_DATABASES),
     SERVICE_KEY: ({ name }) => privateKey(name),
     OPERATOR_KEY: () => privateKey(OPERATOR),
     SMTP_URL: () => addresses.mail,

@@ -90,7 +90,12 @@ describe('the users of the store', () => {
       database,
       role: 'readWrite',
     }));
-    expect(storeUsers()).toEqual(expected);
+    expect(storeUsers().filter(({ role }) => role === 'readWrite')).toEqual(expected);
     expect(new Set(expected.map(({ database }) => database)).size).toBe(expected.length);
+  });
+
+  it('are those of the services, and one who migrates all of them', () => {
+    const others = storeUsers().filter(({ role }) => role !== 'readWrite');
+    expect(others).toEqual([{ user: 'migration', database: 'admin', role: 'readWriteAnyDatabase' }]);
   });
 });

@@ -100,6 +100,15 @@ export const brokerDefinitions = (product: Product = PRODUCT) => {
   };
 };
 
-/** A user for each part with data, who may do with its own database what its process does. */
+/** Where a user logs in who works on the databases of all services. */
+export const ALL_DATABASES = 'admin';
+
+/** A user for each part that connects to the store, who may do with its own database what its process does; the migration job has all of them. */
 export const storeUsers = (parts: readonly Part[] = partsOf()) =>
-  parts.flatMap(({ name, database }) => (database === null ? [] : [{ user: name, database, role: 'readWrite' }]));
+  parts
+    .filter(({ variables }) => variables.some(({ name }) => name === 'MONGODB_URL'))
+    .map(({ name, database }) => ({
+      user: name,
+      database: database ?? ALL_DATABASES,
+      role: database === null ? 'readWriteAnyDatabase' : 'readWrite',
+    }));

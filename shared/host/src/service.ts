@@ -210,7 +210,7 @@ export const openService = (definition: ServiceDefinition, options: OpenServiceO
     idempotency,
     routes: [
       ...composed.routes,
-      ...(seal === undefined ? [] : [sealsRoute({ service: name, database, seal, sealed, carriedMs: composed.sealedElsewhereMs ?? 0 })]),
+      ...(seal === undefined ? [] : [sealsRoute({ service: name, database: infra.database, seal, sealed, carriedMs: composed.sealedElsewhereMs ?? 0 })]),
     ],
     sealed,
     webhooks: composed.webhooks ?? [],
