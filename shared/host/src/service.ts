@@ -18,7 +18,7 @@ import type { createSeal } from '@bubbles/kernel/seal.ts';
 import type { OutboxDoc } from '@bubbles/store/aggregates.ts';
 import type { Collection, Database } from '@bubbles/store/collection.ts';
 import type { Migration } from '@bubbles/store/migration-step.ts';
-import { openMigrations } from '@bubbles/store/migrations.ts';
+import { type Migrations, openMigrations } from '@bubbles/store/migrations.ts';
 import { createOutboxRelay, releaseOutboxes } from '@bubbles/store/outbox-relay.ts';
 import type { Job } from '@bubbles/store/work/run-jobs.ts';
 import type { z } from 'zod';
@@ -180,7 +180,8 @@ export const openService = (definition: ServiceDefinition, options: OpenServiceO
   const { name } = definition;
   const { config, clock, ids, log, bus, metrics } = options;
   const migrations = openMigrations({ ...options, service: name, steps: definition.migrations ?? [] });
-  const infra = { clock, ids, log, bus, database: migrations.database };
+  const { database } = migrations;
+  const infra = { clock, ids, log, bus, database };
   const clients = openClients(definition, options);
   const composed = definition.compose({
     ...infra,
@@ -200,18 +201,10 @@ export const openService = (definition: ServiceDefinition, options: OpenServiceO
   const idempotency =
     seal !== undefined && composed.routes.some(({ spec }) => spec.idempotent) ? idempotencyStore({ ...infra, seal }) : undefined;
   const sealed = [...(composed.sealed ?? []), ...(idempotency?.sealed ?? [])];
-  const prepareStore = async () => {
-    if (options.migrations === 'await') await migrations.check();
-    else await migrations.run({ contract: true, stopping: new AbortController().signal });
-    await composed.ensureIndexes();
-  };
   return {
     name,
     idempotency,
-    routes: [
-      ...composed.routes,
-      ...(seal === undefined ? [] : [sealsRoute({ service: name, database: infra.database, seal, sealed, carriedMs: composed.sealedElsewhereMs ?? 0 })]),
-    ],
+    routes: [...composed.routes, ...ownRoutes(composed, { service: name, database, sealed })],
     sealed,
     webhooks: composed.webhooks ?? [],
     authenticator: options.authenticator ?? clients.authenticator(),
@@ -220,12 +213,12 @@ export const openService = (definition: ServiceDefinition, options: OpenServiceO
     jobs: idempotency === undefined ? jobs : [...jobs, { name: 'sweep-idempotency-keys', cron: '29 * * * *', run: idempotency.sweep }],
     async releaseLeases() {
       // Else what has leases would be looked for in whole collections.
-      await prepareStore();
+      await prepare({ ...options, steps: migrations, composed });
       await releaseOutboxes(outboxes, clock.now());
       await composed.releaseLeases?.();
     },
     async start() {
-      await prepareStore();
+      await prepare({ ...options, steps: migrations, composed });
       await idempotency?.ensureIndexes();
       await composed.check?.();
       for (const loop of loops) loop.start({ clock, log, onFailure: metrics.loopFailed });
@@ -237,6 +230,22 @@ export const openService = (definition: ServiceDefinition, options: OpenServiceO
       await clients.close();
     },
   };
+};
+
+const ownRoutes = (
+  { seal, sealedElsewhereMs = 0 }: Composition,
+  parts: Pick<Parameters<typeof sealsRoute>[0], 'service' | 'database' | 'sealed'>,
+): readonly Route<AuthPorts>[] => (seal === undefined ? [] : [sealsRoute({ ...parts, seal, carriedMs: sealedElsewhereMs })]);
+
+interface PreparationOptions extends Pick<OpenServiceOptions, 'migrations'> {
+  readonly steps: Migrations;
+  readonly composed: Composition;
+}
+
+const prepare = async ({ steps, migrations, composed }: PreparationOptions): Promise<void> => {
+  if (migrations === 'await') await steps.check();
+  else await steps.run({ contract: true, stopping: new AbortController().signal });
+  await composed.ensureIndexes();
 };
 
 const openClients = ({ name, asks }: ServiceDefinition, { config, clock, peers = {} }: OpenServiceOptions) => {
