@@ -12,29 +12,62 @@ export interface Break extends Fault {
   readonly consumers: readonly string[];
 }
 
-const Interaction = z.object({
+const Rules = z.record(z.string(), z.object({ matchers: z.array(z.object({ match: z.string(), regex: z.string().optional() })) }));
+const Rated = z.object({ matchingRules: z.object({ body: Rules.default({}) }).default({ body: {} }) });
+const ReleasedPact = z.object({
   consumer: z.object({ name: z.string() }),
   provider: z.object({ name: z.string() }),
-  interactions: z.array(z.object({ request: z.object({ method: z.string(), path: z.string() }).optional() })),
+  interactions: z.array(
+    Rated.extend({
+      description: z.string(),
+      /** Absent of a message, whose description is its type. */
+      request: z.object({ method: z.string(), path: z.string() }).optional(),
+      response: Rated.optional(),
+    }),
+  ),
 });
-type Callers = (provider: string, place: string) => readonly string[];
+type Interaction = z.infer<typeof ReleasedPact>['interactions'][number];
 
-const matches = (place: string, { method, path }: { readonly method: string; readonly path: string }): boolean => {
-  const [wanted = '', template = ''] = place.split(' ');
+/** Who relies on services of a release, and how. */
+export interface Readers {
+  /** Who called an internal endpoint. */
+  callers(provider: string, place: string): readonly string[];
+  /** Whether each of them takes these values in this field, or does not read it. */
+  take(provider: string, place: string, field: string, values: readonly string[]): boolean;
+}
+
+const isAt = (place: string, { request, description }: Interaction): boolean => {
+  if (request === undefined) return description === place;
+  const [method = '', template = ''] = place.split(' ');
   const pattern = template.split('/').map((part) => (part.startsWith('{') ? '[^/]+' : part.replaceAll('.', String.raw`\.`)));
-  return method === wanted && new RegExp(`^${pattern.join('/')}$`).test(path);
+  return request.method === method && new RegExp(`^${pattern.join('/')}$`).test(request.path);
 };
 
-/** Who called an internal endpoint of a release, by its pacts. */
-export const callersIn = (release: number): Callers => {
+/** `answer 200, answers[].state` is `$.answers[*].state` of a body. */
+const pathOf = (field: string): string => `$.${field.replace(/^answer \d+, /, '').replaceAll('[]', '[*]')}`;
+
+const takes = ({ matchingRules, response }: Interaction, path: string, values: readonly string[]): boolean => {
+  const matchers = (response ?? { matchingRules }).matchingRules.body[path]?.matchers ?? [];
+  const narrow = matchers.filter(({ match }) => match === 'regex' || match === 'equality');
+  return narrow.every(({ regex }) => regex !== undefined && values.every((value) => new RegExp(`^(?:${regex})$`).test(value)));
+};
+
+/** By its pacts. */
+export const readersIn = (release: number): Readers => {
   const folder = join(folderOf(release), 'pacts');
   const pacts = globSync('*.json', { cwd: folder })
     .sort()
-    .map((name) => Interaction.parse(readJson(join(folder, name))));
-  return (provider, place) =>
+    .map((name) => ReleasedPact.parse(readJson(join(folder, name))));
+  const readings = (of: string, place: string) =>
     pacts
-      .filter((pact) => pact.provider.name === provider && pact.interactions.some(({ request }) => request && matches(place, request)))
-      .map(({ consumer }) => consumer.name);
+      .filter(({ provider }) => provider.name === of)
+      .flatMap(({ consumer, interactions }) =>
+        interactions.filter((interaction) => isAt(place, interaction)).map((interaction) => ({ consumer: consumer.name, interaction })),
+      );
+  return {
+    callers: (of, place) => [...new Set(readings(of, place).map(({ consumer }) => consumer))],
+    take: (of, place, field, values) => readings(of, place).every(({ interaction }) => takes(interaction, pathOf(field), values)),
+  };
 };
 
 const isInternal = (place: string): boolean => place.includes(' /internal/');
@@ -47,8 +80,16 @@ const ownerOf = (place: string, services: Documents['services']): string => {
   return Object.entries(services).find(([, document]) => owns(document))?.[0] ?? 'gateway';
 };
 
-const publicBreaks = async (base: Documents, revision: Documents): Promise<readonly Break[]> => {
-  const pair = { base: base.merged, revision: revision.merged };
+interface Compared {
+  /** Of a release that may still run, with its readers. */
+  readonly base: Documents;
+  readonly readers: Readers;
+  readonly revision: Documents;
+  readonly today: string;
+}
+
+const publicBreaks = async ({ base, revision, today }: Compared): Promise<readonly Break[]> => {
+  const pair = { base: base.merged, revision: revision.merged, today };
   const webhooks = isJson(base.merged['webhooks']) ? Object.keys(base.merged['webhooks']) : [];
   return faultsAmong(await changesBetween(pair.base, pair.revision), pair).map((fault) => {
     const isWebhook = webhooks.includes(fault.place);
@@ -64,7 +105,7 @@ const publicBreaks = async (base: Documents, revision: Documents): Promise<reado
 const isMark = ({ change }: Fault): boolean => change.startsWith('the mark x-gw-');
 
 /** The routes that the public document leaves out, and what the gateway is told of each. */
-const internalBreaks = async (base: Documents, revision: Documents, callers: Callers): Promise<readonly Break[]> => {
+const internalBreaks = async ({ base, revision, readers, today }: Compared): Promise<readonly Break[]> => {
   const isDocumented = (place: string) => {
     const [method = '', path = ''] = place.split(' ');
     return (
@@ -77,11 +118,11 @@ const internalBreaks = async (base: Documents, revision: Documents, callers: Cal
       const gone: Fault = { place: producer, field: '', change: 'the service is gone', remedy: 'route' };
       return [{ ...gone, contract: 'internal', producer, consumers: ['gateway'] }];
     }
-    const pair = { base: document, revision: now };
+    const pair = { base: document, revision: now, today };
     return faultsAmong(await changesBetween(document, now), pair)
       .filter((fault) => isMark(fault) || (/^([A-Z]+ )?\//.test(fault.place) && !isDocumented(fault.place)))
       .map((fault): Break => {
-        const called = callers(producer, fault.place);
+        const called = readers.callers(producer, fault.place);
         const others = isInternal(fault.place) ? 'the services and operators that call it' : 'browsers and providers that call it';
         return { ...fault, contract: 'internal', producer, consumers: isMark(fault) ? ['gateway'] : called.length > 0 ? called : [others] };
       });
@@ -89,8 +130,8 @@ const internalBreaks = async (base: Documents, revision: Documents, callers: Cal
   return (await Promise.all(Object.entries(base.services).map(ofService))).flat();
 };
 
-const eventBreaks = async (base: Documents, revision: Documents): Promise<readonly Break[]> => {
-  const pair = { base: base.events, revision: revision.events };
+const eventBreaks = async ({ base, revision, today }: Compared): Promise<readonly Break[]> => {
+  const pair = { base: base.events, revision: revision.events, today };
   return faultsAmong(await changesBetween(pair.base, pair.revision), pair).map((fault) => {
     const consumers = valueAt(base.events, ['channels', fault.place, 'x-consumers']);
     const names = Array.isArray(consumers) ? consumers.map(String) : [];
@@ -103,10 +144,14 @@ const eventBreaks = async (base: Documents, revision: Documents): Promise<readon
   });
 };
 
+/** Readers of what is between services say in their pacts which values they take. */
+const areTaken = ({ contract, producer, place, field, gained }: Break, readers: Readers): boolean =>
+  gained !== undefined && (contract === 'event' || contract === 'internal') && readers.take(producer, place, field, gained);
+
 /** What of `revision` breaks who relies on `base`. */
-export const breaksBetween = async (base: Documents, revision: Documents, callers: Callers): Promise<readonly Break[]> => {
-  const found = await Promise.all([publicBreaks(base, revision), internalBreaks(base, revision, callers), eventBreaks(base, revision)]);
-  return found.flat();
+export const breaksBetween = async (compared: Compared): Promise<readonly Break[]> => {
+  const found = await Promise.all([publicBreaks(compared), internalBreaks(compared), eventBreaks(compared)]);
+  return found.flat().filter((one) => !areTaken(one, compared.readers));
 };
 
 /** The producer, the consumers, the place and the change. */

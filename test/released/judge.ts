@@ -5,6 +5,8 @@ import { isJson, type Json } from './releases.ts';
 export interface Pair {
   readonly base: Json;
   readonly revision: Json;
+  /** `2026-11-29`: what was to go by then may be gone. */
+  readonly today: string;
 }
 
 /** A change that a reader of what was released does not survive. */
@@ -15,6 +17,8 @@ export interface Fault {
   readonly field: string;
   readonly change: string;
   readonly remedy: keyof typeof REMEDIES;
+  /** What an enumeration may be now and was not before. */
+  readonly gained?: readonly string[];
 }
 
 /** What to do instead. */
@@ -122,7 +126,7 @@ const GATEWAY_LIMITS = ['x-gw-body-limit', 'x-gw-timeout'];
 const isLoosened = ({ property = '', base, revision }: Change): boolean =>
   GATEWAY_LIMITS.includes(property) && Number(base?.value) < Number(revision?.value);
 
-type Finding = Pick<Fault, 'change' | 'remedy'>;
+type Finding = Omit<Fault, keyof Spot>;
 type Rule = (change: Change, pair: Pair, area: string) => Finding | null;
 
 const modified = ({ property = '', base, revision }: Change): string =>
@@ -132,12 +136,19 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 const lost = ({ base, revision }: Change): readonly unknown[] =>
   listOf(base?.value).filter((value) => !listOf(revision?.value).includes(value));
 
+const gained = ({ base, revision }: Change): readonly unknown[] =>
+  listOf(revision?.value).filter((value) => !listOf(base?.value).includes(value));
+
 /** What the tool rates as harmless, or has no rule for. */
 const OWN_RULES: readonly Rule[] = [
   (change, _, area) => (change.property === 'default' && area !== 'info' ? { change: modified(change), remedy: 'accept' } : null),
   (change) => {
     if (change.property !== 'enum' || lost(change).length === 0) return null;
     return { change: `the enumeration lost ${lost(change).map(shown).join(', ')}`, remedy: 'keep' };
+  },
+  ({ property, base, revision }) => {
+    if (property !== 'x-sunset' || base?.value === undefined || String(base.value) <= String(revision?.value ?? '')) return null;
+    return { change: `it works until ${shown(revision?.value)}, and was to work until ${shown(base.value)}`, remedy: 'say' };
   },
   ({ kind, path, typeName }) => {
     const isField = typeName === 'Schema' && /\/requestBody\/.*\/properties\/[^/]+$/.test(path);
@@ -215,6 +226,21 @@ const isHarmless = (change: Change, ruleId: string, pair: Pair, isEvent: boolean
   (ruleId === 'enum-values-added' && isOpen(change, pair)) ||
   (ruleId === 'required-properties-added' && isEvent && areNew(change, pair));
 
+/** It was marked as deprecated, and works no longer than it was promised to. */
+const isOver = (value: unknown, today: string): boolean => {
+  if (!isJson(value)) return false;
+  if (value['deprecated'] === true) return typeof value['x-sunset'] === 'string' && value['x-sunset'] <= today;
+  const operations = Object.entries(value).filter(([name]) => METHODS.has(name));
+  return operations.length > 0 && operations.every(([, operation]) => isOver(operation, today));
+};
+
+/** One that goes with its last use hurts nobody; generated clients know one that stays by its name. */
+const renamedTo = (name: string, { base, revision }: Pick<Pair, 'base' | 'revision'>): string | undefined => {
+  const [before, now] = [base, revision].map((document) => Object(valueAt(document, ['components', 'schemas'])));
+  const text = JSON.stringify(before[name]);
+  return Object.keys(now).find((other) => before[other] === undefined && JSON.stringify(now[other]) === text);
+};
+
 /** What `redocly diff` does not look at: names of components, the scopes of OAuth, lists in extensions. */
 const unseenFaults = ({ base, revision }: Pair): readonly Fault[] => {
   const missing = (...steps: readonly string[]): readonly string[] => {
@@ -228,14 +254,12 @@ const unseenFaults = ({ base, revision }: Pair): readonly Fault[] => {
     ...missing(...scopes).map(
       (scope): Fault => ({ place: 'OAuth', field: `scope ${scope}`, change: 'the scope was removed', remedy: 'grant' }),
     ),
-    ...missing('components', 'schemas').map(
-      (name): Fault => ({
-        place: 'the document',
-        field: `component ${name}`,
-        change: 'the component was removed or renamed',
-        remedy: 'keep',
-      }),
-    ),
+    ...missing('components', 'schemas').flatMap((name): readonly Fault[] => {
+      const to = renamedTo(name, { base, revision });
+      return to === undefined
+        ? []
+        : [{ place: 'the document', field: `component ${name}`, change: `the component was renamed to ${to}`, remedy: 'keep' }];
+    }),
     ...channels.flatMap((type) =>
       consumersOf(base, type)
         .filter((consumer) => !consumersOf(revision, type).includes(consumer))
@@ -255,12 +279,19 @@ const unseenFaults = ({ base, revision }: Pair): readonly Fault[] => {
 export const faultsAmong = (changes: readonly Change[], pair: Pair): readonly Fault[] => {
   const isEvent = 'asyncapi' in pair.base;
   const rules = isEvent ? [...OWN_RULES, ...EVENT_RULES] : OWN_RULES;
-  const found = changes.flatMap((change) => {
+  const counted = changes.filter(({ kind, base }) => kind !== 'removed' || !isOver(base?.value, pair.today));
+  const found = counted.flatMap((change) => {
     const spot = spotOf(change, pair);
     const area = stepsOf(change.path)[0] ?? '';
     const judged = change.verdicts
       .filter(({ impact, ruleId }) => impact === 'major' && !isHarmless(change, ruleId, pair, isEvent))
-      .map(({ ruleId, message }): Finding => ({ change: sentence(message), remedy: remedyOf(ruleId, isEvent) }));
+      .map(
+        ({ ruleId, message }): Finding => ({
+          change: sentence(message),
+          remedy: remedyOf(ruleId, isEvent),
+          ...(ruleId === 'enum-values-added' && { gained: gained(change).map(String) }),
+        }),
+      );
     const findings =
       judged.length > 0
         ? judged

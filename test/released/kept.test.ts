@@ -90,7 +90,7 @@ describe('an exception', () => {
 describe('the changelog', () => {
   it('tells what the documents tell, and keeps what was told before', async () => {
     const before = currentDocuments();
-    const pair = { base: before.merged, revision: mutated(before, ADDITIONS).merged };
+    const pair = { base: before.merged, revision: mutated(before, ADDITIONS).merged, today: '2026-12-01' };
     const sections = [{ title: 'Public API', pair, changes: await changesBetween(pair.base, pair.revision) }];
     const part = changelogOf({ release: 2, on: '2026-12-01', sections });
     expect(part).toMatch(/^## \[2\] - 2026-12-01\n\n### Added\n\n/);

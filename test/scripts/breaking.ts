@@ -1,13 +1,14 @@
-import { type Break, breaksBetween, callersIn, report, withoutExcepted } from '../released/compare.ts';
+import { type Break, breaksBetween, readersIn, report, withoutExcepted } from '../released/compare.ts';
 import { breaksOfSamples, samplesOf } from '../released/families.ts';
 import { historyFaults } from '../released/history.ts';
 import { currentDocuments, documentsOf, exceptions, latestRelease, runningReleases } from '../released/releases.ts';
 
 /** Compares what the tree says and writes with each release that may still run, and says what breaks and who relies on it. */
 const revision = currentDocuments();
+const today = new Date().toISOString().slice(0, 10);
 const breaksOf = async (release: number): Promise<readonly Break[]> => {
   const [documents, samples] = await Promise.all([
-    breaksBetween(documentsOf(release), revision, callersIn(release)),
+    breaksBetween({ base: documentsOf(release), readers: readersIn(release), revision, today }),
     breaksOfSamples(samplesOf(release)),
   ]);
   return [...documents, ...samples];

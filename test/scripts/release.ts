@@ -43,18 +43,19 @@ for (const [from, to] of [
   cpSync(from, join(folder, to), { recursive: true });
 writeFileSync(join(folder, 'samples.json'), written(await makeSamples()));
 
+const today = new Date().toISOString().slice(0, 10);
 const earlier = before === 0 ? null : documentsOf(before);
 const sections =
   earlier === null
     ? []
     : await Promise.all(
         [
-          { title: 'Public API', pair: { base: earlier.merged, revision: documents.merged } },
-          { title: 'Events', pair: { base: earlier.events, revision: documents.events } },
+          { title: 'Public API', pair: { base: earlier.merged, revision: documents.merged, today } },
+          { title: 'Events', pair: { base: earlier.events, revision: documents.events, today } },
         ].map(async ({ title, pair }) => ({ title, pair, changes: await changesBetween(pair.base, pair.revision) })),
       );
 const changelog = join(ROOT, 'CHANGELOG.md');
-const part = changelogOf({ release, on: new Date().toISOString().slice(0, 10), sections });
+const part = changelogOf({ release, on: today, sections });
 // The folder appears whole, and last but for the list of what runs: a release that was interrupted is made again.
 writeFileSync(changelog, withPart(existsSync(changelog) ? readFileSync(changelog, 'utf8') : null, part));
 renameSync(folder, folderOf(release));
