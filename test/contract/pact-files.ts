@@ -7,7 +7,7 @@ const KEPT = join(ROOT, 'contracts/pacts');
 /** Where consumers write; a run that fails leaves the kept ones as they are. */
 export const WRITTEN = join(ROOT, 'node_modules/.cache/pacts');
 
-const PactFile = z.looseObject({
+export const PactFile = z.looseObject({
   consumer: z.object({ name: z.string() }),
   provider: z.object({ name: z.string() }),
   interactions: z.array(

@@ -1,12 +1,10 @@
 import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
-import { Verifier } from '@pact-foundation/pact';
 import { faultsOf, unknownOf } from './guards.ts';
 import { type PactFile, pactsOf } from './pact-files.ts';
 import { consumersOf } from './pairs.ts';
 import { recorder } from './recording.ts';
-import { olderPactsOf, withPactFiles } from './released.ts';
-
-type VerifierOptions = ConstructorParameters<typeof Verifier>[0];
+import { olderPactsOf } from './released.ts';
+import { brokerOptions, runVerifier, type VerifierOptions, withPactFiles } from './verifier.ts';
 
 export interface Provider {
   readonly provider: string;
@@ -16,32 +14,6 @@ export interface Provider {
   /** By description: what the provider really publishes. */
   readonly messageProviders?: NonNullable<VerifierOptions['messageProviders']>;
 }
-
-/** A broker that is asked for the pacts of the consumers that are deployed or released, and is told the results. */
-const broker = (url: string) => {
-  const version = process.env['GIT_COMMIT'];
-  if (version === undefined) throw new Error('GIT_COMMIT must name the version whose results are published');
-  return {
-    pactBrokerUrl: url,
-    consumerVersionSelectors: [{ mainBranch: true }, { deployedOrReleased: true }],
-    publishVerificationResult: true,
-    providerVersion: version,
-  };
-};
-
-const outputOf = (error: unknown): string => {
-  const output: unknown = typeof error === 'object' && error !== null && 'output' in error ? error.output : null;
-  return Array.isArray(output) ? output.join('\n') : String(error);
-};
-
-/** Rejects with the verifier's own words when pacts are broken. */
-export const runVerifier = async (options: VerifierOptions): Promise<void> => {
-  try {
-    await new Verifier({ ...options, logLevel: 'error' }).verifyProvider();
-  } catch (error) {
-    throw new Error(outputOf(error), { cause: error });
-  }
-};
 
 const recordingMessages = (handlers: NonNullable<Provider['messageProviders']>, hear: (type: string, message: unknown) => void) =>
   Object.fromEntries(
@@ -60,7 +32,7 @@ const recorded = async (provider: Provider, pacts: readonly PactFile[]): Promise
   const record = await recorder(provider.provider, provider.providerBaseUrl, pacts);
   const told = recordingMessages(provider.messageProviders ?? {}, record.hear);
   await withPactFiles(record.pacts, (pactUrls) =>
-    runVerifier({ ...provider, messageProviders: told, providerBaseUrl: record.url, pactUrls: [...pactUrls] }),
+    runVerifier({ ...provider, messageProviders: told, providerBaseUrl: record.url, pactUrls }),
   );
   await record.keep();
 };
@@ -71,7 +43,7 @@ const verifyOlder = async (provider: Provider): Promise<void> => {
     const named = `${provider.provider} of now breaks ${pact.consumer.name} of release ${release}, which may still run:`;
     const faults = statesAndMessages([pact], provider);
     if (faults.length > 0) throw new Error([named, ...faults].join('\n'));
-    await withPactFiles([pact], (pactUrls) => runVerifier({ ...provider, pactUrls: [...pactUrls] })).catch((error: Error) => {
+    await withPactFiles([pact], (pactUrls) => runVerifier({ ...provider, pactUrls })).catch((error: Error) => {
       throw new Error(`${named}\n${error.message}`, { cause: error });
     });
   }
@@ -93,8 +65,8 @@ export const verify = async (provider: Provider): Promise<void> => {
   });
   if (faults.length > 0) throw new Error(faults.join('\n'));
   if (process.env['RECORD_ANSWERS'] === '1') return recorded(provider, pacts);
-  const brokerUrl = process.env['PACT_BROKER_BASE_URL'];
-  if (brokerUrl !== undefined) return runVerifier({ ...provider, ...broker(brokerUrl) });
+  const url = process.env['PACT_BROKER_BASE_URL'];
+  if (url !== undefined) return runVerifier({ ...provider, ...brokerOptions({ url, version: process.env['GIT_COMMIT'] }) });
   await runVerifier({ ...provider, pactUrls: kept.map(({ path }) => path) });
   await verifyOlder(provider);
 };
