@@ -135,6 +135,9 @@ describe('a provider of now', () => {
   const stateHandlers = {};
   const messageProviders = { [TYPE]: () => Promise.resolve(answered) };
 
+  const serve: Parameters<typeof listen>[0] = (_, response) =>
+    Promise.resolve(response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answered)));
+
   it.each([
     ['keeps', { participates: true }, true],
     ['breaks', { participates: true, channel_id: 'c' }, false],
@@ -142,9 +145,7 @@ describe('a provider of now', () => {
     'that %s a pact gets the same verdict from files and from a broker',
     async (_, fields, isKept) => {
       const pact = pactOf(fields);
-      const server = await listen((__, response) => {
-        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answered));
-      });
+      const server = await listen(serve);
       const broker = await fakeBroker(pact);
       const options = { provider, providerBaseUrl: server.url, stateHandlers, messageProviders };
       const verdicts = await Promise.allSettled([

@@ -27,8 +27,10 @@ const Recorded = z.object({
 export type Recorded = z.infer<typeof Recorded>;
 export const readRecorded = (path: string): Recorded => Recorded.parse(readJson(path));
 
-export const listen = async (handle: (request: IncomingMessage, response: ServerResponse) => void) => {
-  const server = createServer(handle);
+export const listen = async (handle: (request: IncomingMessage, response: ServerResponse) => Promise<unknown>) => {
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => response.destroy(Error.isError(error) ? error : undefined));
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const close = () => {
@@ -93,9 +95,7 @@ export const recorder = async (provider: string, providerUrl: string | undefined
       });
     response.writeHead(answer.status, kept).end(text);
   };
-  const server = await listen((request, response) => {
-    passOn(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
-  });
+  const server = await listen(passOn);
   return {
     url: server.url,
     pacts: pacts.map(tagged),

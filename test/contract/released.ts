@@ -127,7 +127,7 @@ const replay = (answers: Met['answers']) =>
   listen(({ url = '/' }, response) => {
     const answer = answers[Number(url.slice(1))];
     const body = typeof answer?.body === 'string' ? answer.body : JSON.stringify(answer?.body);
-    response.writeHead(answer?.status ?? 404, answer?.headers).end(body);
+    return Promise.resolve(response.writeHead(answer?.status ?? 404, answer?.headers).end(body));
   });
 
 /** Rejects unless these pacts hold with what the provider of a release answered and published. */

@@ -1,6 +1,5 @@
 import type { Change } from './changes.ts';
-import type { Pair } from './judge.ts';
-import { spotOf } from './judge.ts';
+import { type Pair, spotOf } from './spots.ts';
 
 const HEADINGS = ['Added', 'Changed', 'Deprecated', 'Removed'] as const;
 type Heading = (typeof HEADINGS)[number];

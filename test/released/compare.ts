@@ -2,8 +2,9 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { changesBetween } from './changes.ts';
-import { type Fault, faultsAmong, REMEDIES, valueAt } from './judge.ts';
+import { type Fault, faultsAmong, REMEDIES } from './judge.ts';
 import { type Documents, type Exception, folderOf, isJson, type Json, readJson } from './releases.ts';
+import { valueAt } from './spots.ts';
 
 /** A fault with whose contract it is. Only the first two kinds may be excepted. */
 export interface Break extends Fault {

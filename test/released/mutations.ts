@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { stepsOf, valueAt } from './judge.ts';
 import { type Documents, isJson, mergedFrom, readJson } from './releases.ts';
+import { stepsOf, valueAt } from './spots.ts';
 
 const Edit = z.strictObject({
   at: z.string().meta({ description: 'A JSON pointer; empty for the whole document' }),

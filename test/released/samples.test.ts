@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { told } from './compare.ts';
 import { breaksOfSamples, makeSamples, type WrittenSamples } from './families.ts';
-import { stepsOf, valueAt } from './judge.ts';
+import { stepsOf, valueAt } from './spots.ts';
 
 /** What the release wrote in another form than the code of now does. */
 const OTHERWISE: readonly (readonly [change: string, family: string, at: string, to: unknown, says: string])[] = [
