@@ -63,7 +63,7 @@ export const EDITS: readonly Edit[] = [
     name: 'a claim of assertions is renamed on both sides',
     changes: [
       ['shared/auth/src/assertions.ts', 'cid,', 'credential,'],
-      ['contracts/src/access.ts', 'cid: z.string()', 'credential: z.string()'],
+      ['shared/auth/src/assertions.ts', 'cid: z.string()', 'credential: z.string()'],
     ],
     says: 'identity-and-oauth breaks every service: assertion: ',
   },
@@ -83,13 +83,19 @@ export const EDITS: readonly Edit[] = [
     says: 'media.duration_seconds was 45 and is 45000',
   },
   {
-    name: 'a refusal gets another status',
-    changes: [['shared/http/src/routes/http-errors.ts', 'limit_reached: { status: 409', 'limit_reached: { status: 422']],
-    says: 'error table: table.limit_reached.envelope.status was 409 and is 422',
+    name: 'a refusal gets another type',
+    changes: [
+      [
+        'shared/http/src/routes/http-errors.ts',
+        "out_of_order: { status: 409, type: 'invalid_request' }",
+        "out_of_order: { status: 409, type: 'forbidden' }",
+      ],
+    ],
+    says: 'error table: table.out_of_order.envelope.type was "invalid_request" and is "forbidden"',
   },
   {
     name: 'access tokens live for a shorter time',
-    changes: [['services/identity-and-oauth/src/config.ts', 'default(60 * MINUTE_MS)', 'default(10 * MINUTE_MS)']],
+    changes: [['services/identity-and-oauth/src/config.ts', ".prefault('1h')", ".prefault('10m')"]],
     says: 'lifetimes: OAUTH_ACCESS_TOKEN_LIFE was 3600000 and is 600000',
   },
   {
