@@ -3,9 +3,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { ROOT } from '../architecture/sources.ts';
 
-const KEPT = join(ROOT, 'contracts/pacts');
+export const KEPT = join(ROOT, 'contracts/pacts');
 /** Where consumers write; a run that fails leaves the kept ones as they are. */
 export const WRITTEN = join(ROOT, 'node_modules/.cache/pacts');
+
+/** What a run says: all that was printed, and the breaches alone. */
+export const REPORTS = join(ROOT, 'node_modules/.cache/contracts');
+export const BREACHES = join(REPORTS, 'breaches.txt');
 
 export const PactFile = z.looseObject({
   consumer: z.object({ name: z.string() }),
@@ -33,6 +37,8 @@ export interface KeptPact {
   readonly path: string;
   readonly pact: PactFile;
 }
+
+export const keptNames = (): readonly string[] => namesIn(KEPT);
 
 export const pactsIn = (folder: string): readonly KeptPact[] =>
   namesIn(folder)

@@ -2,20 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Verifier } from '@pact-foundation/pact';
+import { breachesIn } from './breaches.ts';
 
 export type VerifierOptions = ConstructorParameters<typeof Verifier>[0];
 
-const outputOf = (error: unknown): string => {
-  const output: unknown = typeof error === 'object' && error !== null && 'output' in error ? error.output : null;
-  return Array.isArray(output) ? output.join('\n') : String(error);
-};
-
-/** Rejects with the verifier's own words when pacts are broken. */
+/** Rejects with who breaks whom when pacts are broken. */
 export const runVerifier = async (options: VerifierOptions): Promise<void> => {
   try {
     await new Verifier({ ...options, logLevel: 'error' }).verifyProvider();
   } catch (error) {
-    throw new Error(outputOf(error), { cause: error });
+    throw new Error(breachesIn(Error.isError(error) ? error.message : String(error)).join('\n'), { cause: error });
   }
 };
 

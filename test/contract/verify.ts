@@ -1,6 +1,7 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
 import { publishedBy } from '@bubbles/contracts/events/catalog.ts';
 import { faultsOf, unknownOf } from './guards.ts';
-import { type PactFile, pactsOf } from './pact-files.ts';
+import { BREACHES, type PactFile, pactsOf, REPORTS } from './pact-files.ts';
 import { consumersOf } from './pairs.ts';
 import { recorder } from './recording.ts';
 import { olderPactsOf } from './released.ts';
@@ -52,8 +53,18 @@ const verifyOlder = async (provider: Provider): Promise<void> => {
 const statesAndMessages = (pacts: readonly PactFile[], { stateHandlers, messageProviders = {} }: Provider): readonly string[] =>
   unknownOf(pacts, { states: Object.keys(stateHandlers), messages: Object.keys(messageProviders) });
 
-/** Rejects with the verifier's own words when the provider breaks a pact, of now or of a release that may still run. */
+/** Rejects with who breaks whom when the provider breaks a pact, of now or of a release that may still run, and leaves that in a file. */
 export const verify = async (provider: Provider): Promise<void> => {
+  try {
+    await hold(provider);
+  } catch (error) {
+    mkdirSync(REPORTS, { recursive: true });
+    appendFileSync(BREACHES, `${Error.isError(error) ? error.message : String(error)}\n`);
+    throw error;
+  }
+};
+
+const hold = async (provider: Provider): Promise<void> => {
   const kept = pactsOf(provider.provider);
   const pacts = kept.map(({ pact }) => pact);
   const faults = faultsOf(pacts, {
