@@ -4,7 +4,7 @@ import { OWNED_PREFIXES } from '@bubbles/gateway/documents/ownership.ts';
 import { DOCUMENT_HEAD } from '@bubbles/gateway/pages/document-head.ts';
 import { describe, expect, it } from '@jest/globals';
 import { everyService, fragmentOf } from '../support/services.ts';
-import { fieldTypes } from './field-types.ts';
+import { fieldTypes, lackingIn } from './field-types.ts';
 import { REQUEST_COMPONENTS, RESPONSE_COMPONENTS } from './interface-components.ts';
 import { commonRefusals, ENDPOINTS, type Endpoint } from './interface-endpoints.ts';
 
@@ -43,6 +43,9 @@ const parametersIn = (operation: unknown, place: string): readonly unknown[] =>
   listAt(operation, 'parameters')
     .filter((parameter) => at(parameter, 'in') === place)
     .map((parameter) => at(parameter, 'name'));
+
+const requiredIn = (operation: unknown, place: string): readonly unknown[] =>
+  parametersIn({ parameters: listAt(operation, 'parameters').filter((parameter) => at(parameter, 'required') === true) }, place);
 
 /** The schemes of the gateway's document by the kinds of credential that an endpoint takes. */
 const SCHEMES: Readonly<Record<Endpoint['auth'], readonly string[]>> = {
@@ -93,7 +96,9 @@ describe('section 4: endpoints', () => {
     const operation = operationOf(endpoint);
     const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     expect(parametersIn(operation, 'path')).toEqual(inPath);
-    expect([...parametersIn(operation, 'query')].sort()).toEqual([endpoint.query ?? [], endpoint.extension?.query ?? []].flat().sort());
+    const listed = [endpoint.query ?? [], endpoint.extension?.query ?? []].flat();
+    expect(parametersIn(operation, 'query')).toEqual(expect.arrayContaining(listed));
+    expect(requiredIn(operation, 'query').filter((name) => !listed.some((one) => one === name))).toEqual([]);
     expect(componentsOf(at(operation, 'requestBody'))).toEqual(endpoint.body === undefined ? [] : [endpoint.body]);
   });
 
@@ -121,9 +126,12 @@ describe('section 4: endpoints', () => {
 
 describe('section 2 in the document', () => {
   const components = at(document, 'components', 'schemas');
-  const expected = Object.entries({ ...RESPONSE_COMPONENTS, ...REQUEST_COMPONENTS });
+  const expected = [
+    ...Object.entries(RESPONSE_COMPONENTS).map(([name, fields]) => ({ name, fields, of: 'answer' as const })),
+    ...Object.entries(REQUEST_COMPONENTS).map(([name, fields]) => ({ name, fields, of: 'body' as const })),
+  ];
 
-  it.each(expected)('[API-01] %s is a component of its name with its fields', (name, fields) => {
-    expect(fieldTypes(name, components)).toEqual(fields);
+  it.each(expected)('[API-01] $name is a component of its name with its fields', ({ name, fields, of }) => {
+    expect(lackingIn(fieldTypes(name, components), fields, of)).toEqual([]);
   });
 });

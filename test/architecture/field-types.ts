@@ -31,3 +31,28 @@ export const fieldTypes = (name: string, components: unknown): Readonly<Record<s
     Object.entries(schema['properties']).map(([field, type]) => [required.includes(field) ? field : `${field}?`, typeText(type, named)]),
   );
 };
+
+const SHAPES = /^(string|number|integer|boolean|null|object|unknown|[A-Z]\w*)(\[\])?$/;
+
+/** The same type; an enumeration may have more values than are listed, since whoever reads them is told to expect that. */
+const isTyped = (listed: string, present: string): boolean => {
+  const [wanted, given] = [listed, present].map((text) => text.replace(/^\((.*)\)\[\]$/, '$1 | []').split(' | '));
+  if (wanted === undefined || given === undefined) return false;
+  const shapesOf = (types: readonly string[]) => types.filter((type) => type === '[]' || SHAPES.test(type)).join();
+  const hasValues = wanted.some((type) => type !== '[]' && !SHAPES.test(type));
+  return (
+    shapesOf(wanted) === shapesOf(given) && wanted.every((type) => given.includes(type)) && (hasValues || wanted.length === given.length)
+  );
+};
+
+type Fields = Readonly<Record<string, string>>;
+
+/** What of the listed fields is not there as it is listed. An answer may have more of them; a body too, as long as they may be absent. */
+export const lackingIn = (present: Fields, listed: Fields, of: 'answer' | 'body'): readonly string[] => [
+  ...Object.entries(listed)
+    .filter(([field, type]) => present[field] === undefined || !isTyped(type, present[field]))
+    .map(([field, type]) => `${field}: ${type} is ${present[field] ?? 'not there'}`),
+  ...Object.keys(present)
+    .filter((field) => of === 'body' && !field.endsWith('?') && listed[field] === undefined)
+    .map((field) => `${field} is required, and is not listed`),
+];
