@@ -132,6 +132,26 @@ describe('merging', () => {
     expect(Object.keys(Object(document?.['components']).schemas)).toEqual(['Deep', 'Event', 'Thing']);
   });
 
+  it('[API-01] names both when two define one component otherwise', () => {
+    const other = { ...B, components: { schemas: { Thing: { type: 'string' } } } };
+    expect(merge({ a: A, b: other }).conflicts).toEqual([
+      { service: 'b', code: 'component', detail: 'schemas/Thing is defined otherwise by a' },
+    ]);
+  });
+
+  it('[API-01] shows what a webhook carries as the service defines it that answers with it, whatever the other release says', () => {
+    const webhooks = { ready: { post: { requestBody: { content: { 'application/json': { schema: reference('Thing') } } } } } };
+    const older = aDocument({}, { webhooks, components: { schemas: { Thing: { type: 'object', title: 'older' } } } });
+    for (const fragments of [
+      { a: older, b: B },
+      { a: A, b: older },
+    ]) {
+      const { document, conflicts } = merge(fragments);
+      expect(conflicts).toEqual([]);
+      expect(Object(document?.['components']).schemas).toEqual({ Thing: { type: 'object', title: 'T' } });
+    }
+  });
+
   it.each<readonly [string, JsonObject]>([
     [
       'b component',

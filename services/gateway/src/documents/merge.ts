@@ -110,23 +110,49 @@ interface ComponentContext {
   readonly report: Report;
 }
 
+/**
+ * A component is defined by the fragment whose operations use it. What several use, such as the envelope of errors, all define in the same words. What a
+ * fragment only sends on in its webhooks is as the service defines it whose operations answer with it, whatever release each is of.
+ */
 const mergedComponents = (parts: readonly PublicPart[], { head, report }: ComponentContext): JsonObject => {
-  const sections = new Map<string, Map<string, unknown>>();
-  for (const { service, section, name, component } of parts.flatMap(componentsOf)) {
-    const merged = sections.get(section) ?? new Map<string, unknown>();
+  const sections = new Map<string, Map<string, Defined>>();
+  const all = parts.flatMap(componentsOf);
+  for (const defined of [...all.filter(({ isOwn }) => isOwn), ...all.filter(({ isOwn }) => !isOwn)]) {
+    const { service, section, name, component, isOwn } = defined;
+    const merged = sections.get(section) ?? new Map<string, Defined>();
     sections.set(section, merged);
-    if (!merged.has(name)) merged.set(name, component);
-    else if (!isDeepStrictEqual(merged.get(name), component)) report({ service, code: 'component', detail: `${section}/${name}` });
+    const first = merged.get(name) ?? defined;
+    merged.set(name, first);
+    const mustEqual = isOwn || !first.isOwn;
+    if (mustEqual && !isDeepStrictEqual(first.component, component))
+      report({ service, code: 'component', detail: `${section}/${name} is defined otherwise by ${first.service}` });
   }
-  const inOrder = [...sections].map(([section, named]) => [section, sorted(Object.fromEntries(named))] as const);
+  const inOrder = [...sections].map(([section, named]) => {
+    const components = [...named].map(([name, { component }]) => [name, component] as const);
+    return [section, sorted(Object.fromEntries(components))] as const;
+  });
   const schemes = Object.keys(head.securitySchemes).length > 0 ? { securitySchemes: head.securitySchemes } : {};
   return sorted({ ...Object.fromEntries(inOrder), ...schemes });
 };
 
-const componentsOf = ({ service, components }: PublicPart) =>
+interface Defined {
+  readonly service: string;
+  readonly section: string;
+  readonly name: string;
+  readonly component: unknown;
+  /** Its operations use it. */
+  readonly isOwn: boolean;
+}
+
+const componentsOf = ({ service, components, usedByPaths }: PublicPart): readonly Defined[] =>
   Object.entries(components)
     .filter(([section]) => section !== 'securitySchemes')
-    .flatMap(([section, named]) => Object.entries(named).map(([name, component]) => ({ service, section, name, component })));
+    .flatMap(([section, named]) =>
+      Object.entries(named).map(([name, component]) => {
+        const isOwn = usedByPaths[section]?.[name] !== undefined;
+        return { service, section, name, component, isOwn };
+      }),
+    );
 
 /** Looks at the merged document, so that a part may lean on a component that another brought. */
 const checkMentions = (part: PublicPart, document: JsonObject, report: Report): void => {
@@ -154,6 +180,8 @@ interface PublicPart {
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
   readonly webhooks: JsonObject;
   readonly components: Components;
+  /** Those of them that its operations lead to. */
+  readonly usedByPaths: Components;
 }
 
 /** Operations that no client is shown leave first, so that they can neither collide nor leak; then what a level above said is pushed down into each operation. */
@@ -171,6 +199,7 @@ const publicPart = ({ service, document }: Fragment): PublicPart => {
     paths,
     webhooks,
     components: Object.fromEntries(Object.entries(reached).map(([section, named]) => [section, markless(named)])),
+    usedByPaths: reachableComponents(components, [paths]),
   };
 };
 
