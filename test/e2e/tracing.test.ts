@@ -77,7 +77,10 @@ describe('with the tracer of deploy/observability/tracing', () => {
   };
   const traceIdOf = async (requestId: string | null): Promise<string> => {
     for (;;) {
-      const line = scene.sandbox.errors().split('\n').find((one) => one.includes(`"request_id":"${requestId}"`));
+      const line = scene.sandbox
+        .errors()
+        .split('\n')
+        .find((one) => one.includes(`"request_id":"${requestId}"`));
       if (line !== undefined) return JSON.parse(line).trace_id;
       await new Promise(setImmediate);
     }

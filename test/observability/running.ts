@@ -53,7 +53,7 @@ const startService = async (definition: ServiceDefinition, metrics: Metrics): Pr
   const host = await hostService({
     infra,
     metrics,
-    service: openService(definition, { ...infra, config, metrics, peers }),
+    service: openService(definition, { ...infra, config, metrics, peers, migrations: 'run' }),
     listen: LOCAL,
     ops: LOCAL,
     publicBaseUrl: config.publicBaseUrl,
