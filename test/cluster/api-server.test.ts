@@ -60,7 +60,7 @@ describe('a real API server', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
-  it('is asked about every kind but those whose definitions cannot be had here', () => {
+  it('is asked about every kind, except those whose definitions no package brings', () => {
     const kinds = new Set(manifestsIn(overlay('prod')).map(({ kind }) => kind));
     expect([...kinds].filter((kind) => UNKNOWN_KINDS.includes(kind)).toSorted()).toEqual(
       expect.arrayContaining(['ExternalSecret', 'ServiceMonitor']),

@@ -26,7 +26,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** Who breaks whom with which field, a line each; what the verifier says otherwise is passed on as it is. */
+/** A line for each field by which a provider breaks a consumer, out of what the verifier says; text that is no verdict is passed on. */
 export const breachesIn = (said: string): readonly string[] => {
   const verdict = Verdict.safeParse(parsed(said));
   if (!verdict.success) return [said];

@@ -6,7 +6,7 @@ import { breachesIn } from './breaches.ts';
 
 export type VerifierOptions = ConstructorParameters<typeof Verifier>[0];
 
-/** Rejects with who breaks whom when pacts are broken. */
+/** Rejects with provider, consumer and field when pacts are broken. */
 export const runVerifier = async (options: VerifierOptions): Promise<void> => {
   try {
     await new Verifier({ ...options, logLevel: 'error' }).verifyProvider();

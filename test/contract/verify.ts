@@ -53,7 +53,7 @@ const verifyOlder = async (provider: Provider): Promise<void> => {
 const statesAndMessages = (pacts: readonly PactFile[], { stateHandlers, messageProviders = {} }: Provider): readonly string[] =>
   unknownOf(pacts, { states: Object.keys(stateHandlers), messages: Object.keys(messageProviders) });
 
-/** Rejects with who breaks whom when the provider breaks a pact, of now or of a release that may still run, and leaves that in a file. */
+/** Rejects when the provider breaks a pact, of today or of a release that may still run, and writes provider, consumer and field to a file. */
 export const verify = async (provider: Provider): Promise<void> => {
   try {
     await hold(provider);

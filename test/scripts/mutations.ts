@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { ROOT } from '../architecture/sources.ts';
 import { EDITS } from '../released/edits.ts';
 
-/** Makes each edit in a copy of the tree, writes what is generated anew, and asks the checks themselves. Takes minutes. */
+/** Makes each edit in a copy of the tree, generates documents and pacts again, and runs the checks there, which takes minutes. */
 const copy = mkdtempSync(join(tmpdir(), 'tree-'));
 const git = (...args: readonly string[]) =>
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', '-c', 'commit.gpgsign=false', ...args], { cwd: copy });

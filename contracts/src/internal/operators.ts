@@ -29,7 +29,7 @@ export type SealsPage = z.infer<typeof SealsPage>;
 /** `POST /internal/v1/admin/subscriptions/{id}/redeliveries`, operator → webhooks-dispatcher: queues again what was created in a span of time. */
 export const RedeliveriesRequest = z.object({
   since: RecordedTime,
-  /** Null for now. */
+  /** Null stands for the present time. */
   until: RecordedTime.nullable(),
   /** What was received too; else what never was. */
   includes_received: z.boolean(),
