@@ -59,7 +59,7 @@ const awaitHealthy = async (service: string): Promise<void> => {
     await pause(200);
   }
 };
-const JOBS = ['keys', 'mongodb-users', 'topology'];
+const JOBS = ['keys', 'mongodb-users', 'topology', 'migration'];
 /** Podman 4 starts nothing that depends on what depends on something else, so that who starts when is said here. */
 const start = async (...names: readonly string[]) => {
   await compose('up', '--detach', '--no-deps', ...names);
@@ -115,6 +115,7 @@ describe('the product by compose.yaml, with stand-ins for the images of others',
     await start('rabbitmq', 'mongodb', 'mail');
     await awaitHealthy('rabbitmq');
     await start('mongodb-users', 'topology');
+    await start('migration');
     expect(await exitCodes(JOBS)).toEqual(JOBS.map((name) => [name, '0']));
     await start(...processes);
     for (const name of processes) await awaitHealthy(name);
