@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SERVICES, type ServiceTable } from '@bubbles/contracts/services.ts';
+import { OPERATED, SERVICES, type ServiceTable } from '@bubbles/contracts/services.ts';
 import { describe, expect, it } from '@jest/globals';
 import { partsOf } from './deployment.ts';
 
@@ -36,9 +36,12 @@ describe('the parts of a release', () => {
   });
 
   it.each(jobs)('the variables of $name are those that its process reads', ({ workspace, variables }) => {
-    const source = readFileSync(join(ROOT, workspace, 'src/main.ts'), 'utf8');
-    const read = source.match(/\b[A-Z]+(?:_[A-Z]+)+(?=: (?:baseUrl|connectionUrl|signingKey|z[.]string)\()/g) ?? [];
-    expect(variables.map(({ name }) => name).toSorted()).toEqual([...new Set(read)].toSorted());
+    const sources = globSync(join(ROOT, workspace, 'src/*.ts')).filter((file) => !file.endsWith('.test.ts'));
+    const source = sources.map((file) => readFileSync(file, 'utf8')).join('\n');
+    const read =
+      source.match(/\b[A-Z]+(?:_[A-Z]+)+(?=: (?:baseUrl|connectionUrl|signingKey|z[.]string)\()|(?<=process[.]env\[')[A-Z_]+/g) ?? [];
+    const operated: readonly string[] = workspace === 'deploy/admin' ? OPERATED.map(({ urlVariable }) => urlVariable) : [];
+    expect(variables.map(({ name }) => name).toSorted()).toEqual([...new Set([...read, ...operated])].toSorted());
   });
 
   it.each(PARTS)('$name says of each variable what it is for', ({ variables }) => {
