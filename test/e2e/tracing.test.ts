@@ -48,7 +48,7 @@ describe('with the tracer of deploy/observability/tracing', () => {
       for await (const chunk of req) text += chunk;
       for (const { resource, scopeSpans } of Exported.parse(JSON.parse(text)).resourceSpans) {
         for (const { key, value } of resource.attributes) if (key === 'service.name') services.add(value.stringValue);
-        for (const scope of scopeSpans) spans.push(...scope.spans);
+        for (const scope of scopeSpans) for (const span of scope.spans) spans.push(span);
       }
       res.setHeader('Content-Type', 'application/json').end('{}');
     });
