@@ -71,9 +71,9 @@ const answersOfOthersIn = async (source: Source): Promise<readonly string[]> => 
     .map(({ name }) => `${source.path}: ${name}`);
 };
 
-/** Where services and the gateway ask others. Routes write what others read, and the sandbox asks services of its own release alone. */
+/** Where services, the gateway and operators ask others. Routes write what others read, and the sandbox asks services of its own release alone. */
 const consumers = productSources().filter(
-  ({ path }) => /^(services|shared\/(auth|http))\//.test(path) && !path.includes('/adapters/http/'),
+  ({ path }) => /^(services|shared\/(auth|http)|deploy\/admin)\//.test(path) && !path.includes('/adapters/http/'),
 );
 
 describe('a consumer reads answers', () => {

@@ -29,7 +29,8 @@ const areTwins = (left: Shape, right: Shape): boolean => {
 };
 
 /** Where a consumer writes down what it reads of another's events, answers and claims, so that no edit of the publisher's moves it. */
-const READS = /^services\/[^/]+\/src\/adapters\/(bus|services)\/|^services\/gateway\/src\/admission\/|^shared\/auth\/src\//;
+const READS =
+  /^services\/[^/]+\/src\/adapters\/(bus|services)\/|^services\/gateway\/src\/admission\/|^shared\/auth\/src\/|^deploy\/admin\/src\//;
 const reads = (shape: Shape): boolean => READS.test(shape.at);
 
 /** What is read beside what is published, or what two packages read of the same. */

@@ -9,8 +9,9 @@ export const IDS = {
   client_id: 'client-1',
   grant_id: 'grant-1',
   join_id: 'mj_1',
+  subscription_id: 'wh_1',
 };
-const { user_id, team_id, session_id, client_id, grant_id, join_id } = IDS;
+const { user_id, team_id, session_id, client_id, grant_id, join_id, subscription_id } = IDS;
 
 const some = Matchers.like;
 const account = some({ user_id, state: 'active' });
@@ -31,6 +32,26 @@ interface Act {
   /** What the operator's next command needs of the answer; absent where there is none. */
   readonly shown?: object;
 }
+
+/** What each service that seals is asked of its keys. */
+const sealsOf = (service: string): Act => ({
+  line: `seals renew --service ${service} --dry-run`,
+  method: 'POST',
+  path: 'seals',
+  body: { after: null, dry_run: true },
+  status: 200,
+  shown: {
+    newest_key: some('k1'),
+    keys: Matchers.eachLike('k1'),
+    sealed: some({}),
+    unreadable: some({}),
+    resealed: Matchers.integer(0),
+    carried_seconds: Matchers.integer(0),
+    next_after: null,
+  },
+});
+const REDELIVERED = `subscriptions/${subscription_id}/redeliveries`;
+const SPAN = { since: '2026-01-01T00:00:00Z', until: null, includes_received: false, after: null };
 
 const ACCOUNT = `accounts/${user_id}`;
 const TEAM = `teams/${team_id}`;
@@ -154,6 +175,7 @@ export const ACTS: Readonly<Record<string, readonly Act[]>> = {
       status: 201,
       shown: some({ id: 'channel-1' }),
     },
+    sealsOf('identity-and-oauth'),
   ],
   'meetings-bot-gateway': [
     { line: 'joins list --stuck', method: 'GET', path: 'stuck-joins', status: 200, shown: some({ joins: [] }) },
@@ -165,6 +187,7 @@ export const ACTS: Readonly<Record<string, readonly Act[]>> = {
       shown: { joins: Matchers.eachLike({ join_id, status: 'dispatched' }) },
     },
     { line: `joins end ${join_id}`, method: 'DELETE', path: `joins/${join_id}`, status: 200, shown: some({ join_id, status: 'fatal' }) },
+    sealsOf('meetings-bot-gateway'),
   ],
   'bubbles-query': [
     {
@@ -173,7 +196,27 @@ export const ACTS: Readonly<Record<string, readonly Act[]>> = {
       path: 'rebuild-people',
       body: {},
       status: 200,
-      shown: { accounts: Matchers.integer(1), next_after: Matchers.nullValue() },
+      shown: { accounts: Matchers.integer(1), next_after: null },
     },
   ],
+  'webhooks-dispatcher': [
+    {
+      line: `deliveries redeliver ${subscription_id} --from ${SPAN.since}`,
+      method: 'POST',
+      path: REDELIVERED,
+      body: { ...SPAN, dry_run: false },
+      status: 200,
+      shown: some({ replay_id: 'rpl_1' }),
+    },
+    {
+      line: `deliveries redeliver ${subscription_id} --from ${SPAN.since} --dry-run`,
+      method: 'POST',
+      path: REDELIVERED,
+      body: { ...SPAN, dry_run: true },
+      status: 200,
+      shown: { matching: Matchers.integer(0), next_after: null },
+    },
+    sealsOf('webhooks-dispatcher'),
+  ],
+  signup: [sealsOf('signup')],
 };

@@ -1,5 +1,4 @@
 import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
-import { Redeliveries, SealsPage } from '@bubbles/contracts/internal/operators.ts';
 import { OPERATED, OPERATOR } from '@bubbles/contracts/services.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { type Environment, readConfig } from '@bubbles/kernel/config.ts';
@@ -9,6 +8,17 @@ import { type AdminCall, callTo, type PagedCall, type SealsCall } from './comman
 
 const DEADLINE_MS = 30_000;
 const OperatorAccess = z.object({ OPERATOR_KEY: signingKey() });
+const Redeliveries = z.object({ matching: z.int().nullable(), next_after: z.string().nullable() });
+const SealsPage = z.object({
+  newest_key: z.string(),
+  keys: z.array(z.string()),
+  sealed: z.record(z.string(), z.int()),
+  resealed: z.int(),
+  unreadable: z.record(z.string(), z.int()),
+  next_after: z.string().nullable(),
+  carried_seconds: z.int(),
+});
+type SealsPage = z.infer<typeof SealsPage>;
 const RebuiltPage = z.object({ accounts: z.number(), next_after: z.string().nullable() });
 
 /** A service said no, or did not say that it was done; the message is for the terminal. */

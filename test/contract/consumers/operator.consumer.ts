@@ -33,6 +33,9 @@ const admin = async (line: string, env: Readonly<Record<string, string>>): Promi
     env: { ...process.env, ...env },
   });
 
+/** Null on the last page. */
+const PAGE_RULES = [{ path: '$.next_after', rules: [{ 'pact:matcher:type': 'regex', regex: '.+' }, { 'pact:matcher:type': 'null' }] }];
+
 const acts = Object.entries(ACTS).flatMap(([provider, all]) => all.map((act) => ({ provider, ...act })));
 const services: ServiceTable = SERVICES;
 
@@ -50,7 +53,9 @@ describe('an operator acts by the internal admin API', () => {
           if (body !== undefined) request.jsonBody(givenIn(body));
         })
         .willRespondWith(status, (response) => {
-          if (shown !== undefined) response.jsonBody(shown);
+          if (shown === undefined) return;
+          response.jsonBody(shown);
+          if ('next_after' in shown) response.matchingRules({ body: PAGE_RULES });
         })
         .executeTest(async ({ url }) => {
           const variable = (services[provider]?.urlsVariable ?? '').replace(/S$/, '');

@@ -11,6 +11,10 @@ describe('webhooks-dispatcher', () => {
   afterAll(() => dispatcher.stop());
 
   const stateHandlers = {
+    'what operators act on': async () => {
+      const { id } = await dispatcher.subscribe({ url: 'https://127.0.0.1:40009/hooks' });
+      return { subscription_id: id };
+    },
     'a subscription whose receiver is away': async () => {
       const { id } = await dispatcher.subscribe({ url: 'https://127.0.0.1:40009/hooks' });
       await dispatcher.call('POST', `/${id}/test`);
