@@ -16,10 +16,20 @@ kubectl create job "$job" --namespace "$namespace" --from cronjob/admin --dry-ru
     process.stdout.write(JSON.stringify(job));
   ' | kubectl create --filename - >&2
 
-until phase="$(kubectl get pod --namespace "$namespace" --selector "job-name=$job" --output jsonpath='{.items[*].status.phase}')" &&
-  [[ "$phase" =~ Running|Succeeded|Failed ]]; do sleep 1; done
-kubectl logs --namespace "$namespace" --follow "job/$job"
-for condition in complete failed; do
-  kubectl wait --namespace "$namespace" --for "condition=$condition" "job/$job" --timeout 5s >/dev/null 2>&1 && break
+has_begun() { [[ "$(kubectl get pod --namespace "$namespace" --selector "job-name=$job" --output jsonpath='{.items[*].status.phase}')" =~ Running|Succeeded|Failed ]]; }
+for _ in $(seq "${START_SECONDS:-120}"); do
+  has_begun && break
+  sleep 1
 done
-[ "$condition" = complete ]
+has_begun || { echo "the pod of job/$job has not begun: kubectl describe pod --namespace $namespace --selector job-name=$job" >&2 && exit 1; }
+
+kubectl logs --namespace "$namespace" --follow "job/$job"
+# Whoever has said all has ended, or is about to.
+for _ in $(seq 60); do
+  ended="$(kubectl get job --namespace "$namespace" "$job" --output jsonpath='{.status.conditions[?(@.status=="True")].type}')"
+  [[ "$ended" =~ Complete ]] && exit 0
+  [[ "$ended" =~ Failed ]] && exit 1
+  sleep 1
+done
+echo "job/$job has not ended" >&2
+exit 1

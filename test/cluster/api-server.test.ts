@@ -20,7 +20,7 @@ const UNKNOWN_KINDS = ['ExternalSecret', 'PrometheusRule', 'ServiceMonitor'];
 let cluster: Awaited<ReturnType<typeof startCluster>>;
 
 beforeAll(async () => {
-  cluster = await startCluster(PORT);
+  cluster = await startCluster('api', PORT);
   for (const [name, files] of Object.entries(KINDS)) {
     const folder = await moduleFolder(name);
     for (const file of files) await cluster.kubectl('apply', '--server-side', '--filename', join(folder, file));

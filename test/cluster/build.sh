@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # build.sh: builds a control plane of Kubernetes from the module proxy of Go, into CLUSTER_CACHE/bin. What is there already stays.
-# The caches of Go keep what was compiled: the first time takes about 8 minutes of one core, every later one takes seconds.
+# The caches of Go keep what was compiled: the first time takes about 13 minutes of one core, every later one takes seconds.
 set -euo pipefail
 folder="${CLUSTER_CACHE:-$HOME/.cache/bubbles-cluster}"
 PATH="$PATH:/usr/local/go/bin"
 kubernetes=v1.37.2
 etcd=v3.7.3
+kwok=v0.8.0
 export GOFLAGS=-buildvcs=false CGO_ENABLED=0 GOWORK=off
 bin="$folder/bin"
 mkdir -p "$bin" "$folder"/{kubernetes,etcd}
@@ -37,7 +38,7 @@ kubernetes_module() {
 
 kubernetes_programs() {
   local name missing=() numbers=k8s.io/component-base/version
-  for name in kube-apiserver; do has "$name" "$kubernetes" || missing+=("$name"); done
+  for name in kube-apiserver kube-controller-manager kube-scheduler; do has "$name" "$kubernetes" || missing+=("$name"); done
   [ ${#missing[@]} -eq 0 ] && return
   kubernetes_module
   for name in "${missing[@]}"; do
@@ -72,5 +73,13 @@ GO
   from_module etcd "$etcd" go.etcd.io/etcd/server/v3
 }
 
+# What plays the part of the kubelets.
+kwok_program() {
+  has kwok "$kwok" && return
+  GOBIN="$bin" go install "sigs.k8s.io/kwok/cmd/kwok@$kwok"
+  echo "$kwok" >"$bin/kwok.version"
+}
+
 etcd_program
 kubernetes_programs
+kwok_program

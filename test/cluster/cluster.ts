@@ -18,8 +18,8 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** An API server on loopback that nobody acts upon. */
-export const startCluster = async (port: number) => {
+/** A cluster on loopback: `api` is an API server that nobody acts upon, `up` has controllers and pretended nodes as well. */
+export const startCluster = async (extent: 'api' | 'up', port: number) => {
   const folder = mkdtempSync(join(tmpdir(), 'cluster-'));
   const environment = { ...process.env, CLUSTER_CACHE: CACHE, CLUSTER_PORT: String(port), KUBECONFIG: join(folder, 'kubeconfig') };
   const script = (verb: string) => run('bash', [join(import.meta.dirname, 'control-plane.sh'), verb, folder], { env: environment });
@@ -30,7 +30,7 @@ export const startCluster = async (port: number) => {
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
     return { code: Number(code), stdout, stderr };
   };
-  await script('up');
+  await script(extent);
   return {
     command,
     kubectl: async (...words: readonly string[]): Promise<string> =>

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# control-plane.sh up FOLDER | down FOLDER: a store and an API server of Kubernetes on this machine's loopback, from what build.sh made in CLUSTER_CACHE.
-# Nobody acts upon what they are told. FOLDER/kubeconfig leads to them.
+# control-plane.sh up FOLDER [nodes] | down FOLDER: the control plane of a cluster on this machine's loopback, from what build.sh made in CLUSTER_CACHE.
+# Nodes are pretended ones, each a zone of its own: kwok says of their pods that they run. FOLDER/kubeconfig leads to it.
 set -euo pipefail
 verb="${1:-}"
-folder="${2:?"Usage: control-plane.sh up FOLDER | down FOLDER"}"
+folder="${2:?"Usage: control-plane.sh up FOLDER [nodes] | down FOLDER"}"
+nodes="${3:-3}"
 bin="${CLUSTER_CACHE:-$HOME/.cache/bubbles-cluster}/bin"
 # The first of five, below those that outgoing connections take.
 port="${CLUSTER_PORT:-22440}"
@@ -51,9 +52,35 @@ YAML
   eventually k get --raw /readyz
 }
 
+controllers() {
+  local login=(--kubeconfig "$folder/kubeconfig" --authentication-kubeconfig "$folder/kubeconfig" --authorization-kubeconfig "$folder/kubeconfig")
+  launch controllers "$bin/kube-controller-manager" "${login[@]}" --bind-address 127.0.0.1 --secure-port $((port + 1)) --leader-elect=false \
+    --service-account-private-key-file "$folder/accounts.key" --use-service-account-credentials=false
+  launch scheduler "$bin/kube-scheduler" "${login[@]}" --bind-address 127.0.0.1 --secure-port $((port + 2)) --leader-elect=false
+  eventually k get serviceaccount default --namespace default
+}
+
+pretended_nodes() {
+  local number size='{"cpu":"8","memory":"16Gi","pods":"110","ephemeral-storage":"100Gi"}' stages stage
+  for number in $(seq "$nodes"); do
+    cat <<JSON
+{ "apiVersion": "v1", "kind": "Node", "status": { "capacity": $size, "allocatable": $size },
+  "metadata": { "name": "node-$number", "annotations": { "kwok.x-k8s.io/node": "fake" },
+    "labels": { "kubernetes.io/hostname": "node-$number", "topology.kubernetes.io/zone": "zone-$number", "kubernetes.io/os": "linux" } } }
+JSON
+  done | k apply --filename - >/dev/null
+  stages="$(PATH="$PATH:/usr/local/go/bin" go mod download -json "sigs.k8s.io/kwok@$(cat "$bin/kwok.version")" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')/kustomize/stage"
+  for stage in node/fast/node-initialize pod/fast/pod-ready pod/fast/pod-complete pod/fast/pod-delete; do
+    cat "$stages/$stage.yaml"
+    printf '\n---\n'
+  done >"$folder/stages.yaml"
+  launch kwok "$bin/kwok" --config "$folder/stages.yaml" --kubeconfig "$folder/kubeconfig" --manage-all-nodes=true --node-lease-duration-seconds=40
+  eventually k wait --for condition=Ready nodes --all --timeout 1s
+}
+
 down() {
   local name pid
-  for name in api-server etcd; do
+  for name in kwok scheduler controllers api-server etcd; do
     pid="$(cat "$folder/$name.pid" 2>/dev/null)" || continue
     kill -TERM "$pid" 2>/dev/null || continue
     for _ in $(seq 40); do
@@ -67,6 +94,12 @@ down() {
 
 case "$verb" in
   up)
+    mkdir -p "$folder"
+    api_server
+    controllers
+    [ "$nodes" = 0 ] || pretended_nodes
+    ;;
+  api)
     mkdir -p "$folder"
     api_server
     ;;
