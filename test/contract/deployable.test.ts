@@ -76,6 +76,13 @@ describe('a consumer of now beside a provider of a release', () => {
   });
 });
 
+describe('a command of an operator', () => {
+  it('may be new with the endpoint that it calls', async () => {
+    const command = pactOf({ participates: true }, { consumer: 'operator', path: '/internal/v1/admin/new' });
+    await expect(verifyAgainst(released, [command])).resolves.toBeUndefined();
+  }, 60_000);
+});
+
 describe('the pacts of one release', () => {
   const before = [pactOf({ participates: true })];
   const exception = {
