@@ -19,7 +19,7 @@ import { planProcesses, usualReplicas } from '../../deploy/stack/src/plan.ts';
 import { NOTES_ENTRY, Note, NoteWrittenV1 } from './contracts.ts';
 import { notes } from './notes/service.ts';
 
-/** The product with the service, as the edits that README's "Add a service" names make it. */
+/** The product with the service, as the edits that docs/service-owners.md ("Add a service") names make it. */
 const WITH_NOTES: Product = {
   definitions: [...PRODUCT.definitions, notes],
   services: {
