@@ -47,10 +47,16 @@ describe('accounts of an older release that runs beside this one', () => {
   };
   /** Identity stops, an older release writes the accounts, identity starts again. */
   const restartWith = async (...accounts: Parameters<typeof anAccount>[0][]) => {
+    await stopAndWrite(...accounts);
+    return await start();
+  };
+  const stopAndWrite = async (...accounts: Parameters<typeof anAccount>[0][]) => {
     await identity.stop();
     const options = { ids: systemIds(), source: 'identity-and-oauth', onCommit: () => undefined };
     const stores = openStores({ database, clock: identity.clock, ...options });
     for (const account of accounts) await stores.accounts.insert({ state: anAccount(account), events: [] });
+  };
+  const start = async () => {
     const log = memoryLog();
     identity = await startIdentity({ database, clock: identity.clock, log, migrations: 'await' });
     return log;
@@ -109,7 +115,8 @@ describe('accounts of an older release that runs beside this one', () => {
 
   it('have their addresses before this release starts, which waits for that', async () => {
     database = memoryDatabase();
-    const starting = restartWith({ id: 'early', email: ADA });
+    await stopAndWrite({ id: 'early', email: ADA });
+    const starting = start();
     await identity.clock.advance(MINUTE_MS);
     await migrate(false);
     await starting;
