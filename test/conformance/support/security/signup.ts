@@ -195,8 +195,9 @@ export const SIGNUP_CHECKS: Checks = {
     const [agent, address] = [agentOf(lab), freshAddress('ada')];
     const statuses: number[] = [];
     for (let n = 0; n < 12; n += 1) statuses.push((await agent.ask(`/v1/signup/start?email=${address}`)).status);
-    expect(statuses).toEqual([...Array(10).fill(200), 429, 429]);
-    expect(await lab.world.mails(address)).toHaveLength(10);
+    // What one client of the network may take of a mailbox's ten.
+    expect(statuses).toEqual([...Array(3).fill(200), ...Array(9).fill(429)]);
+    expect(await lab.world.mails(address)).toHaveLength(3);
     const session = await agent.listed(freshAddress('ben', freshDomain()));
     const link = `/v1/signup/workspace?signup_session=${session}&action=create&workspace_name=Acme`;
     const [first, second] = [await agent.ask(link), await agent.ask(link)];
