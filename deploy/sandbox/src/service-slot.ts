@@ -51,19 +51,15 @@ interface HostHereOptions extends Required<Pick<HostOptions, 'infra' | 'wrapHand
 const hostHere = async ({ definition, config, events, infra, port, wrapHandler }: HostHereOptions): Promise<Host> => {
   const metrics = unshownMetrics();
   const service = openService(definition, { ...infra, config, events, metrics, migrations: 'run' });
+  // No other process is at work on the store of the sandbox.
+  await releaseJobs(infra.database, infra.clock.now());
+  await service.releaseLeases();
   const host = await hostService({
     infra,
     metrics,
     wrapHandler,
-    service: {
-      ...service,
-      // No other process is at work on the store of the sandbox.
-      async start() {
-        await releaseJobs(infra.database, infra.clock.now());
-        await service.releaseLeases();
-        await service.start();
-      },
-    },
+    service,
+    startsOnce: true,
     listen: { host: LOOPBACK, port },
     ops: null,
     internalAuth: serviceAuth({ audience: definition.name, callers: config.callers, clock: infra.clock }),

@@ -40,6 +40,11 @@ const SERVED: Readonly<Record<string, string>> = {
   'deliveries: subscriptionId by createdAt, _id': 'log',
   'deliveries: status, subscriptionId by createdAt, _id': 'log_by_status',
   'deliveries: createdAt, status by createdAt': 'made',
+  'leases: _id, by': '_id',
+  'leases: _id, until': '_id',
+  'migrations:  by _id': '_id',
+  'migrations: _id': '_id',
+  'migrations: _id, finishedAt': '_id',
 };
 
 const pathsOf = (value: unknown): string[] =>

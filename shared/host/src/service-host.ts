@@ -29,6 +29,8 @@ export interface HostOptions extends Pick<AuthPorts, 'internalAuth'>, Pick<HttpA
   readonly drain: Drain;
   /** By the clock of `infra` when absent. */
   readonly startJobs?: (jobs: readonly Job[]) => RunningJobs;
+  /** Its store is in this process, so that what fails at the start would fail again. */
+  readonly startsOnce?: boolean;
   /** Stands before everything that is served. */
   readonly wrapHandler?: (handler: RequestListener) => RequestListener;
 }
@@ -138,7 +140,7 @@ const startService = async (options: HostOptions, { stopping, onWait }: Starting
   // It is awaited below.
   checked.catch(() => undefined);
   for (let failures = 0; ; failures += 1) {
-    const reason = await tryToStart(service, infra);
+    const reason = await tryToStart(options);
     if (reason === null) break;
     onWait(reason);
     await pause(backoffMs(failures, Math.random), undefined, { signal: stopping }).catch(() => undefined);
@@ -157,14 +159,14 @@ const checkBroker = async ({ service, infra }: HostOptions): Promise<void> => {
 };
 
 /** Null when it has started, otherwise why it cannot start yet. */
-const tryToStart = async (service: Service, { log }: Infra): Promise<string | null> => {
+const tryToStart = async ({ service, infra: { log }, startsOnce }: HostOptions): Promise<string | null> => {
   try {
     await service.start();
     return null;
   } catch (error) {
     const refusal = accessRefusalOf(error);
     if (refusal !== null) throw new StartupError(`MONGODB_URL: the database ${refusal}.`, error);
-    if (!isUnavailable(error)) throw error;
+    if (startsOnce || !isUnavailable(error)) throw error;
     log.warn('service cannot start yet, trying again', { error });
     return reasonOf(error);
   }
