@@ -37,7 +37,8 @@ const LIMIT_MS = 90_000;
 
 export const frailEngines = async ({ mongoKeeps = false }: { readonly mongoKeeps?: boolean } = {}): Promise<FrailEngines> => {
   const home = mkdtempSync(join(tmpdir(), 'engines-'));
-  const environment = { PATH: process.env['PATH'], ENGINES_HOME: home, MONGO_KEEPS: mongoKeeps ? '1' : '' };
+  const { PATH, HOME, RABBITMQ_BIN } = process.env;
+  const environment = { PATH, HOME, RABBITMQ_BIN, ENGINES_HOME: home, MONGO_KEEPS: mongoKeeps ? '1' : '' };
   const order = async (...words: readonly string[]): Promise<string> =>
     (await run('bash', [SCRIPT, ...words], { env: environment, timeout: LIMIT_MS, killSignal: 'SIGKILL' })).stdout;
   const signal = async (engine: string, name: NodeJS.Signals): Promise<void> => {
