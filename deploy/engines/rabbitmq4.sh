@@ -21,11 +21,12 @@ make_root() {
   mv "$root.part" "$root"
 }
 
-# wrap <program>: runs it inside the root file system, with the folder of the broker's state at its place. The process stays the same one.
+# wrap <program>: runs it inside the root file system, with /tmp and the folder of the broker's state at their places. The process stays the same one.
 wrap() {
   cat >"$bin/$1" <<WRAPPER
 #!/usr/bin/env bash
 exec unshare --mount bash -c '
+  mount --bind /tmp "\$0/tmp"
   mkdir -p "\$0\$HOME"
   mount --bind "\$HOME" "\$0\$HOME"
   mount --bind /proc "\$0/proc"

@@ -15,6 +15,8 @@ const resources = ['amq.default', EVENTS_EXCHANGE, QUEUES_EXCHANGE, ...[...queue
 
 const matching = (names: readonly string[], pattern = '^$') => names.filter((name) => new RegExp(pattern).test(name)).toSorted();
 const namesOf = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name);
+/** Of whoever consumes these types. */
+const queuesOf = (published: readonly string[]) => namesOf(queues).filter((name) => published.some((type) => name.endsWith(`.${type}`)));
 const rightsOf = (name: string) => {
   const own = permissions.find(({ user }) => user === name);
   const topicOf = (exchange: string) => topics.find((one) => one.user === name && one.exchange === exchange)?.write;
@@ -40,7 +42,7 @@ describe('the users of the broker', () => {
     const exchanges = [...(part.publishes.length > 0 ? [EVENTS_EXCHANGE] : []), ...(part.consumes.length > 0 ? [QUEUES_EXCHANGE] : [])];
     expect(rightsOf(part.name)).toEqual({
       configure: [],
-      write: exchanges,
+      write: [...exchanges, ...queuesOf(part.publishes)].toSorted(),
       read: namesOf(own).toSorted(),
       publishes: part.publishes.toSorted(),
       returns: namesOf(own).toSorted(),
@@ -58,7 +60,7 @@ describe('the users of the broker', () => {
   it('an operator reads dead letters and sends them back', () => {
     expect(rightsOf('admin')).toEqual({
       configure: [],
-      write: [QUEUES_EXCHANGE],
+      write: [QUEUES_EXCHANGE, ...namesOf(queues), ...namesOf(deadQueues)].toSorted(),
       read: namesOf(deadQueues).toSorted(),
       publishes: [],
       returns: [...namesOf(queues), ...namesOf(deadQueues)].toSorted(),
@@ -69,11 +71,15 @@ describe('the users of the broker', () => {
     const own = EVENTS.filter(({ publisher }) => publisher === 'recording-pipeline').map(({ type }) => type);
     expect(rightsOf('recording-pipeline')).toEqual({
       configure: [],
-      write: [EVENTS_EXCHANGE],
+      write: [EVENTS_EXCHANGE, ...queuesOf(own)].toSorted(),
       read: [],
       publishes: own.toSorted(),
       returns: [],
     });
+  });
+
+  it('find the exchanges there, before their rights on them are read', () => {
+    expect(namesOf(brokerDefinitions().exchanges)).toEqual([EVENTS_EXCHANGE, QUEUES_EXCHANGE]);
   });
 
   it('have their routing keys limited at every exchange, since the broker limits none of itself', () => {

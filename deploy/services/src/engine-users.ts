@@ -22,6 +22,8 @@ const DEFAULT_EXCHANGE = 'amq.default';
 const escaped = (name: string): string => name.replaceAll('.', String.raw`\.`);
 const exactly = (names: readonly string[]): string => (names.length === 0 ? NOTHING : `^(${names.map(escaped).join('|')})$`);
 const below = (owners: readonly string[]): string => (owners.length === 0 ? NOTHING : `^(${owners.join('|')})${escaped('.')}`);
+/** Queues of the types of these owners, whoever consumes them. */
+const queuesOf = (owners: readonly string[]): string => (owners.length === 0 ? NOTHING : String.raw`^[a-z-]+\.(${owners.join('|')})\.`);
 const ownersOf = (types: readonly string[]): readonly string[] => [...new Set(types.map((type) => type.slice(0, type.indexOf('.'))))];
 
 /** Of who sends and receives events: its own types, and what is in its own queues. */
@@ -29,7 +31,9 @@ const rightsOfPeer = (name: string, { publishes, consumes }: Pick<Part, 'publish
   const sends = { [EVENTS_EXCHANGE]: ownersOf(publishes), [QUEUES_EXCHANGE]: consumes.length > 0 ? [name] : [] };
   return {
     configure: NOTHING,
-    write: exactly(Object.entries(sends).flatMap(([exchange, owners]) => (owners.length > 0 ? [exchange] : []))),
+    // To ask whether a queue is there takes a right on it from RabbitMQ 4.3 on. This one lets nobody in: messages come by the exchanges, and who may not
+    // read an exchange cannot bind a queue to it.
+    write: `${exactly(Object.entries(sends).flatMap(([exchange, owners]) => (owners.length > 0 ? [exchange] : [])))}|${queuesOf(ownersOf(publishes))}`,
     read: below(consumes.length > 0 ? [name] : []),
     routingKeys: Object.fromEntries(Object.entries(sends).map(([exchange, owners]) => [exchange, below(owners)])),
   };
@@ -47,7 +51,7 @@ const rightsOfJobs = ({ events }: Product): Readonly<Record<string, BrokerRights
     },
     admin: {
       configure: NOTHING,
-      write: exactly([QUEUES_EXCHANGE]),
+      write: `${exactly([QUEUES_EXCHANGE])}|${below(consumers)}`,
       read: exactly(consumers.map(deadQueueName)),
       routingKeys: { [EVENTS_EXCHANGE]: NOTHING, [QUEUES_EXCHANGE]: below(consumers) },
     },
@@ -86,6 +90,16 @@ export const brokerDefinitions = (product: Product = PRODUCT) => {
         read: user === 'topology' ? '.*' : NOTHING,
       })),
     ),
+    // As the job declares them: RabbitMQ 4 knows no right on an exchange that is not there.
+    exchanges: [EVENTS_EXCHANGE, QUEUES_EXCHANGE].map((name) => ({
+      name,
+      vhost: VHOST,
+      type: 'topic',
+      durable: true,
+      auto_delete: false,
+      internal: false,
+      arguments: {},
+    })),
     // The job declares all queues over one node, which would lead them all.
     policies: [
       {
