@@ -112,7 +112,7 @@ export const EDITS: readonly Edit[] = [
   {
     name: 'a field of an event is renamed on both sides, pact included',
     changes: everywhere(READY, 'author_id', 'creator_id'),
-    says: 'webhooks-dispatcher of now cannot read bubbles-query of release',
+    says: 'bubbles-query of now breaks webhooks-dispatcher of release',
     byPacts: true,
   },
   {
