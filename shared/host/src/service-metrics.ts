@@ -3,7 +3,7 @@ import type { Metrics } from '@bubbles/http/ops/metrics.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { singleFlight } from '@bubbles/kernel/concurrency.ts';
 import type { OutboxDoc } from '@bubbles/store/aggregates.ts';
-import { type Collection, type Database, type Doc, type StoreFault, storeFaultOf } from '@bubbles/store/collection.ts';
+import { type Collection, type Database, type Doc, OPERATIONS, type StoreFault, storeFaultOf } from '@bubbles/store/collection.ts';
 import { waitingEvents } from '@bubbles/store/outbox-relay.ts';
 import { longestIntervalMs } from '@bubbles/store/work/cron-times.ts';
 import { type Job, type JobMetrics, lastSuccesses } from '@bubbles/store/work/run-jobs.ts';
@@ -28,20 +28,6 @@ export const measuredInfra = <A extends Adapters>(infra: A, metrics: Metrics): A
   bus: measuredBus(infra, metrics),
 });
 
-const OPERATIONS = [
-  'findOne',
-  'find',
-  'insert',
-  'insertEach',
-  'updateOne',
-  'updateMany',
-  'updateEach',
-  'findOneAndUpdate',
-  'replaceOne',
-  'deleteOne',
-  'deleteMany',
-  'count',
-] as const satisfies readonly (keyof Collection<Doc>)[];
 const FAULTS: readonly StoreFault[] = ['pool_wait', 'deadline', 'access', 'unreachable', 'refused'];
 
 type Operation = (first: unknown, second: unknown, third: unknown) => Promise<unknown>;

@@ -132,3 +132,19 @@ export async function sweepSlices<T extends Doc>(collection: Collection<T>, filt
 export const sweepExpired = <T extends Doc & { readonly expiresAt: Date }>(collection: Collection<T>, now: Date): Promise<void> =>
   // As above.
   sweepSlices(collection, { expiresAt: { $lte: now } } as Filter<T>, 'expiresAt');
+
+/** What reads and writes documents; the indexes are not among them. */
+export const OPERATIONS = [
+  'findOne',
+  'find',
+  'insert',
+  'insertEach',
+  'updateOne',
+  'updateMany',
+  'updateEach',
+  'findOneAndUpdate',
+  'replaceOne',
+  'deleteOne',
+  'deleteMany',
+  'count',
+] as const satisfies readonly (keyof Collection<Doc>)[];

@@ -1,20 +1,5 @@
-import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
+import { type Collection, type Database, type Doc, OPERATIONS } from '@bubbles/store/collection.ts';
 import type { CrashPoints } from './crash-points.ts';
-
-const STORE_STEPS = [
-  'findOne',
-  'find',
-  'insert',
-  'insertEach',
-  'updateOne',
-  'updateMany',
-  'updateEach',
-  'findOneAndUpdate',
-  'replaceOne',
-  'deleteOne',
-  'deleteMany',
-  'count',
-] as const satisfies readonly (keyof Collection<Doc>)[];
 
 /** What a process reaches the world by. */
 export interface WatchedWorld {
@@ -33,7 +18,7 @@ export const watchedWorld = (): WatchedWorld => {
     port,
     database: (database) => ({
       ...database,
-      collection: <T extends Doc>(name: string) => port<Collection<T>>(database.collection<T>(name), STORE_STEPS),
+      collection: <T extends Doc>(name: string) => port<Collection<T>>(database.collection<T>(name), OPERATIONS),
     }),
     watchBy(next) {
       points = next;

@@ -91,7 +91,7 @@ const UNREADABLE = named('must have 1 to 2048 characters, all of them visible AS
 const NOT_HTTPS = named('must be one link that starts with https://.');
 const OTHER_HOST = named('must be a link of Google Meet, Microsoft Teams, Zoom, Webex or GoTo.');
 const WRAPPED_TOO_OFTEN = named(`must not be wrapped more than ${MAX_WRAPPERS} times. Open the link and copy the address of the meeting.`);
-const NOT_A_MEETING = Object.fromEntries(
+const NO_MEETING = Object.fromEntries(
   Object.entries(PLATFORM_NAMES).map(([platform, name]) => [
     platform,
     named(`must be the complete link of a meeting. This ${name} link is of another page, or incomplete.`),
@@ -119,7 +119,7 @@ const parse = (text: string, wrappers: number): MeetingLink | RefusedLink => {
   const { path, query, fragment } = splitLocation(text.slice(parts[0].length));
   if ('parameters' in page) return unwrapped(page, { path, query }, wrappers);
   const rebuilt = page.rebuild({ host, domain, path, query, fragment });
-  if (rebuilt === 'page') return NOT_A_MEETING[page.platform];
+  if (rebuilt === 'page') return NO_MEETING[page.platform];
   if (rebuilt === 'passcode') return BROKEN_PASSCODE;
   return { platform: page.platform, url: rebuilt.url, key: rebuilt.key };
 };

@@ -23,8 +23,8 @@ import type { Person } from '../../domain/person.ts';
 import type { Transcript } from '../../domain/transcript.ts';
 import type { CapturedRecording } from '../../use-cases/record.ts';
 
-// What this service reads of each event, and no more: a field that is added to one, or that nobody reads, is no matter here. It shows types and kinds to
-// clients whose document names them all, so one that it does not know yet is dead-lettered until an upgrade.
+// Each schema has the fields that this service reads, and lets others pass. Clients are shown types and kinds that their document lists completely, so an
+// event with an unknown one is dead-lettered until an upgrade.
 const OfBubble = { bubble_id: z.uuid().toLowerCase(), revision: z.int().nonnegative() };
 const Participant = z.object({
   user_id: z.string().nullable(),
