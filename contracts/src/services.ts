@@ -65,7 +65,7 @@ export const SERVICES = {
 // The keys of a literal, which `Object.keys` tells as text.
 const SERVICE_NAMES = Object.keys(SERVICES) as (keyof typeof SERVICES)[];
 
-/** The services that operators command, each with the variable that tells them where it is. */
+/** The services with operators' commands, each with the variable that holds its address. */
 export const OPERATED: readonly { readonly service: keyof typeof SERVICES; readonly urlVariable: string }[] = SERVICE_NAMES.filter(
   (service) => SERVICES[service].callers.some((caller) => caller === OPERATOR),
 ).map((service) => ({ service, urlVariable: SERVICES[service].urlsVariable.replace(/S$/, '') }));

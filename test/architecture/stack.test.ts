@@ -8,7 +8,7 @@ import type { Environment } from '@bubbles/kernel/config.ts';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { openKeys } from '../../deploy/keys/src/keys.ts';
 import { PRODUCT } from '../../deploy/services/src/product.ts';
-import { planProcesses, usualReplicas } from '../../deploy/stack/src/plan.ts';
+import { defaultReplicas, planProcesses } from '../../deploy/stack/src/plan.ts';
 
 const SERVICES = [...PRODUCT.definitions.map(({ name }) => name), GATEWAY];
 const read = (service: string, environment: Environment) => {
@@ -33,7 +33,7 @@ const planned = (replicas: Readonly<Record<string, number>>) =>
     },
     openKeys(home),
   );
-const plans = planned(usualReplicas());
+const plans = planned(defaultReplicas());
 
 describe('the stack', () => {
   it('runs every service', () => {
@@ -54,7 +54,7 @@ describe('the stack', () => {
   });
 
   it.each(SERVICES)('gives the others an environment that they take where %s does not run', (absent) => {
-    const others = planned({ ...usualReplicas(), [absent]: 0 });
+    const others = planned({ ...defaultReplicas(), [absent]: 0 });
     expect(others.some(({ service }) => service === absent)).toBe(false);
     for (const { service, environment } of others) expect(() => read(service, environment)).not.toThrow();
   });

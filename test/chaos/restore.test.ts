@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { EVENTS } from '@bubbles/contracts/events/catalog.ts';
 import { SERVICES } from '@bubbles/contracts/services.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { usualReplicas } from '../../deploy/stack/src/plan.ts';
+import { defaultReplicas } from '../../deploy/stack/src/plan.ts';
 import { openStack, type Stack } from '../../deploy/stack/src/stack.ts';
 import { type Outside, openOutside } from '../support/outside.ts';
 import { type Backup, restoreBackup, takeBackup } from './support/backup.ts';
@@ -33,7 +33,7 @@ const openSite = async (keysOf: string | null, prepare: (engines: FrailEngines) 
   const home = mkdtempSync(join(tmpdir(), 'restore-'));
   if (keysOf !== null) cpSync(join(keysOf, 'keys'), join(home, 'keys'), { recursive: true });
   await prepare(engines);
-  const replicas = Object.fromEntries(Object.keys(usualReplicas()).map((name) => [name, 1]));
+  const replicas = Object.fromEntries(Object.keys(defaultReplicas()).map((name) => [name, 1]));
   const { amqpUrl, mongoUrl } = engines;
   const layout = { amqpUrl, mongoUrl, port: PORT, folder: home, databasePrefix: '', replicas, drainNotice: '0s', shedding: false };
   const stack = openStack({ home, layout: { ...layout, settings: SETTINGS } });

@@ -15,7 +15,7 @@ import { openKeys } from '../../deploy/keys/src/keys.ts';
 import { readSandboxConfig } from '../../deploy/sandbox/src/config.ts';
 import { type Sandbox, startSandbox } from '../../deploy/sandbox/src/sandbox.ts';
 import { PRODUCT, type Product } from '../../deploy/services/src/product.ts';
-import { planProcesses, usualReplicas } from '../../deploy/stack/src/plan.ts';
+import { defaultReplicas, planProcesses } from '../../deploy/stack/src/plan.ts';
 import { NOTES_ENTRY, Note, NoteWrittenV1 } from './contracts.ts';
 import { notes } from './notes/service.ts';
 
@@ -156,7 +156,7 @@ describe('a new service in the stack', () => {
     amqpUrl: 'amqp://broker',
     mongoUrl: 'mongodb://store',
     databasePrefix: '',
-    replicas: usualReplicas(WITH_NOTES),
+    replicas: defaultReplicas(WITH_NOTES),
     folder: '/stack',
     drainNotice: '1s',
     shedding: true,

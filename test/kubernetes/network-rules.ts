@@ -49,7 +49,7 @@ const FOR_ALL = ['default-deny', 'to-dns'];
 const TO_COLLECTOR = 'to-collector';
 
 const portOf = ({ variables }: Part, variable: string): number =>
-  Number(variables.find(({ name }) => name === variable)?.usual ?? NOBODY_LISTENS);
+  Number(variables.find(({ name }) => name === variable)?.defaultText ?? NOBODY_LISTENS);
 
 const arrows = (parts: readonly Part[], manifests: readonly Manifest[], direction: Direction): readonly string[] => {
   const pods = new Map(partPods(manifests).map((pod) => [nameOf(pod), pod]));

@@ -7,8 +7,8 @@ const MARKED = /(?<=<!-- generated: npm run configuration -->\n).*(?=<!-- end --
 
 type Variable = Part['variables'][number];
 
-const row = ({ name, isSecret, isRequired, usual, description }: Variable): string => {
-  const unset = isRequired ? 'required' : usual === null ? '' : `\`${usual}\``;
+const row = ({ name, isSecret, isRequired, defaultText, description }: Variable): string => {
+  const unset = isRequired ? 'required' : defaultText === null ? '' : `\`${defaultText}\``;
   return `| \`${name}\` | ${isSecret ? 'secret' : ''} | ${unset} | ${description} |`;
 };
 const table = (title: string, variables: readonly Variable[]): string =>

@@ -27,7 +27,7 @@ const identity = callTo('identity-and-oauth');
 
 const given = (fields: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-/** `none` stands for null. */
+/** The word `none` means null. */
 const text = (flag: string | boolean | undefined) => (flag === 'none' ? null : flag);
 const truth = (flag: string | boolean | undefined) =>
   flag === undefined ? undefined : flag === 'true' ? true : flag === 'false' ? false : flag;
@@ -47,13 +47,13 @@ const page = (noun: string, { after, limit, email }: Flags): AdminCall => {
   return identity('GET', query.size > 0 ? `${noun}?${query}` : noun);
 };
 
-/** Parts between commas. */
+/** Splits at commas. */
 const listed = (flag: string | boolean) =>
   String(flag)
     .split(',')
     .filter((part) => part !== '');
 
-/** What identity is asked: accounts and what they may do, teams and who is in them. */
+/** Commands that identity answers: accounts with their plans and keys, teams with their members. */
 export const ACCOUNT_COMMANDS: Readonly<Record<string, Command>> = {
   'accounts list': { words: [], flags: { ...PAGE, email: 'string' }, call: (_, flags) => page('accounts', flags) },
   'accounts show': { words: ['account'], flags: {}, call: ([id]) => identity('GET', at('accounts', id)) },

@@ -11,21 +11,21 @@ export interface AdminCall {
   readonly body: unknown;
 }
 
-/** A look at, or a way back for, what a consumer could not take. */
+/** Lists the dead letters of a consumer, or puts them back into its queue. */
 export interface DeadLetterCall {
   readonly deadLetters: 'list' | 'redrive';
   readonly consumer: string;
-  /** All of them when null. */
+  /** Null means all. */
   readonly limit: number | null;
 }
 
-/** The same call again for each page, until one says that there is no next one. */
+/** Repeats the call for each page until a page has no next one. */
 export interface PagedCall {
   readonly pages: 'people' | 'redeliveries';
   readonly call: AdminCall;
 }
 
-/** Seals what services keep with their newest keys, or counts what is sealed with which key. */
+/** Re-seals the stored values of services with their newest keys, or counts the values by key. */
 export interface SealsCall {
   readonly seals: 'renew' | 'count';
   readonly services: readonly AdminCall['service'][];
@@ -33,18 +33,18 @@ export interface SealsCall {
 
 type OperatorCall = AdminCall | DeadLetterCall | PagedCall | SealsCall;
 
-/** What an operator typed that is no command; the message is for the terminal. */
+/** The typed words are not a command; the message is for the terminal. */
 export class UsageError extends Error {}
 
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 export interface Command {
-  /** Names of the words behind the command, in order. */
+  /** Names of the positional arguments, in order. */
   readonly words: readonly string[];
   readonly flags: Readonly<Record<string, 'string' | 'boolean'>>;
-  /** At least one of the flags says what to do. */
+  /** The command needs at least one of its flags. */
   readonly needsFlag?: boolean;
-  /** Its answer holds a token that is shown this once. */
+  /** The answer holds a token that is shown only once. */
   readonly showsSecret?: boolean;
   readonly call: (words: readonly string[], flags: Flags) => OperatorCall;
 }
@@ -56,7 +56,7 @@ export const checked = <T>(schema: ZodType<T>, body: unknown): T => {
   throw new UsageError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
 };
 
-/** A path of words, none of which can lead elsewhere. */
+/** Joins words to a path and escapes each, so that no word changes the path. */
 export const at = (...segments: readonly (string | undefined)[]): string =>
   segments.map((segment = '') => encodeURIComponent(segment)).join('/');
 

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { ACCOUNT_COMMANDS } from './account-commands.ts';
 import { type AdminCall, at, type Command, callTo, checked, type DeadLetterCall, UsageError } from './command.ts';
 
-/** Those that seal what they store. */
+/** Services that store sealed values. */
 const SEALING = [
   'identity-and-oauth',
   'webhooks-dispatcher',
@@ -27,7 +27,7 @@ const deadLetters = (
   ...checked(DeadLetterQuery, { consumer, limit }),
 });
 
-/** By noun and verb. */
+/** All commands by their noun and verb. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   ...ACCOUNT_COMMANDS,
   'joins list': {
@@ -75,7 +75,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
-/** How a command is typed. */
+/** The usage line of a command. */
 export const usageOf = ([name, { words, flags }]: readonly [string, Command]): string =>
   [
     name,
@@ -88,7 +88,7 @@ export const USAGE = [
   ...Object.entries(COMMANDS).map((command) => `  ${usageOf(command)}`),
 ].join('\n');
 
-/** The operator's word for who they are, for the audit line. */
+/** The operator's name for the audit line, as they state it. */
 const OperatorName = z.string().regex(/^[\w.@-]{1,64}$/, 'must have 1 to 64 letters, digits and . _ @ -');
 
 interface Typed extends Pick<Command, 'showsSecret'> {
@@ -97,7 +97,7 @@ interface Typed extends Pick<Command, 'showsSecret'> {
   readonly isDryRun: boolean;
 }
 
-/** Throws `UsageError` for what is no command. `name`: who the operator is when the command does not say so. */
+/** Throws `UsageError` for words that are not a command. `name` is the operator's name unless `--as` gives one. */
 export const operatorCall = (argv: readonly string[], name: string | null = null): Typed => {
   const [noun = '', verb = '', ...rest] = argv;
   const command = COMMANDS[`${noun} ${verb}`];

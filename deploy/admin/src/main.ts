@@ -11,7 +11,7 @@ const BrokerAccess = z.object({ AMQP_URL: connectionUrl('amqp', 'amqps') });
 const LISTED = 20;
 
 const show = (answer: unknown) => process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
-/** Beside the answer, so that a script reads that alone. */
+/** Writes to stderr, so that stdout holds only the answer. */
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
 /** Said to be done only when nothing had to stay. */
@@ -26,7 +26,7 @@ const askBroker = async ({ deadLetters, consumer, limit }: DeadLetterCall): Prom
   return redriven.kept === 0;
 };
 
-/** Whether all was done. */
+/** True when everything was done. */
 const run = async (): Promise<boolean> => {
   const { call, operator, isDryRun, showsSecret } = operatorCall(process.argv.slice(2), process.env['OPERATOR_NAME'] ?? null);
   if (isDryRun) say('Dry run: nothing is changed.');

@@ -21,7 +21,7 @@ const SealsPage = z.object({
 type SealsPage = z.infer<typeof SealsPage>;
 const RebuiltPage = z.object({ accounts: z.number(), next_after: z.string().nullable() });
 
-/** A service said no, or did not say that it was done; the message is for the terminal. */
+/** A service refused the command or did not confirm it; the message is for the terminal. */
 export class Refused extends Error {}
 
 type Ask = (call: AdminCall) => Promise<unknown>;
@@ -78,7 +78,7 @@ interface Page {
   readonly next_after: string | null;
 }
 
-/** Each a call of its own, so that none lasts long. */
+/** Calls one page at a time, so that no call takes long. */
 async function* pagesOf<P extends Page>(read: (after: string | null) => Promise<P>): AsyncGenerator<P> {
   let page = await read(null);
   yield page;
@@ -93,7 +93,7 @@ const added = (totals: Readonly<Record<string, number>>, counts: Readonly<Record
   ...Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, (totals[name] ?? 0) + count])),
 });
 
-/** Of all pages of a call, what they count. */
+/** Sums of the counts over all pages of a call. */
 export const askPages = async (ask: Ask, { pages, call }: PagedCall): Promise<Readonly<Record<string, number>>> => {
   const read = async (after: string | null) => {
     const answer = await ask(after === null ? call : { ...call, body: { ...Object(call.body), after } });
@@ -106,7 +106,7 @@ export const askPages = async (ask: Ask, { pages, call }: PagedCall): Promise<Re
   return totals;
 };
 
-/** All pages of a service. Rejects with `Refused` when two replicas have different keys: then a roll-out goes on. */
+/** Runs all pages of a service. Rejects with `Refused` when two replicas have different keys, which means that a roll-out is in progress. */
 const walkSeals = async (ask: Ask, service: AdminCall['service'], dry_run: boolean) => {
   let total: SealsPage | null = null;
   const read = async (after: string | null) => SealsPage.parse(await ask(callTo(service)('POST', 'seals', { after, dry_run })));
@@ -136,7 +136,7 @@ const sealsOf = async (ask: Ask, service: AdminCall['service'], renews: boolean)
     sealed,
     resealed,
     unreadable,
-    /** Nothing that is stored needs them. */
+    /** Keys that no stored value needs any more. */
     free_keys: keys.filter((key) => key !== newest_key && !(key in sealed)),
     keep_free_keys_seconds_after_roll_out: carried_seconds,
     isDone: Object.keys(unreadable).length === 0 && (!renews || Object.keys(sealed).every((key) => key === newest_key)),
@@ -144,12 +144,12 @@ const sealsOf = async (ask: Ask, service: AdminCall['service'], renews: boolean)
 };
 
 interface SealsReport {
-  /** Every value has a key that opens it, and after a renewal the newest one. */
+  /** True when a key opens every value and, after re-sealing, that key is the newest. */
   readonly isDone: boolean;
   readonly report: readonly object[];
 }
 
-/** What is sealed with which key of each service, after it was sealed again unless it is only counted. */
+/** Number of sealed values by service and key; re-seals them first unless this is a dry run. */
 export const askSeals = async (ask: Ask, { seals, services }: SealsCall): Promise<SealsReport> => {
   const found: Awaited<ReturnType<typeof sealsOf>>[] = [];
   for (const service of services) found.push(await sealsOf(ask, service, seals === 'renew'));

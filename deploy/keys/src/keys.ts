@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { errorCode } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 
-/** The secrets of one deployment, each in a file that only its owner reads; what was sealed with them needs them again. */
+/** The secrets of one deployment, each in a file that only its owner can read. Values sealed with them cannot be read without them. */
 export interface Keys {
   /** Where the private key of a caller lies. */
   privateKeyFile(caller: string): string;
@@ -37,7 +37,7 @@ export const openKeys = (folder: string): Keys => {
   };
 };
 
-/** A process that is killed meanwhile leaves no half of a key, and of two processes at once the first one's key stays. */
+/** Atomic: a killed process leaves no partial key, and of two processes at once the first one's key stays. */
 const createWhole = (path: string, content: string): void => {
   const written = `${path}.${systemIds().uuid()}`;
   writeFileSync(written, content, { mode: 0o600, flag: 'wx' });

@@ -9,7 +9,7 @@ import { secretFiles, writeSecrets } from './secret-files.ts';
 
 const NAME = 'keys';
 
-/** Runs before everything else on a machine of one's own: a secret that is there stays as it is. */
+/** Runs before the other parts of a self-managed deployment. Existing secrets stay unchanged. */
 await runJobProcess({
   name: NAME,
   work: () => {

@@ -10,7 +10,7 @@ import { ALL_DATABASES, brokerDefinitions, storeUsers, VHOST } from '@bubbles/se
 import { PRODUCT, type Product } from '@bubbles/services/product.ts';
 import type { Keys } from './keys.ts';
 
-/** Where the engines of a deployment are, without a user. */
+/** URLs of the engines without user and password. */
 interface Addresses {
   readonly broker: string;
   readonly store: string;
@@ -22,12 +22,12 @@ const SALT_BYTES = 4;
 const KEY_FILE_BYTES = 96;
 const KEY_ID = 'first';
 
-/** What a secret is made from: names of parts are those of their users in the engines. */
+/** Passwords of the engines' users; a user has the name of its part. */
 const credentials = (keys: Keys) => {
   const passwordOf = (engine: string, user: string) => keys.secret(`${engine}-${user}`, PASSWORD_BYTES).toString('base64url');
   return {
     passwordOf,
-    /** As RabbitMQ stores it: the salt, and SHA-256 of salt and password. */
+    /** RabbitMQ's format: the salt, then SHA-256 of salt and password. */
     brokerHash(user: string) {
       const salt = keys.secret(`broker-salt-${user}`, SALT_BYTES);
       return Buffer.concat([salt, createHash('sha256').update(salt).update(passwordOf('broker', user)).digest()]).toString('base64');
@@ -43,8 +43,8 @@ interface SecretsOptions {
 }
 
 /**
- * All secrets of a deployment by their paths: `<part>/<VARIABLE>` for the parts of the product and for those who publish to it from outside; for the
- * broker its users with hashes of their passwords, and for the store its own secrets with its users.
+ * All secrets of a deployment by file path: `<part>/<VARIABLE>` for the parts of the product and for external publishers, the users of the broker with
+ * hashes of their passwords, and the users of the store with its own secrets.
  */
 export const secretFiles = ({ keys, addresses, product = PRODUCT }: SecretsOptions): ReadonlyMap<string, string> => {
   const { passwordOf, brokerHash, urlWith } = credentials(keys);
@@ -93,7 +93,7 @@ export const secretFiles = ({ keys, addresses, product = PRODUCT }: SecretsOptio
   ]);
 };
 
-/** What the definition of a service asks to be kept secret, and the public keys of those who call it. */
+/** The secret variables of a service, and the public keys of its callers. */
 const ownSecrets = (name: string, { keys, product }: Pick<SecretsOptions, 'keys'> & { product: Product }) => {
   const definition = product.definitions.find((one) => one.name === name);
   if (definition === undefined) return {};
@@ -112,13 +112,13 @@ const ownSecrets = (name: string, { keys, product }: Pick<SecretsOptions, 'keys'
 
 interface FolderOptions {
   readonly folder: string;
-  /** Whose members may read the secrets of parts; null for that of this process. */
+  /** Group id that may read the secrets of parts; null for the group of this process. */
   readonly group: number | null;
 }
 
 const ENGINES = ['rabbitmq', 'mongodb'];
 
-/** Writes what is not there or is another; whoever reads a file meanwhile reads it whole. Answers how many were written. */
+/** Writes files that are missing or differ, each atomically. Returns how many were written. */
 export const writeSecrets = (files: ReadonlyMap<string, string>, { folder, group }: FolderOptions): number => {
   let written = 0;
   for (const [path, content] of files) {
@@ -127,7 +127,7 @@ export const writeSecrets = (files: ReadonlyMap<string, string>, { folder, group
     if (existsSync(file) && readFileSync(file, 'utf8') === content) continue;
     mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
     const whole = `${file}.${systemIds().uuid()}`;
-    // An engine runs as a user of its own image, and is the only one that is given its folder.
+    // Only the engine mounts this folder, and it runs as a user of its own image.
     writeFileSync(whole, content, { mode: isOfEngine ? 0o444 : 0o440, flag: 'wx' });
     if (group !== null && !isOfEngine) chownSync(whole, process.getuid?.() ?? 0, group);
     renameSync(whole, file);

@@ -6,11 +6,11 @@ import { isServer, secretKeys } from './settings.ts';
 import { BOUNDS, early, type Manifest, PACE } from './workloads.ts';
 
 const SCRAPE_SECONDS = 15;
-/** Waiting messages for each replica. */
+/** Number of waiting messages for which KEDA adds a replica. */
 const QUEUE_LENGTH = 200;
 const REFRESH = '1h';
 
-/** A kustomization that overlays may take in. */
+/** A kustomize component for overlays. */
 export interface Component {
   readonly files: Readonly<Record<string, readonly Manifest[]>>;
   readonly patches?: readonly object[];
@@ -18,7 +18,7 @@ export interface Component {
 
 const named = (part: Part) => ({ metadata: { name: part.name, labels: labelsOf(part) } });
 
-/** Only the headless Service of a part has a port of that name, so each replica is asked once. */
+/** Only the headless Service has a port of that name, so each replica is scraped once. */
 const serviceMonitor = (part: Part): Manifest => ({
   apiVersion: 'monitoring.coreos.com/v1',
   kind: 'ServiceMonitor',
@@ -26,7 +26,7 @@ const serviceMonitor = (part: Part): Manifest => ({
   spec: { selector: selectorOf(part.name), endpoints: [{ port: 'ops', path: '/metrics', interval: `${SCRAPE_SECONDS}s` }] },
 });
 
-/** `groups` are those of the alert rules; null while there are none. */
+/** `groups` holds the groups of alert rules, or null. */
 export const prometheus = (parts: readonly Part[], groups: unknown): Component => ({
   files: {
     servicemonitors: parts.filter(isServer).map(serviceMonitor),
@@ -44,7 +44,7 @@ export const prometheus = (parts: readonly Part[], groups: unknown): Component =
   },
 });
 
-/** The broker is asked with the login of the part itself. */
+/** KEDA reads the queue with the broker login of the part itself. */
 const brokerLogin = (part: Part): Manifest => ({
   apiVersion: 'keda.sh/v1alpha1',
   kind: 'TriggerAuthentication',
@@ -83,7 +83,7 @@ export const kedaRabbitmq = (parts: readonly Part[]): Component => {
   };
 };
 
-/** What it must have; an overlay adds the optional keys that it uses. */
+/** The required keys; an overlay adds the optional keys that it uses. */
 const externalSecret = (part: Part): Manifest => ({
   apiVersion: 'external-secrets.io/v1',
   kind: 'ExternalSecret',

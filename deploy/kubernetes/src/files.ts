@@ -5,7 +5,7 @@ import { arrowsOf, commonPolicies } from './network.ts';
 import { isServer, layoutSettings, optionalSecretKeys, roleOf, secretKeys } from './settings.ts';
 import { commandFiles, early, jobFiles, type Manifest, NEEDED_BY_JOBS, serverFiles } from './workloads.ts';
 
-/** Texts by their paths below deploy/kubernetes. */
+/** File contents by path below deploy/kubernetes. */
 export type Files = ReadonlyMap<string, string>;
 
 const WRITTEN_BY = '# Written by `npm run kubernetes` from what the code says of the parts of a release.\n';
@@ -54,7 +54,7 @@ const base = (parts: readonly Part[]): Files => {
       kustomization('Kustomization', {
         namespace: namespace.metadata.name,
         resources,
-        // A setting that changes gives the map another name, and so starts new pods.
+        // The name of a generated map contains a hash of its content, so that a changed setting starts new pods.
         configMapGenerator: parts.map(({ name }) => ({ name, envs: [`${name}/settings.env`] })),
         generatorOptions: { annotations: NEEDED_BY_JOBS },
       }),
@@ -71,7 +71,7 @@ const componentFiles = (name: string, { files, patches }: Component): readonly (
   ],
 ];
 
-/** All that is regular about the parts; what a platform chooses stands beside it. `alerts` are the groups of the alert rules. */
+/** The manifests that follow from the parts; manifests that a platform edits are not generated. `alerts` holds the groups of alert rules. */
 export const kubernetesFiles = (alerts: unknown, all: readonly Part[] = partsOf()): Files => {
   const parts = all.filter((part) => roleOf(part) !== null);
   return new Map([
@@ -82,7 +82,7 @@ export const kubernetesFiles = (alerts: unknown, all: readonly Part[] = partsOf(
   ]);
 };
 
-/** In Markdown, for who fills the secrets: what each part must have, and what it may. */
+/** A Markdown table of the required and optional secret keys of each part. */
 export const secretsTable = (all: readonly Part[] = partsOf()): string => {
   const names = (keys: readonly string[]) => keys.map((key) => `\`${key}\``).join(', ') || 'none';
   const rows = all

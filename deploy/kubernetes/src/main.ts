@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { kubernetesFiles, secretsTable } from './files.ts';
 
-/** Writes what is regular about the manifests; with `--check` says which files are not what would be written. */
+/** Writes the generated manifests; with `--check` lists the files that are out of date. */
 const FOLDER = join(import.meta.dirname, '..');
 const ALERTS = join(FOLDER, '../observability/alerts.yaml');
-/** Nothing but what is written here may be in them. */
+/** Folders that hold only generated files. */
 const OWN = ['base', 'components/prometheus', 'components/keda-rabbitmq', 'components/external-secrets'];
 
 const DOCUMENT = '../../docs/kubernetes.md';

@@ -6,7 +6,7 @@ import { early, type Manifest } from './workloads.ts';
 
 const DNS_PORT = 53;
 const HTTPS_PORT = 443;
-/** Submission, with TLS from the first byte or after a greeting. */
+/** Mail submission: implicit TLS (RFC 8314) and STARTTLS. */
 const MAIL_PORTS = [465, 587];
 const MONGODB_PORT = 27_017;
 const AMQP_PORTS = [5672, 5671];
@@ -40,7 +40,7 @@ const clusterNames = policy('to-dns', {
   ],
 });
 
-/** One policy for all who go there, so that an overlay changes the place once. */
+/** One egress policy per destination, so that an overlay changes a destination in one place. */
 const wayOut = (name: string, parts: readonly Part[], egress: Readonly<Record<string, unknown>>): Manifest =>
   policy(name, {
     podSelector: { matchExpressions: [{ key: 'app.kubernetes.io/name', operator: 'In', values: parts.map((part) => part.name) }] },
@@ -48,7 +48,7 @@ const wayOut = (name: string, parts: readonly Part[], egress: Readonly<Record<st
     egress: [egress],
   });
 
-/** What belongs to the namespace: nobody may do anything, then where all or several may go. */
+/** Policies of the namespace: default deny, then egress that all or several parts need. */
 export const commonPolicies = (parts: readonly Part[]): readonly Manifest[] => [
   defaultDeny,
   clusterNames,
@@ -70,7 +70,7 @@ export const commonPolicies = (parts: readonly Part[]): readonly Manifest[] => [
   ),
 ];
 
-/** The arrows between parts, at both of their ends. */
+/** Ingress from the callers of a part and egress to the services that it calls. */
 export const arrowsOf = (part: Part, parts: readonly Part[]): Manifest => {
   const callers = parts.filter(({ calls }) => calls.includes(part.name));
   const callees = parts.filter(({ name }) => part.calls.includes(name));
@@ -82,7 +82,7 @@ export const arrowsOf = (part: Part, parts: readonly Part[]): Manifest => {
   });
 };
 
-/** Of the parts that go on, for who collects their metrics. */
+/** Lets Prometheus scrape the ops ports of services and gateway. */
 export const metricsPolicy = (parts: readonly Part[]): Manifest => {
   const servers = parts.filter(isServer);
   return policy('from-prometheus', {

@@ -1,20 +1,20 @@
 import type { Part } from '@bubbles/services/deployment.ts';
-import { isServer, portsOf, roleOf, SECRETS_FOLDER, usualNumber } from './settings.ts';
+import { defaultNumber, isServer, portsOf, roleOf, SECRETS_FOLDER } from './settings.ts';
 
-/** The user of the images. */
+/** User id of the images. */
 const USER = 10_001;
 const TMP_MIB = 64;
 const MIB_OF_A_SERVICE = 384;
-/** Beside its buffers for bodies that have not arrived and answers that clients have not read. */
+/** Includes buffers for incomplete request bodies and for answers that clients have not read. */
 const MIB_OF_THE_GATEWAY = 640;
-/** Of the memory limit; the rest is for buffers, threads and the code. */
+/** Heap as a share of the memory limit; buffers, threads and code need the rest. */
 const HEAP_SHARE = 0.75;
-/** Not in octal: Kubernetes reads it as a number. It is 0440. */
+/** Mode 0440; JSON and YAML write it as a decimal number. */
 const READABLE_BY_GROUP = 0o440;
 
-/** Longer than a load balancer needs to notice that the pod leaves. */
+/** preStop sleep: longer than load balancers need to stop sending to a terminating pod. */
 const LEAVE_SECONDS = 8;
-/** The sleep before the end, the notice, the last requests, and the time that a process is given before it is cut. */
+/** Sum of the preStop sleep, the drain of open requests and the deadline of the shutdown. */
 const GRACE_SECONDS = 45;
 
 export const labelsOf = (part: Part) => ({
@@ -24,13 +24,13 @@ export const labelsOf = (part: Part) => ({
 });
 export const selectorOf = (name: string) => ({ matchLabels: { 'app.kubernetes.io/name': name } });
 
-/** What the search index of a process may take comes on top. */
+/** Memory limit in MiB, with the search index where the part has one. */
 const memoryOf = (part: Part): number =>
-  (part.kind === 'gateway' ? MIB_OF_THE_GATEWAY : MIB_OF_A_SERVICE) + (usualNumber(part, 'SEARCH_MEMORY_MIB') ?? 0);
+  (part.kind === 'gateway' ? MIB_OF_THE_GATEWAY : MIB_OF_A_SERVICE) + (defaultNumber(part, 'SEARCH_MEMORY_MIB') ?? 0);
 
 const resourcesOf = (part: Part) => ({
   requests: { cpu: isServer(part) ? '200m' : '50m', memory: `${memoryOf(part) / 2}Mi`, 'ephemeral-storage': '64Mi' },
-  // No limit of CPU: throttling looks like a slow event loop, and makes a process refuse.
+  // No CPU limit: throttling delays the event loop, and the process then sheds requests.
   limits: { memory: `${memoryOf(part)}Mi`, 'ephemeral-storage': '128Mi' },
 });
 
@@ -48,7 +48,7 @@ const life = (part: Part) =>
 const containerOf = (part: Part) => ({
   name: part.name,
   image: `bubbles/${part.name}`,
-  // NODE_OPTIONS is left to whoever traces.
+  // NODE_OPTIONS stays free for the tracing component.
   command: ['node', `--max-old-space-size=${Math.floor(memoryOf(part) * HEAP_SHARE)}`, 'src/main.ts'],
   envFrom: [{ configMapRef: { name: part.name } }],
   ...life(part),
@@ -60,7 +60,7 @@ const containerOf = (part: Part) => ({
   ],
 });
 
-/** A node that takes no pods does not count, so that a drained zone keeps nobody waiting. */
+/** Ignores cordoned nodes, so that pods of a drained zone do not stay pending. */
 const spread = (topologyKey: string, name: string) => ({
   maxSkew: 1,
   topologyKey,
@@ -70,7 +70,7 @@ const spread = (topologyKey: string, name: string) => ({
   matchLabelKeys: ['pod-template-hash'],
 });
 
-/** Of a pod, with its labels: what every part has, and what only those have that go on. */
+/** The pod template of a part; services and the gateway also get spread constraints and a grace period. */
 export const podOf = (part: Part) => ({
   metadata: { labels: labelsOf(part) },
   spec: {

@@ -1,32 +1,32 @@
 import { SERVICES, type ServiceTable } from '@bubbles/contracts/services.ts';
 import type { Part } from '@bubbles/services/deployment.ts';
 
-/** Where the Secret of a part is mounted: a file for each key. */
+/** Mount path of the Secret of a part, with one file per key. */
 export const SECRETS_FOLDER = '/run/secrets/bubbles';
 
-/** Public keys, kept beside the private ones since both are made and changed together. */
+/** Public keys, stored in the Secret because they are rotated together with the private keys. */
 const CALLER_KEYS = 'CALLER_KEYS';
 
-/** What counts when nobody sets it; null for what a part does not read. */
-export const usualNumber = ({ variables }: Part, variable: string): number | null => {
-  const usual = variables.find(({ name }) => name === variable)?.usual ?? null;
-  return usual === null ? null : Number(usual);
+/** Default of a numeric variable; null when the part does not read it. */
+export const defaultNumber = ({ variables }: Part, variable: string): number | null => {
+  const defaultText = variables.find(({ name }) => name === variable)?.defaultText ?? null;
+  return defaultText === null ? null : Number(defaultText);
 };
 const portOf = (part: Part, variable: string): number => {
-  const port = usualNumber(part, variable);
-  if (port === null) throw new TypeError(`${part.name} has no usual ${variable}`);
+  const port = defaultNumber(part, variable);
+  if (port === null) throw new TypeError(`${part.name} has no default for ${variable}`);
   return port;
 };
 export const portsOf = (part: Part) => ({ http: portOf(part, 'PORT'), ops: portOf(part, 'OPS_PORT') });
 
-/** Whether it goes on until it is told to end. */
+/** True for long-running parts: services and the gateway. */
 export const isServer = ({ kind }: Part): boolean => kind === 'service' || kind === 'gateway';
 
 export const usesStore = ({ variables }: Part): boolean => variables.some(({ name }) => name === 'MONGODB_URL');
 
 /**
- * What a part is in a cluster: a server, a job that is over before the servers of its release start, so that it has nobody to call, or a command that an
- * operator gives. Null for a part that prepares a machine, such as one that makes keys.
+ * The role of a part in a cluster: a server, a job that ends before the servers of its release start and therefore calls no service, or a command that an
+ * operator runs. Null for parts that a cluster does not run, such as the job that makes keys.
  */
 export const roleOf = (part: Part): 'service' | 'gateway' | 'job' | 'command' | null => {
   if (part.kind !== 'job') return part.kind;
@@ -36,18 +36,18 @@ export const roleOf = (part: Part): 'service' | 'gateway' | 'job' | 'command' | 
 
 export const isSecretKey = ({ name, isSecret }: Part['variables'][number]): boolean => isSecret || name === CALLER_KEYS;
 
-/** What its Secret must hold. A key beyond these is one of `optionalSecretKeys`. */
+/** Required keys of its Secret; `optionalSecretKeys` lists the others. */
 export const secretKeys = ({ variables }: Part): readonly string[] =>
   variables.filter((variable) => variable.isRequired && isSecretKey(variable)).map(({ name }) => name);
 export const optionalSecretKeys = ({ variables }: Part): readonly string[] =>
   variables.filter((variable) => !variable.isRequired && isSecretKey(variable)).map(({ name }) => name);
 
-/** Of a headless service: the addresses of the ready replicas. */
+/** Name of the headless Service, which resolves to the addresses of the ready replicas. */
 export const headless = (name: string): string => `${name}-headless`;
 
 /**
- * What the layout of the base decides of its variables: where the others are, and where its secrets lie. The gateway chooses among replicas itself, so
- * it asks for their addresses.
+ * Variables that follow from the manifests: the addresses of the services that a part calls, and the paths of its secrets. The gateway balances over
+ * replicas itself, so its upstreams name the headless Services.
  */
 export const layoutSettings = (part: Part, parts: readonly Part[]): Readonly<Record<string, string>> => {
   const table: ServiceTable = SERVICES;
@@ -59,7 +59,7 @@ export const layoutSettings = (part: Part, parts: readonly Part[]): Readonly<Rec
   const read = new Set(part.variables.map(({ name }) => name));
   const urls = part.calls.flatMap((callee): readonly (readonly [string, string])[] => {
     const variable = table[callee]?.urlsVariable ?? '';
-    // Who sends single commands is told one address.
+    // A command reads the singular variable, with one address.
     const name = isServer(part) ? variable : variable.replace(/S$/, '');
     return read.has(name) ? [[name, addressOf(callee)]] : [];
   });

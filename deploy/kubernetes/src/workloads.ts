@@ -2,7 +2,7 @@ import type { Part } from '@bubbles/services/deployment.ts';
 import { labelsOf, podOf, selectorOf } from './pods.ts';
 import { headless, portsOf } from './settings.ts';
 
-/** One object of a cluster, as it is written down. */
+/** A Kubernetes object. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -14,7 +14,7 @@ export interface Manifest {
   readonly [field: string]: unknown;
 }
 
-/** The order in which Argo CD applies: what a job needs, the jobs, all the rest. */
+/** Sync waves of Argo CD: objects that jobs need, then the jobs, then everything else. */
 export const NEEDED_BY_JOBS = { 'argocd.argoproj.io/sync-wave': '-2' };
 const BEFORE_PODS = {
   'argocd.argoproj.io/hook': 'Sync',
@@ -30,7 +30,7 @@ const MAX_REPLICAS = 6;
 const CPU_PERCENT = 70;
 
 const named = (part: Part, name = part.name) => ({ metadata: { name, labels: labelsOf(part) } });
-/** Without a component: `apply.sh` applies what has none before jobs and servers. */
+/** Has no component label: `apply.sh` applies such objects before jobs and servers. */
 export const early = (name: string, labels: Readonly<Record<string, string>> = {}) => ({
   metadata: { name, labels: { 'app.kubernetes.io/part-of': 'bubbles', ...labels }, annotations: NEEDED_BY_JOBS },
 });
@@ -42,7 +42,7 @@ const serviceAccount = (part: Part): Manifest => ({
   automountServiceAccountToken: false,
 });
 
-/** `replicas` is left to the autoscaler. */
+/** Sets no `replicas`, since the autoscaler owns that field. */
 const deployment = (part: Part): Manifest => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
@@ -58,7 +58,7 @@ const deployment = (part: Part): Manifest => ({
 
 const httpPort = (part: Part) => ({ name: 'http', port: portsOf(part).http, targetPort: 'http' });
 
-/** One address for callers, and one name that stands for the ready replicas; metrics are collected from each of them. */
+/** A Service for callers, and a headless Service whose ops port is scraped on every replica. */
 const services = (part: Part): readonly Manifest[] => [
   { apiVersion: 'v1', kind: 'Service', ...named(part), spec: { selector: selectorOf(part.name).matchLabels, ports: [httpPort(part)] } },
   {
@@ -80,7 +80,7 @@ const disruptionBudget = (part: Part): Manifest => ({
   spec: { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow', selector: selectorOf(part.name) },
 });
 
-/** What both kinds of autoscaler say of how fast it goes: up at once, down slowly. */
+/** Scaling behavior of both kinds of autoscaler: up at once, down slowly. */
 export const PACE = {
   scaleUp: { stabilizationWindowSeconds: 0, policies: [{ type: 'Pods', value: 2, periodSeconds: 30 }] },
   scaleDown: { stabilizationWindowSeconds: 600, policies: [{ type: 'Pods', value: 1, periodSeconds: 120 }] },
@@ -112,7 +112,7 @@ const job = (part: Part): Manifest => ({
   },
 });
 
-/** Never runs by itself: `command.sh` makes jobs from it. */
+/** Suspended: `command.sh` makes jobs from its template. */
 const commandTemplate = (part: Part): Manifest => ({
   apiVersion: 'batch/v1',
   kind: 'CronJob',
@@ -123,13 +123,13 @@ const commandTemplate = (part: Part): Manifest => ({
     concurrencyPolicy: 'Allow',
     jobTemplate: {
       metadata: { labels: labelsOf(part) },
-      // What an operator typed is not typed again by a machine.
+      // A failed command is not repeated: the operator decides.
       spec: { backoffLimit: 0, activeDeadlineSeconds: 3600, ttlSecondsAfterFinished: KEPT_SECONDS, template: podOf(part) },
     },
   },
 });
 
-/** Its files by their names, for a part that goes on. */
+/** Manifests of a long-running part by file name. */
 export const serverFiles = (part: Part): Readonly<Record<string, readonly Manifest[]>> => ({
   serviceaccount: [serviceAccount(part)],
   deployment: [deployment(part)],

@@ -18,10 +18,10 @@ const NAME = 'migration';
 const USAGE = 'usage: migration [status] [--dry-run] [--contract] [<service> …]';
 const Variables = z.object({
   MONGODB_URL: connectionUrl('mongodb', 'mongodb+srv'),
-  /** As `MONGODB_DATABASE` of the services has it. */
+  /** The same prefix as in `MONGODB_DATABASE` of the services. */
   MONGODB_DATABASE_PREFIX: z.string().nullable().default(null),
 });
-/** A build of an index over a large collection; whoever runs the job sets a limit of their own. */
+/** Time limit for one index build; the job's own deadline usually ends it earlier. */
 const INDEXES_MS = 24 * 60 * 60 * 1000;
 
 interface Order {
@@ -60,7 +60,7 @@ const conditionOf = ({ step, record, migration }: StepStatus, contract: boolean)
   return record === null ? 'would run' : `would go on after ${record.batches} batches, from ${record.position ?? 'the start'}`;
 };
 
-/** The first thing that is asked of a database; what keeps it from answering is for an operator to mend. */
+/** Reads the status first, so that an unusable database ends the job with a clear message. */
 const reached = async (migrations: Migrations, at: string): Promise<readonly StepStatus[]> => {
   try {
     return await migrations.status();
@@ -71,18 +71,18 @@ const reached = async (migrations: Migrations, at: string): Promise<readonly Ste
   }
 };
 
-/** A list of servers is no URL that Node reads. */
+/** Node's URL parser rejects a list of servers. */
 const serversIn = (url: string): string => /^[^/]*\/\/(?:[^@/]*@)?([^/?]*)/.exec(url)?.[1] ?? '';
 
 interface ServiceOrder extends Pick<Order, 'contract' | 'onlyTell'> {
   readonly definition: ServiceDefinition;
   readonly migrations: Migrations;
   readonly stopping: AbortSignal;
-  /** Its database and the servers, for who has to look after them. */
+  /** Database name and servers, for error messages. */
   readonly at: string;
 }
 
-/** False when it was stopped before everything was done. */
+/** Resolves with false when it was stopped before the last step. */
 const migrate = async ({ definition: { name }, migrations, contract, onlyTell, stopping, at }: ServiceOrder): Promise<boolean> => {
   const steps = await reached(migrations, at);
   if (!onlyTell) return migrations.run({ contract, stopping });
@@ -109,7 +109,7 @@ const stopped = (service: string): void => {
   process.exitCode = 1;
 };
 
-/** Runs before the processes of a release: they wait for their steps. One step at a time, one service after the other. */
+/** Runs before the processes of a release, which wait for their steps. Runs the steps of one service after the other. */
 await runJobProcess({
   name: NAME,
   work: async () => {

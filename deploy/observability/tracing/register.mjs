@@ -14,7 +14,7 @@ const serviceName = () => basename(dirname(dirname(process.argv[1] ?? '')));
 
 const toHrTime = (ms) => [Math.floor(ms / 1000), Math.round((ms % 1000) * 1e6)];
 
-/** A span of ours as the SDK has it, under its own ids, so that logs, calls and events name the same. */
+/** An SDK span with the ids of the product's span, so that logs, calls and events name the same ids. */
 const readable = ({ traceId, id, parentId, startedAt, endedAt, name, kind, attributes = {}, error = null }, resource) => {
   const contextOf = (spanId, isRemote) => ({ traceId, spanId, isRemote, traceFlags: TraceFlags.SAMPLED });
   const status =
@@ -42,7 +42,7 @@ const readable = ({ traceId, id, parentId, startedAt, endedAt, name, kind, attri
   };
 };
 
-/** The value of a variable, or the end of a process that would be traced in another way than its operator means. */
+/** Value of a variable; an invalid value ends the process, so that no process is traced in a way that nobody configured. */
 const numberOf = (name, { from, to, otherwise }) => {
   // biome-ignore lint/style/noProcessEnv: it runs before the process that reads its own variables.
   const text = process.env[name] ?? '';
@@ -54,7 +54,7 @@ const numberOf = (name, { from, to, otherwise }) => {
 
 const register = () => {
   diag.setLogger(new DiagConsoleLogger(), DiagLogLevel.ERROR);
-  // Of the traces that begin in this process; others are recorded when the process in which they began says so.
+  // Applies to traces that begin in this process; for others the sampled flag of the caller decides.
   const sampler = new TraceIdRatioBasedSampler(numberOf('OTEL_TRACES_SAMPLER_ARG', { from: 0, to: 1, otherwise: 1 }));
   const resource = resourceFromAttributes({ 'service.name': serviceName() }).merge(detectResources({ detectors: [envDetector] }));
   const scheduledDelayMillis = numberOf('OTEL_BSP_SCHEDULE_DELAY', { from: 1, to: 60_000, otherwise: 5000 });
@@ -65,11 +65,11 @@ const register = () => {
   });
   const flush = (signal) => {
     processor.forceFlush().catch(() => undefined);
-    // Before the process listens for signals itself, one ends it, as without a tracer.
+    // Until the process handles signals itself, a signal ends it, as it does without a tracer.
     if (process.listenerCount(signal) === 1) process.exit(1);
   };
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, flush);
 };
 
-// Threads of a process have no spans of their own.
+// Worker threads have no spans.
 if (isMainThread) register();

@@ -49,9 +49,9 @@ describe('the parts of a release', () => {
   });
 
   it('tells what counts when nobody sets a variable, as it would be written', () => {
-    const usual = new Map(PARTS.flatMap(({ variables }) => variables).map((variable) => [variable.name, variable.usual]));
+    const defaults = new Map(PARTS.flatMap(({ variables }) => variables).map((variable) => [variable.name, variable.defaultText]));
     const names = ['PORT', 'DRAIN_DEADLINE', 'SHEDDING', 'PRO_TRIAL', 'TRUSTED_PROXIES', 'WEBHOOK_ALLOW_CIDRS', 'MONGODB_URL'];
-    expect(names.map((name) => usual.get(name))).toEqual(['8080', '25s', '1', '14d', null, null, null]);
+    expect(names.map((name) => defaults.get(name))).toEqual(['8080', '25s', '1', '14d', null, null, null]);
   });
 
   it('tells which variables are secrets', () => {

@@ -7,32 +7,32 @@ import { baseUrl, connectionUrl, isSecret, signingKey, wholeNumber } from '@bubb
 import { z } from 'zod';
 import { PRODUCT, type Product } from './product.ts';
 
-/** What a process reads from its environment; a file that `<name>_FILE` names may hold the value instead. */
+/** An environment variable; `<name>_FILE` may name a file that holds the value. */
 interface Variable {
   readonly name: string;
   readonly isSecret: boolean;
   readonly isRequired: boolean;
-  /** What counts when nobody sets it, as it would be written; null for nothing. */
-  readonly usual: string | null;
+  /** The default as it would be written in the environment; null when there is none. */
+  readonly defaultText: string | null;
   readonly description: string;
 }
 
-/** What a platform has to know of one part of the product: of a service, of the gateway, or of a job that runs to its end. */
+/** Deployment facts of one part of the product: a service, the gateway, or a job that runs to completion. */
 export interface Part {
   readonly name: string;
-  /** The folder that its image is built from. */
+  /** Folder from which the image is built. */
   readonly workspace: string;
   readonly kind: 'service' | 'gateway' | 'job';
   readonly variables: readonly Variable[];
-  /** Its own; null for a part without data. */
+  /** Name of its own database; null for a part without data. */
   readonly database: string | null;
-  /** Services that it sends requests to. */
+  /** Names of the services that it sends requests to. */
   readonly calls: readonly string[];
-  /** Types of events, which are routing keys. */
+  /** Event types, which are also the routing keys. */
   readonly publishes: readonly string[];
   readonly consumes: readonly string[];
   readonly usesBroker: boolean;
-  /** What it connects to that belongs to nobody here. */
+  /** Destinations outside the deployment that it connects to. */
   readonly reaches: NonNullable<ServiceDefinition['reaches']>;
 }
 
@@ -41,14 +41,14 @@ type Schemas = Readonly<Record<string, z.ZodType>>;
 const variablesOf = (schemas: Schemas): readonly Variable[] =>
   Object.entries(schemas).map(([name, schema]) => {
     const isRequired = !schema.safeParse(undefined).success;
-    return { name, isSecret: isSecret(schema), isRequired, usual: usualText(schema), description: schema.description ?? '' };
+    return { name, isSecret: isSecret(schema), isRequired, defaultText: defaultTextOf(schema), description: schema.description ?? '' };
   });
 
-const usualText = (schema: z.ZodType): string | null => {
+const defaultTextOf = (schema: z.ZodType): string | null => {
   if (schema instanceof z.ZodPrefault) return String(schema.def.defaultValue) || null;
-  const usual = schema instanceof z.ZodDefault ? schema.def.defaultValue : null;
-  if (usual === null || (Array.isArray(usual) && usual.length === 0)) return null;
-  return typeof usual === 'boolean' ? String(Number(usual)) : String(usual);
+  const value = schema instanceof z.ZodDefault ? schema.def.defaultValue : null;
+  if (value === null || (Array.isArray(value) && value.length === 0)) return null;
+  return typeof value === 'boolean' ? String(Number(value)) : String(value);
 };
 
 const servicePart = (definition: ServiceDefinition, { services, events }: Product): Part => ({
@@ -91,7 +91,7 @@ const addressOf = (service: string) => baseUrl().describe(`Where ${service} is`)
 const MOST_IDS = 2 ** 31;
 const engineAddress = (form: RegExp, rule: string, description: string) => z.string().regex(form, rule).describe(description);
 
-/** Of the job that makes the secrets of a deployment. */
+/** Variables of the job that makes the secrets of a deployment. */
 export const KeysVariables = z.object({
   KEYS_FOLDER: z.string().describe('Where the secrets are kept, in a folder for each part'),
   KEYS_GROUP: wholeNumber(0, MOST_IDS).nullable().default(null).describe('The id of the group that may read the secrets of a part'),
@@ -112,7 +112,7 @@ export const KeysVariables = z.object({
   ),
 });
 
-/** Every part of a release, in the order in which they are started. */
+/** Every part of a release, in start order. */
 export const partsOf = (product: Product = PRODUCT): readonly Part[] => [
   job('keys', KeysVariables.shape),
   job('topology', { AMQP_URL }),

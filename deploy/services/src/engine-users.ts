@@ -2,37 +2,37 @@ import { deadQueueName, EVENTS_EXCHANGE, QUEUES_EXCHANGE } from '@bubbles/bus/op
 import { type Part, partsOf } from './deployment.ts';
 import { PRODUCT, type Product } from './product.ts';
 
-/** Beside what other products keep on the same broker. */
+/** Keeps the product apart from others on the same broker. */
 export const VHOST = 'bubbles';
 
-/** Patterns as the broker takes them, of names of queues and exchanges. */
+/** RabbitMQ permissions: regular expressions over the names of queues and exchanges. */
 interface BrokerRights {
   readonly configure: string;
   readonly write: string;
   readonly read: string;
-  /** Routing keys by the exchange that they may be sent to: without an entry the broker limits none. */
+  /** Topic permissions by exchange; an exchange without an entry has no limit on routing keys. */
   readonly routingKeys: Readonly<Record<string, string>>;
 }
 
-/** The broker takes it for the empty name alone, which nothing has. */
+/** Matches only the empty name, which no queue or exchange has. */
 const NOTHING = '^$';
-/** Who declares a queue whose dead letters go to the default exchange must be allowed to write to that. */
+/** Declaring a queue that dead-letters to the default exchange requires the right to write to that exchange. */
 const DEFAULT_EXCHANGE = 'amq.default';
 
 const escaped = (name: string): string => name.replaceAll('.', String.raw`\.`);
 const exactly = (names: readonly string[]): string => (names.length === 0 ? NOTHING : `^(${names.map(escaped).join('|')})$`);
 const below = (owners: readonly string[]): string => (owners.length === 0 ? NOTHING : `^(${owners.join('|')})${escaped('.')}`);
-/** Queues of the types of these owners, whoever consumes them. */
+/** Queues for events of these publishers, for any consumer. */
 const queuesOf = (owners: readonly string[]): string => (owners.length === 0 ? NOTHING : String.raw`^[a-z-]+\.(${owners.join('|')})\.`);
 const ownersOf = (types: readonly string[]): readonly string[] => [...new Set(types.map((type) => type.slice(0, type.indexOf('.'))))];
 
-/** Of who sends and receives events: its own types, and what is in its own queues. */
+/** Rights of a part that publishes its own event types and consumes its own queues. */
 const rightsOfPeer = (name: string, { publishes, consumes }: Pick<Part, 'publishes' | 'consumes'>): BrokerRights => {
   const sends = { [EVENTS_EXCHANGE]: ownersOf(publishes), [QUEUES_EXCHANGE]: consumes.length > 0 ? [name] : [] };
   return {
     configure: NOTHING,
-    // To ask whether a queue is there takes a right on it from RabbitMQ 4.3 on. This one lets nobody in: messages come by the exchanges, and who may not
-    // read an exchange cannot bind a queue to it.
+    // RabbitMQ 4.3 requires some right on a queue to check that it exists. The right to write to a queue opens nothing else: messages enter through
+    // exchanges, and binding a queue requires the right to read the exchange.
     write: `${exactly(Object.entries(sends).flatMap(([exchange, owners]) => (owners.length > 0 ? [exchange] : [])))}|${queuesOf(ownersOf(publishes))}`,
     read: below(consumes.length > 0 ? [name] : []),
     routingKeys: Object.fromEntries(Object.entries(sends).map(([exchange, owners]) => [exchange, below(owners)])),
@@ -58,7 +58,7 @@ const rightsOfJobs = ({ events }: Product): Readonly<Record<string, BrokerRights
   };
 };
 
-/** By the name of the part, or of who publishes from outside. */
+/** Rights by the name of the part or of the external publisher. */
 const brokerRights = (product: Product): Readonly<Record<string, BrokerRights>> => {
   const jobs = rightsOfJobs(product);
   const parts = partsOf(product).filter(({ usesBroker }) => usesBroker);
@@ -74,7 +74,7 @@ const brokerRights = (product: Product): Readonly<Record<string, BrokerRights>> 
   ]);
 };
 
-/** What RabbitMQ imports: a user without a password cannot log in until it is given one. */
+/** Definitions for RabbitMQ's import. Users have no password here and cannot log in until they are given one. */
 export const brokerDefinitions = (product: Product = PRODUCT) => {
   const users = Object.entries(brokerRights(product));
   return {
@@ -90,7 +90,7 @@ export const brokerDefinitions = (product: Product = PRODUCT) => {
         read: user === 'topology' ? '.*' : NOTHING,
       })),
     ),
-    // As the job declares them: RabbitMQ 4 knows no right on an exchange that is not there.
+    // The same declarations as in the topology job: RabbitMQ 4 accepts no right on an exchange that does not exist.
     exchanges: [EVENTS_EXCHANGE, QUEUES_EXCHANGE].map((name) => ({
       name,
       vhost: VHOST,
@@ -100,7 +100,7 @@ export const brokerDefinitions = (product: Product = PRODUCT) => {
       internal: false,
       arguments: {},
     })),
-    // The job declares all queues over one node, which would lead them all.
+    // The job declares all queues through one node, which would otherwise lead them all.
     policies: [
       {
         vhost: VHOST,
@@ -114,10 +114,10 @@ export const brokerDefinitions = (product: Product = PRODUCT) => {
   };
 };
 
-/** Where a user logs in who works on the databases of all services. */
+/** Authentication database of users with rights on the databases of all services. */
 export const ALL_DATABASES = 'admin';
 
-/** A user for each part that connects to the store, who may do with its own database what its process does; the migration job has all of them. */
+/** One user per part that connects to the store, with readWrite on its own database; the migration job has it on all. */
 export const storeUsers = (parts: readonly Part[] = partsOf()) =>
   parts
     .filter(({ variables }) => variables.some(({ name }) => name === 'MONGODB_URL'))

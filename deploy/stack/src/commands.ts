@@ -8,7 +8,7 @@ import { PRODUCT } from '@bubbles/services/product.ts';
 import type { StackConfig } from './config.ts';
 import { enginesDown, enginesRun, enginesUp } from './engines.ts';
 import { forgetState, keepState, readState, type StackState, withLock } from './home.ts';
-import { usualReplicas } from './plan.ts';
+import { defaultReplicas } from './plan.ts';
 import { isReady } from './readiness.ts';
 import { openStack, type Stack } from './stack.ts';
 
@@ -56,7 +56,14 @@ const up: Command = (options) =>
 const prepare = async ({ environment, home, port }: CommandOptions, known: StackState | null): Promise<StackState> => {
   // An `up` that failed has left the engines that it started.
   const ownEngines = known?.ownEngines || !(await enginesRun(environment));
-  const layout = { port, folder: resolve(home), databasePrefix: '', replicas: usualReplicas(), drainNotice: DRAIN_NOTICE, shedding: true };
+  const layout = {
+    port,
+    folder: resolve(home),
+    databasePrefix: '',
+    replicas: defaultReplicas(),
+    drainNotice: DRAIN_NOTICE,
+    shedding: true,
+  };
   const engines = await enginesUp(environment, { terminal: true });
   return { layout: { ...layout, ...engines, settings: settings(environment) }, ownEngines };
 };

@@ -46,7 +46,7 @@ const MAX_REPLICAS = OPS_OFFSET;
 /** In the order of their start: who is asked before who asks. */
 const namesOf = ({ definitions }: Product): readonly string[] => [...definitions.map(({ name }) => name), GATEWAY];
 
-export const usualReplicas = (product: Product = PRODUCT): StackLayout['replicas'] =>
+export const defaultReplicas = (product: Product = PRODUCT): StackLayout['replicas'] =>
   Object.fromEntries(namesOf(product).map((name) => [name, 2]));
 
 /** Every process in the order of their start. */

@@ -56,7 +56,7 @@ export const openStack = ({ home, layout }: StackOptions): Stack => {
   };
 };
 
-/** What a release needs before its processes. */
+/** Jobs that run before the processes of a release. */
 const runJobs = async ({ amqpUrl, mongoUrl, databasePrefix }: StackLayout): Promise<void> => {
   const run = (job: string, environment: Environment) =>
     runScript({ command: process.execPath, args: [`deploy/${job}/src/main.ts`], environment });

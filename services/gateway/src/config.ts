@@ -88,7 +88,7 @@ const upstreams = () =>
     return urls;
   });
 
-/** All that its process is told. */
+/** All variables of the process. */
 export const GatewayVariables = z.object({
   ...SERVER_VARIABLES,
   PUBLIC_BASE_URL: baseUrl()

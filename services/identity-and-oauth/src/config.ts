@@ -13,7 +13,7 @@ const lasting = (shortest: readonly [ms: number, text: string], longest: readonl
   duration().pipe(z.number().min(shortest[0], `must be at least ${shortest[1]}`).max(longest[0], `must be at most ${longest[1]}`));
 
 export const VARIABLES = {
-  // They seal the keys that sign assertions and access tokens, and mails.
+  // SEAL_KEYS seals queued mails and the keys that sign assertions and access tokens.
   SEAL_KEYS: sealKeys(),
   OAUTH_ACCESS_TOKEN_LIFE: lasting([MINUTE_MS, '1m'], [DAY_MS, '1d'])
     .prefault('1h')

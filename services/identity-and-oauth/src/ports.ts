@@ -61,7 +61,7 @@ export interface TeamStore {
   discoverable(domain: string, limit: number): Promise<Team[]>;
   /** Atomic; null from `change` leaves the team as it is. Null means there is no such team. */
   update(id: string, change: (team: Team) => Team | null): Promise<Team | null>;
-  /** One insert decides: true for the one team that the mailbox has its trial in, however often it is asked; false for every other one. */
+  /** Idempotent: true for the one team in which the mailbox has its trial, false for every other team. */
   claimTrial(mailbox: string, teamId: string): Promise<boolean>;
 }
 

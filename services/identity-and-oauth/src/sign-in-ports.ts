@@ -31,9 +31,9 @@ export type MailCode = (mail: {
   readonly until: Date;
 }) => Promise<void>;
 
-/** How often something may be done, over all replicas. */
+/** Rate limits over all replicas. */
 export interface Throttle {
-  /** Counts one use of the key, unless `limit` of them lie within the window already. */
+  /** Counts one use of the key unless the window already holds `limit` uses. */
   take(key: string, limits: { readonly limit: number; readonly windowMs: number }): Promise<ThrottleDecision>;
 }
 type ThrottleDecision = { readonly allowed: true } | { readonly allowed: false; readonly retryAfterSeconds: number };

@@ -26,7 +26,7 @@ const domains = () =>
 const text = () => z.string().nullable().default(null);
 
 export const VARIABLES = {
-  // They seal mails and what users allowed of their calendars, and sign links.
+  // SEAL_KEYS seals queued mails and calendar grants, and signs links.
   SEAL_KEYS: sealKeys(),
   SIGNUP_STARTS_PER_CLIENT: wholeNumber(1, 1_000_000)
     .default(10)

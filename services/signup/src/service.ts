@@ -19,7 +19,7 @@ import { CONSENT_SECONDS } from './domain/calendar.ts';
 
 /** Longer than identity and the provider of the calendar may take. */
 const LEASE_MS = 60_000;
-/** A link to connect a calendar is good for the hour of its flow, and the cookie of a consent for as long as the provider may take. */
+/** Longest life of a link to connect a calendar, and of the cookie during consent. */
 const LINK_AND_CONSENT_MS = 3_600_000 + CONSENT_SECONDS * 1000;
 const POLL_MS = 5000;
 const CONCURRENCY = 4;

@@ -133,11 +133,11 @@ export interface AttemptReport {
  */
 export type PrepareAttempts = (batch: ClaimedBatch, onAway: () => void) => Promise<(delivery: Delivery) => Promise<AttemptReport>>;
 
-/** Knows what the work at hand was caused by. */
+/** Reads the trace of the current work. */
 export interface Traces {
-  /** The `traceparent` of the work at hand; null where nothing is traced. */
+  /** `traceparent` of the current work; null outside of a trace. */
   current(): string | null;
-  /** The same attempts, each in the trace of what caused its delivery and told in the log. */
+  /** Wraps attempts so that each runs in the trace of its delivery and is logged. */
   ofAttempts(prepare: PrepareAttempts): PrepareAttempts;
 }
 

@@ -23,7 +23,7 @@ const NOT_PUBLIC_4 = [
   '240.0.0.0/4',
 ];
 const NOT_PUBLIC_6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3ffe::/16', '3fff::/20'];
-/** For a firewall that lets out what may be called here. Of IPv6 global unicast: mapped, translated, local and multicast forms all lie outside it. */
+/** Networks for egress firewalls. IPv6 is limited to global unicast, which excludes mapped, translated, local and multicast addresses. */
 export const PUBLIC_NETWORKS = {
   ipv4: { cidr: '0.0.0.0/0', except: NOT_PUBLIC_4 },
   ipv6: { cidr: '2000::/3', except: NOT_PUBLIC_6 },

@@ -113,20 +113,20 @@ export const createAssertionKeys = ({ fetchKeys, clock }: KeyOptions): Assertion
 const unavailable = (cause?: unknown): DomainError => new DomainError('unavailable', 'Signing keys could not be fetched.', { cause });
 const refused = (cause?: unknown): DomainError => refusal(CREDENTIAL_REFUSALS.unauthorized, cause);
 
-/** What a service reads of the claims. A kind of caller that is newer than this release is refused: nobody can say what it may do. */
+/** The claims that a service reads. An unknown kind of caller is refused, because its rights are unknown. */
 export const AssertedClaims = z.object({
   sub: z.string(),
   cid: z.string(),
   kind: z.enum([...CREDENTIAL_KINDS, 'app']),
   scopes: z.array(z.string()),
-  /** Absent from identity of an older release. */
+  /** Older releases of identity omit it. */
   life: z.int().positive().default(1),
   iat: z.int(),
   exp: z.int(),
 });
 
 const Ed25519Key = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), kid: z.string() });
-/** What a service reads of identity's keys: those of kinds that are newer than this release prove nothing to it. */
+/** The fields of identity's keys that a service reads; keys of unknown types are ignored. */
 const PublishedKeys = z.object({ keys: z.array(z.union([Ed25519Key, z.object({}).transform(() => null)])) });
 
 interface AuthenticatorOptions {

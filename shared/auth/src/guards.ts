@@ -56,7 +56,7 @@ export const internal = (callers: readonly string[] | 'any'): Guard<{ readonly s
   },
 });
 
-/** What routes for operators have in common. */
+/** Shared spec of operators' routes. */
 export const forOperators = { tag: 'Admin', guard: internal([OPERATOR]), audit: {} } as const;
 
 type AcceptedKinds = keyof typeof ACCEPTED_KINDS;

@@ -10,7 +10,7 @@ export interface CloudEvent<T = unknown> {
   /** ISO-8601 UTC. */
   readonly time: string;
   readonly subject?: string;
-  /** Of the work that told the fact (the extension for distributed tracing), so that its handling continues the trace. */
+  /** `traceparent` of the publishing work (CloudEvents distributed tracing extension), so that the handler continues the trace. */
   readonly traceparent?: string;
   readonly datacontenttype: 'application/json';
   readonly data: T;
@@ -24,7 +24,7 @@ export interface EventDefinition<T = unknown> {
   readonly publisher: string;
   /** The services that consume it; their queues must exist before the first publish. */
   readonly consumers: readonly string[];
-  /** Of the payload as it is published. A consumer puts its own here, of the fields that it reads. */
+  /** Schema of the published payload. A consumer replaces it by its own, with the fields that it reads. */
   readonly schema: ZodType<T>;
 }
 
@@ -38,13 +38,13 @@ export interface EventHandler<T = unknown> {
    * message; any other throw does. `event.data` is as it came, with the fields that the schema does not name.
    */
   handle(data: T, event: CloudEvent<T>): Promise<void>;
-  /** Told of each delivery of a message, before it is handled. */
+  /** Called for each delivery of a message, before its handling. */
   onDelivery?(isRedelivery: boolean): void;
-  /** Told when a message was put among the dead letters of the consumer. */
+  /** Called when a message was moved to the consumer's dead-letter queue. */
   onDeadLetter?(): void;
 }
 
-/** What became of a message that was sent: `returned`, no queue took it; `timeout`, the broker did not say in time. */
+/** Result of a publish. `returned`: no queue was bound. `timeout`: the broker did not confirm in time. */
 export type PublishOutcome = 'confirmed' | 'returned' | 'timeout' | 'failed';
 
 /** The event could not be handed over for every consumer: keep it and publish it again. */
@@ -58,17 +58,17 @@ export class BusUnavailable extends Error {
   }
 }
 
-/** How a bus stands with its broker, for operators. */
+/** State of the bus, for operators. */
 export interface BusState {
   readonly isConnected: boolean;
-  /** What keeps messages from flowing, a line each. */
+  /** Problems that stop messages, one line each. */
   readonly faults: readonly string[];
   readonly consumers: readonly ConsumerState[];
 }
 
 export interface ConsumerState {
   readonly consumer: string;
-  /** Of the events that it consumes. */
+  /** One entry per consumed event type. */
   readonly type: string;
   /** False without a queue or a connection, and while the consumer backs off. */
   readonly isConsuming: boolean;
@@ -80,11 +80,11 @@ export interface Bus {
   /** Begins to consume for a service, from its queue of that event; the loss of the broker does not end it. */
   consume(consumer: string, handler: EventHandler): Promise<void>;
   state(): BusState;
-  /** How many dead letters each consumer of this bus has, also those that the broker put there; without those of which the broker tells nothing. */
+  /** Number of dead letters by consumer, including those that the broker moved there; consumers without an answer are left out. */
   deadLetterCounts(): Promise<ReadonlyMap<string, number>>;
   /**
    * Rejects with `StartupError` when the broker refuses the service, or lacks the exchange or a queue of these events. Resolves when nothing is missing,
-   * or when the broker is away, of which `state` tells.
+   * and also when the broker is unreachable, which `state` reports.
    */
   check(definitions: readonly EventDefinition[]): Promise<void>;
   /** Resolves when no published message is being handled or waits for a running consumer. */

@@ -12,7 +12,7 @@ const Envelope = z.object({
   type: z.string().min(1),
   time: z.iso.datetime({ offset: true }),
   subject: z.string().exactOptional(),
-  // A wrong one is none: the fact counts all the same.
+  // An invalid traceparent is dropped; the event itself is still valid.
   traceparent: z.unknown().optional(),
   datacontenttype: z.literal('application/json'),
   data: z.unknown(),
@@ -67,7 +67,7 @@ const resultOf = async ({ event: { schema }, handle }: EventHandler, event: Clou
   }
 };
 
-/** Parses a message, hands it to the handler, and the result to `settle`, both in the trace of what told the fact. Rejects only when `settle` does. */
+/** Parses a message, runs the handler and passes its result to `settle`, both in the trace of the publisher. Rejects only when `settle` does. */
 export const handleMessage = async <T>(
   eventHandler: EventHandler,
   bytes: Uint8Array,

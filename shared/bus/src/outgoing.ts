@@ -26,7 +26,7 @@ export interface Stamper {
 }
 
 /**
- * The event as it is published, with the trace of the work that tells it. Throws when the data does not parse, or when another service publishes this event: an outbox never holds what no
+ * The event as it is published, with the trace of the current work. Throws when the data does not parse, or when another service publishes this event: an outbox never holds what no
  * consumer can read or no relay sends.
  */
 export const stamp = ({ definition, data, id, subject }: OutgoingEvent, { clock, ids, source }: Stamper): CloudEvent => {

@@ -8,24 +8,24 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { createSeal, Seal } from '@bubbles/kernel/seal.ts';
 import type { Collection, Database, Doc, UpdateOne } from '@bubbles/store/collection.ts';
 
-/** Where documents of a collection hold sealed values. */
+/** Fields of a collection that hold sealed values. */
 export interface SealedFields {
   readonly collection: string;
-  /** By their dotted paths; a value may be null or absent. */
+  /** Dotted paths; a value may be null or absent. */
   readonly fields: readonly string[];
-  /** The name that the values of a document are sealed under; its id when absent. */
+  /** Context name for sealing the values of a document; its id by default. */
   readonly nameOf?: (id: string) => string;
-  /** The optimistic lock of the documents, so that nobody writes back what was read before. */
+  /** Field with the optimistic lock, which re-sealing increments so that concurrent updates read again. */
   readonly lock?: 'version' | 'revision';
 }
 
 interface SealsOptions {
-  /** The name of the service, since no two operations of the product share an id. */
+  /** Name of the service, which makes the operationId unique in the product. */
   readonly service: string;
   readonly database: Database;
   readonly seal: ReturnType<typeof createSeal>;
   readonly sealed: readonly SealedFields[];
-  /** Of values that are handed out and stored nowhere, the longest life. */
+  /** Longest life, in milliseconds, of sealed values that live only in links and cookies. */
   readonly carriedMs: number;
 }
 
@@ -47,7 +47,7 @@ const valueAt = (doc: Doc, field: string): unknown =>
 const foundIn = ({ collection, fields, nameOf = (id) => id }: SealedFields, doc: Doc): readonly Found[] =>
   fields.flatMap((field) => {
     const value = valueAt(doc, field);
-    // Only what still is as it was read is written: a value that changed meanwhile is left to the next run.
+    // The filter holds the value as read: a value that changed meanwhile is left to the next run.
     const filter: Record<string, unknown> = { _id: doc._id, [field]: value };
     return typeof value === 'string' ? [{ filter, place: `${collection}.${field}`, field, value, name: nameOf(doc._id) }] : [];
   });
@@ -77,7 +77,7 @@ const writeBack = (
   return updates.length === 0 ? Promise.resolve(0) : documents.updateEach(updates);
 };
 
-/** The collection and the id behind which a page begins; null when nobody keeps such a one. */
+/** Collection and id after which a page begins; null for an unknown collection. */
 const positionOf = (sealed: readonly SealedFields[], after: string | null) => {
   const slash = after === null ? 0 : after.indexOf('/');
   const index = after === null ? 0 : sealed.findIndex(({ collection }) => collection === after.slice(0, slash));
@@ -85,7 +85,7 @@ const positionOf = (sealed: readonly SealedFields[], after: string | null) => {
   return part === undefined ? null : { part, next: sealed[index + 1], id: after === null ? '' : after.slice(slash + 1) };
 };
 
-/** One page: reads documents in order of id and seals with the newest key what another one has sealed. */
+/** Handles one page of documents by id: re-seals values that an older key has sealed. */
 const sealPage =
   ({ database, seal, sealed, carriedMs }: SealsOptions) =>
   async ({ after, dry_run: dryRun }: { readonly after: string | null; readonly dry_run: boolean }): Promise<SealsPage> => {
@@ -114,7 +114,7 @@ const sealPage =
     };
   };
 
-/** The route by which an operator lets a service seal everything again with its newest key. */
+/** Operators' route that re-seals the stored values of a service with its newest key. */
 export const sealsRoute = (options: SealsOptions): Route<AuthPorts> => {
   const page = sealPage(options);
   return route(

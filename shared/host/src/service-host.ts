@@ -29,7 +29,7 @@ export interface HostOptions extends Pick<AuthPorts, 'internalAuth'>, Pick<HttpA
   readonly drain: Drain;
   /** By the clock of `infra` when absent. */
   readonly startJobs?: (jobs: readonly Job[]) => RunningJobs;
-  /** Its store is in this process, so that what fails at the start would fail again. */
+  /** True when the store runs in this process, so that a failed start would fail again. */
   readonly startsOnce?: boolean;
   /** Stands before everything that is served. */
   readonly wrapHandler?: (handler: RequestListener) => RequestListener;
@@ -151,14 +151,14 @@ const startService = async (options: HostOptions, { stopping, onWait }: Starting
   return startJobs(service.jobs);
 };
 
-/** A broker that is away keeps nobody from starting, nor one that takes long to answer: only one that refuses does. */
+/** A missing or slow broker does not stop the start; a refusal by the broker does. */
 const checkBroker = async ({ service, infra }: HostOptions): Promise<void> => {
   const definitions = [...service.publishes, ...service.eventHandlers.map(({ event }) => event)];
   const slow = pause(BROKER_CHECK_LIMIT_MS, undefined, { ref: false });
   await Promise.race([infra.bus.check(definitions), slow]);
 };
 
-/** Null when it has started, otherwise why it cannot start yet. */
+/** Tries to start; returns the reason when the start has to wait, null when it succeeded. */
 const tryToStart = async ({ service, infra: { log }, startsOnce }: HostOptions): Promise<string | null> => {
   try {
     await service.start();
@@ -172,7 +172,7 @@ const tryToStart = async ({ service, infra: { log }, startsOnce }: HostOptions):
   }
 };
 
-/** The error of a store is the same for all; its cause says more. */
+/** The message of a store error is general; its cause has the details. */
 const reasonOf = (error: unknown): string => {
   if (!Error.isError(error)) return String(error);
   return redacted(Error.isError(error.cause) ? error.cause.message : error.message);

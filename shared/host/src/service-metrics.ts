@@ -9,7 +9,7 @@ import { longestIntervalMs } from '@bubbles/store/work/cron-times.ts';
 import { type Job, type JobMetrics, lastSuccesses } from '@bubbles/store/work/run-jobs.ts';
 import { Counter, Gauge, Histogram } from 'prom-client';
 
-/** What is measured of the adapters of a service. */
+/** The adapters that are measured. */
 interface Adapters {
   readonly database: Database;
   readonly bus: Bus;
@@ -21,7 +21,7 @@ const STORE_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 3];
 const PUBLISH_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 30];
 const JOB_SECONDS = [0.01, 0.1, 1, 10, 60, 300, 1800];
 
-/** The same store and broker, measured: for a process that shows its figures. */
+/** Wraps store and bus so that their operations are measured. */
 export const measuredInfra = <A extends Adapters>(infra: A, metrics: Metrics): A => ({
   ...infra,
   database: measuredDatabase(infra, metrics),
@@ -65,7 +65,7 @@ const measuredDatabase = ({ database, clock }: Pick<Adapters, 'database' | 'cloc
     collection: <T extends Doc>(name: string) => {
       const collection = database.collection<T>(name);
       for (const reason of FAULTS) failures.inc({ collection: name, reason }, 0);
-      // Each method is wrapped by one of the same type.
+      // Each wrapper has the type of the method that it wraps.
       const methods = OPERATIONS.map((operation) => [operation, measured(name, operation, collection[operation] as Operation)]);
       return { ...collection, ...(Object.fromEntries(methods) as Pick<Collection<T>, (typeof OPERATIONS)[number]>) };
     },
@@ -104,7 +104,7 @@ const measuredBus = ({ bus, clock }: Pick<Adapters, 'bus' | 'clock'>, { registry
 };
 
 const outcomeOf = (error: unknown): PublishOutcome =>
-  // Of `BusUnavailable` alone.
+  // Only `BusUnavailable` has this field.
   Error.isError(error) && 'outcome' in error ? (error.outcome as PublishOutcome) : 'failed';
 
 const showBusState = (bus: Bus, registry: Metrics['registry']): void => {
@@ -127,7 +127,7 @@ const showBusState = (bus: Bus, registry: Metrics['registry']): void => {
   });
 };
 
-/** Read at each scrape, the same by every replica. Also those that a broker put aside, of which no consumer knows. */
+/** Read from the broker at each scrape, so that every replica shows the same number, including messages that the broker dead-lettered itself. */
 const showDeadLetters = (bus: Bus, registry: Metrics['registry']) =>
   new Gauge({
     name: 'bus_dead_letters',
@@ -149,7 +149,7 @@ const countedHandlers = (registry: Metrics['registry']) => {
   const deadLettered = counter('bus_messages_dead_lettered_total', 'Messages that a consumer gave up, to be looked at by an operator.');
   return (consumer: string, handler: EventHandler): EventHandler => {
     const labels = { consumer, event_type: handler.event.type };
-    // A figure that begins with its first message would hide that message from `increase`.
+    // A counter that first appears with its first message would hide that message from `increase`.
     for (const each of [delivered, redelivered, deadLettered]) each.inc(labels, 0);
     return {
       ...handler,
@@ -167,10 +167,10 @@ interface WatchedOutboxes {
   readonly clock: Clock;
 }
 
-/** Read at each scrape, the same by every replica. */
+/** Read from the store at each scrape, so that every replica shows the same numbers. */
 export const watchOutboxes = ({ registry }: Metrics, { outboxes, clock }: WatchedOutboxes): void => {
   const labelNames = ['collection'] as const;
-  /** Both gauges of a scrape come from one read. When the store is away, the other figures are still served. */
+  /** One read serves both gauges of a scrape. Other metrics are still served while the store is unreachable. */
   const readAll = singleFlight(() =>
     Promise.all(
       outboxes.map(async (collection) => ({ collection: collection.name, seen: await waitingEvents(collection).catch(() => null) })),
@@ -204,7 +204,7 @@ interface WatchedJobs extends Pick<Adapters, 'database' | 'clock'> {
   readonly jobs: readonly Job[];
 }
 
-/** The label is `job_name`, since `job` is what Prometheus itself calls the targets of a scrape. */
+/** The label is `job_name`, because Prometheus itself sets `job`. */
 export const measureJobs = ({ registry }: Metrics, { jobs, database, clock }: WatchedJobs): JobMetrics => {
   const labelNames = ['job_name'] as const;
   const registers = [registry];

@@ -56,7 +56,7 @@ export interface ServiceContext<V extends Needs['variables']> extends Infra, Sto
   readonly metrics: Metrics;
   /** How it asks another service, one of `asks`. */
   client(callee: string): InternalClient;
-  /** Whether a step of `migrations` is done. */
+  /** True when a step of `migrations` is done. */
   hasMigrated(step: number): Promise<boolean>;
 }
 
@@ -65,11 +65,11 @@ export interface Composition {
   readonly routes: readonly Route<AuthPorts>[];
   /** Requests that it sends to receivers of its callers, for its OpenAPI document. */
   readonly webhooks?: readonly WebhookSpec[];
-  /** With its master keys; routes that are marked `idempotent` need it too. */
+  /** Seals with the service's master keys; routes marked `idempotent` need it too. */
   readonly seal?: ReturnType<typeof createSeal>;
-  /** Where it keeps what it has sealed, so that it can be sealed again with a newer key. */
+  /** Stored fields with sealed values, for re-sealing with a newer key. */
   readonly sealed?: readonly SealedFields[];
-  /** The longest life of sealed values that are handed out and stored nowhere. */
+  /** Longest life, in milliseconds, of sealed values that live only in links and cookies. */
   readonly sealedElsewhereMs?: number;
   readonly eventHandlers?: readonly EventHandler[];
   readonly jobs?: readonly Job[];
@@ -89,11 +89,11 @@ type Outside = 'internet' | 'mail server';
 
 export interface ServiceDefinition<V extends Needs['variables'] = Needs['variables']> extends Needs {
   readonly name: string;
-  /** What it connects to beside its store, the broker and the services that it asks. */
+  /** Destinations outside the deployment that it connects to. */
   readonly reaches?: readonly Outside[];
   /** Those beyond what every service is told; every fault of them is reported at once. */
   readonly variables: V;
-  /** Changes of its database that a start may not make, in the order of their numbers; the migration job runs them. */
+  /** Schema changes that the migration job runs instead of the start of a process, in order of number. */
   readonly migrations?: readonly Migration[];
   /** The only place that knows the adapters of the service. Connects, listens and starts nothing. */
   compose(context: ServiceContext<V>): Composition;
@@ -147,7 +147,7 @@ export interface Service {
   /** Undefined where no route needs it. */
   readonly idempotency: IdempotencyStore | undefined;
   readonly eventHandlers: readonly EventHandler[];
-  /** The events that it publishes. */
+  /** Definitions of the events that it publishes. */
   readonly publishes: readonly EventDefinition[];
   readonly jobs: readonly Job[];
   /** Before the start: frees every lease. Only where no other process can be at work. */
@@ -165,7 +165,7 @@ const IDENTITY = 'identity-and-oauth';
 interface OpenServiceOptions extends Infra {
   readonly config: ServiceConfig;
   readonly metrics: Metrics;
-  /** A process of a deployment waits for the migration job. Where no other process can be at work, a start runs every step itself. */
+  /** `await`: the start fails until the migration job has run. `run`: the start runs all steps itself, where no other process uses the store. */
   readonly migrations: 'await' | 'run';
   /** In place of the events of contracts, when a test adds to them. */
   readonly events?: readonly EventDefinition[];

@@ -65,7 +65,7 @@ const ownVariables = ({ variables, asks }: Needs): Readonly<Record<string, z.Zod
   ...variables,
 });
 
-/** All that its process is told. */
+/** All variables of the process of a service. */
 export const processVariables = (needs: Needs) => ({ ...PROCESS_VARIABLES, ...ownVariables(needs) });
 
 interface Read {

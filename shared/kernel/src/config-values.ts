@@ -142,7 +142,7 @@ export const certificates = () => z.string().refine(isCertificate, 'must be cert
 /** An Ed25519 private key: PEM, or PKCS#8 DER in base64. */
 export const signingKey = () => secret(parsedText('must be an Ed25519 private key, PEM or base64 of PKCS#8', privateKeyFrom));
 
-/** The key of the tokens by which others know a caller. */
+/** The key that signs the service tokens of a caller. */
 export const serviceKey = () =>
   signingKey().describe(
     'Proves to other services who calls: an Ed25519 private key, PEM or PKCS#8 in base64. Its public half is in their `CALLER_KEYS`',

@@ -3,7 +3,7 @@ import { base64Key } from './config-values.ts';
 import { DomainError } from './errors.ts';
 
 const KEY_BYTES = 32;
-/** What a service whose lists have cursors is told. */
+/** Variables of a service whose lists have cursors. */
 export const CURSOR_VARIABLES = {
   CURSOR_KEY: base64Key(KEY_BYTES).describe('Authenticates cursors of lists: 32 bytes in base64'),
   CURSOR_KEY_PREVIOUS: base64Key(KEY_BYTES)

@@ -14,7 +14,7 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-/** What every loop of a process is given. */
+/** Options that all loops of a process share. */
 export interface LoopContext {
   readonly clock: Clock;
   readonly log: Log;

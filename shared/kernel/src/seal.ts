@@ -20,9 +20,9 @@ export interface Seal {
 }
 
 interface KeyedSeal extends Seal {
-  /** The key that seals comes first. */
+  /** Ids of the keys; the first one seals. */
   readonly keyIds: readonly string[];
-  /** Of the key that a value was sealed with. */
+  /** Id of the key that sealed a value. */
   keyIdOf(sealed: string): string;
 }
 

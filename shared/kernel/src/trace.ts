@@ -1,45 +1,45 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { systemIds } from './ids.ts';
 
-/** One piece of work in a trace, as W3C Trace Context names it: a request, a message, a job. */
+/** A span of a trace (W3C Trace Context): one request, message or job. */
 export interface Span {
   /** 32 lower-case hex digits. */
   readonly traceId: string;
   /** 16 lower-case hex digits. */
   readonly id: string;
-  /** The span that caused this one; null when it begins its trace. */
+  /** Parent span id; null for the root of a trace. */
   readonly parentId: string | null;
-  /** Somebody records the trace: its ended spans are handed to the tracer. */
+  /** The sampled flag: ended spans are handed to the tracer. */
   readonly sampled: boolean;
-  /** Milliseconds since the epoch, in real time; 0 when nobody records the span. */
+  /** Start in milliseconds since the epoch, of the real clock; 0 when the span is not recorded. */
   readonly startedAt: number;
 }
 
-/** What a tracer is told of a span that has ended. */
+/** An ended span, for the tracer. */
 export interface SpanReport {
   readonly name: string;
   readonly kind: 'server' | 'consumer' | 'client' | 'internal';
   readonly attributes?: Readonly<Record<string, string | number>>;
-  /** The fault that ended it; null for none. */
+  /** The error that ended it, or null. */
   readonly error?: unknown;
 }
 
-/** Records spans outside of the product; none unless `useTracer` was called. */
+/** Exports spans; set by `useTracer`. */
 export interface Tracer {
-  /** Whether a trace that begins here is recorded. The services after this one do as this one says. */
+  /** Decides whether a trace that begins here is recorded; called services follow the sampled flag. */
   samples(traceId: string): boolean;
   ended(span: Span & SpanReport & { readonly endedAt: number }): void;
 }
 
 let tracer: Tracer | null = null;
 
-/** For `deploy/tracing`, before the first span begins. */
+/** Sets the tracer; must be called before the first span begins. */
 export const useTracer = (one: Tracer | null): void => {
   tracer = one;
 };
 
 const FIELDS = '(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}';
-/** Of a later version than ours the four fields count that we know. */
+/** Higher versions may append fields (W3C Trace Context, 3.2.4); only the four known ones are read. */
 const TRACEPARENT = new RegExp(`^(?:00-${FIELDS}|(?!00|ff)[0-9a-f]{2}-${FIELDS}(?:-.*)?)$`);
 
 const TRACE_ID_BYTES = 16;
@@ -47,7 +47,7 @@ const SPAN_ID_BYTES = 8;
 const POOL_BYTES = 4096;
 const pool: { bytes: Buffer; used: number } = { bytes: Buffer.alloc(0), used: 0 };
 
-/** Drawn for many ids at once, since each draw is slow. Always the system's randomness: no fact of the product depends on these ids. */
+/** Draws random bytes for many ids at once, because each call is slow. Uses the system's randomness directly: no behaviour depends on these ids. */
 const randomHex = (bytes: number): string => {
   if (pool.used + bytes > pool.bytes.length) {
     pool.bytes = systemIds().bytes(POOL_BYTES);
@@ -59,7 +59,7 @@ const randomHex = (bytes: number): string => {
 
 const nowMs = (): number => performance.timeOrigin + performance.now();
 
-/** Continues the trace that a `traceparent` names. Anything else begins a trace: the text may come from a stranger, a message or an old document. */
+/** Continues the trace of a valid `traceparent`; any other text begins a new trace. */
 export const startSpan = (traceparent: unknown = null): Span => {
   const id = randomHex(SPAN_ID_BYTES);
   const known = typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : null;
@@ -70,17 +70,17 @@ export const startSpan = (traceparent: unknown = null): Span => {
 
 const isSampled = (traceparent: string): boolean => (Number.parseInt(traceparent.slice(53, 55), 16) & 1) === 1;
 
-/** Hands the span to the tracer, when there is one that wants it. */
+/** Hands a recorded span to the tracer. */
 export const endSpan = (span: Span, report: () => SpanReport): void => {
   if (tracer !== null && span.sampled) tracer.ended({ ...span, ...report(), endedAt: nowMs() });
 };
 
-/** What a call, a message or a document carries, so that what it causes continues the trace. */
+/** The `traceparent` that calls, messages and documents carry to continue the trace. */
 export const traceparentOf = ({ traceId, id, sampled }: Span): string => `00-${traceId}-${id}-${sampled ? '01' : '00'}`;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What each log line about the span carries. */
+/** Trace fields of each log line. */
 export const spanFields = ({ traceId, id, parentId }: Span): Fields => ({
   trace_id: traceId,
   span_id: id,
@@ -101,7 +101,7 @@ interface WorkOptions {
   readonly fields?: Fields;
 }
 
-/** Every log line that is written inside `work` carries the span, every call and event that it makes continues the trace. Nothing of the work around it stays. */
+/** Runs `work` in the span: its log lines, calls and events carry it. Replaces the surrounding context. */
 export const runInSpan = <T>(span: Span, work: () => T, { requestId, fields }: WorkOptions = {}): T =>
   context.run(
     {
@@ -113,11 +113,11 @@ export const runInSpan = <T>(span: Span, work: () => T, { requestId, fields }: W
   );
 
 interface BackgroundOptions extends Pick<WorkOptions, 'fields'>, Pick<SpanReport, 'name' | 'kind' | 'attributes'> {
-  /** The `traceparent` of what caused it; a trace of its own without one. */
+  /** `traceparent` of the cause; without one the work begins a trace. */
   readonly causedBy?: unknown;
 }
 
-/** Does the work as one span from its beginning to its end. */
+/** Runs the work as one span. */
 export const inNewSpan = async <T>({ causedBy, fields, ...report }: BackgroundOptions, work: () => Promise<T>): Promise<T> => {
   const span = startSpan(causedBy);
   try {
@@ -130,24 +130,24 @@ export const inNewSpan = async <T>({ causedBy, fields, ...report }: BackgroundOp
   }
 };
 
-/** In a trace of its own that nobody records: polls, most of which find nothing to do. */
+/** Runs `work` in an unrecorded trace of its own: for polls, most of which find nothing to do. */
 export const inUnrecordedSpan = <T>(work: () => T): T => runInSpan({ ...startSpan(), sampled: false }, work);
 
-/** Of the work at hand; null where nothing is traced. */
+/** `traceparent` of the current work; null outside of a trace. */
 export const currentTraceparent = (): string | null => {
   const work = context.getStore();
   return work === undefined ? null : traceparentOf(work.span);
 };
 
-/** The header lines that each call to a service of ours carries. */
+/** Trace headers of calls between services. */
 export const callHeaders = (): Readonly<Record<string, string>> => {
   const work = context.getStore();
   if (work === undefined) return {};
   return { traceparent: traceparentOf(work.span), ...(work.requestId !== null && { 'x-request-id': work.requestId }) };
 };
 
-/** What log lines carry here. */
+/** Trace fields of log lines in the current work. */
 export const currentFields = (): Fields | undefined => context.getStore()?.fields;
 
-/** Runs `work` later as if it ran here. */
+/** Binds `work` to the current context, for a later call. */
 export const keepContext = (): (<T>(work: () => T) => T) => AsyncLocalStorage.snapshot();

@@ -25,13 +25,13 @@ export const foldAddress = (text: string): string | null => {
 
 interface MailboxRule {
   readonly domain: RegExp;
-  /** All of its domains lead to the mailbox of this one; null where each is a mailbox of its own. */
+  /** Canonical domain when all domains of the provider share mailboxes; null when they do not. */
   readonly canonical: string | null;
-  /** What the provider leaves out of the part before the tag. */
+  /** Characters that the provider ignores in the local part before the tag. */
   readonly ignored: RegExp | null;
 }
 
-/** Providers that deliver `ada+anything@` to `ada@`, and what else they take for the same mailbox. */
+/** Providers that deliver `ada+anything@` to `ada@`, with their other aliases of one mailbox. */
 const MAILBOX_RULES: readonly MailboxRule[] = [
   { domain: /^(?:gmail|googlemail)\.com$/, canonical: 'gmail.com', ignored: /\./g },
   { domain: /^(?:proton\.me|protonmail\.(?:com|ch)|pm\.me)$/, canonical: 'proton.me', ignored: /[._-]/g },
@@ -45,7 +45,7 @@ const MAILBOX_RULES: readonly MailboxRule[] = [
   },
 ];
 
-/** Of a folded address: the same for all addresses that one mailbox receives, as far as its provider says so. Only for counting: nothing is sent to it. */
+/** Key of the mailbox of a case-folded address: equal for all documented aliases. Only for counting; mail is never sent to it. */
 export const mailboxOf = (address: string): string => {
   const at = address.lastIndexOf('@');
   const [local, domain] = [address.slice(0, at), address.slice(at + 1)];
@@ -53,6 +53,6 @@ export const mailboxOf = (address: string): string => {
   if (rule === undefined) return address;
   const [name = ''] = local.split('+', 1);
   const plain = rule.ignored === null ? name : name.replaceAll(rule.ignored, '');
-  // What would have no name left is no alias of anything.
+  // An address without a name before the tag is not an alias.
   return `${plain || local}@${rule.canonical ?? domain}`;
 };

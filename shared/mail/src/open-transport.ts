@@ -41,7 +41,7 @@ const sender = () =>
     return address === null ? null : { name: name.trim(), address };
   });
 
-/** What a service that sends mails has to be told; see docs/configuration.md. */
+/** Variables of a service that sends mail; see docs/configuration.md. */
 export const MAIL_VARIABLES = {
   SMTP_URL: secret(smtpUrl())
     .nullable()

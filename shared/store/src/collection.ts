@@ -81,10 +81,10 @@ export type { Filter, UpdateFilter };
 export const storeUnavailable = (cause: unknown) =>
   new DomainError('unavailable', 'The service is temporarily unavailable.', { cause, retryAfterSeconds: 1 });
 
-/** Why an operation failed, as operators tell faults apart. */
+/** Kinds of store failures, for metrics and operators. */
 export type StoreFault = 'pool_wait' | 'deadline' | 'access' | 'unreachable' | 'refused';
 
-/** The codes of MongoDB for a user who may not do that, who is not known, and the same of Atlas. */
+/** MongoDB error codes: Unauthorized, AuthenticationFailed, AtlasError. */
 const ACCESS_CODES: readonly unknown[] = [13, 18, 8000];
 const FAULT_NAMES: Readonly<Record<string, StoreFault>> = {
   MongoWaitQueueTimeoutError: 'pool_wait',
@@ -94,7 +94,7 @@ const FAULT_NAMES: Readonly<Record<string, StoreFault>> = {
   MongoOperationTimeoutError: 'deadline',
 };
 
-/** Of an error that a collection or database rejected with. */
+/** Classifies an error from a collection or database. */
 export const storeFaultOf = (error: unknown): StoreFault => {
   if (!isDomainError(error) || error.kind !== 'unavailable') return 'refused';
   const { cause } = error;
@@ -104,7 +104,7 @@ export const storeFaultOf = (error: unknown): StoreFault => {
 
 const NOT_AUTHORIZED = /^not authorized on (\S+) to execute command \{ (\w+):/;
 
-/** In words for an operator that the database refuses its user, and what; null for every other error. Nothing of a document is in it. */
+/** Describes for an operator what the database refuses to its user, without document content; null for every other error. */
 export const accessRefusalOf = (error: unknown): string | null => {
   if (!isDomainError(error) || storeFaultOf(error) !== 'access') return null;
   const [, database, command] = NOT_AUTHORIZED.exec(Error.isError(error.cause) ? error.cause.message : '') ?? [];
@@ -133,7 +133,7 @@ export const sweepExpired = <T extends Doc & { readonly expiresAt: Date }>(colle
   // As above.
   sweepSlices(collection, { expiresAt: { $lte: now } } as Filter<T>, 'expiresAt');
 
-/** What reads and writes documents; the indexes are not among them. */
+/** Methods that read and write documents; index management is not included. */
 export const OPERATIONS = [
   'findOne',
   'find',

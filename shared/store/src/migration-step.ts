@@ -7,7 +7,7 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Collection, Database, Doc, IndexSpec } from './collection.ts';
 
-/** What a backfill works with. The collections are those of its service. */
+/** Dependencies of a backfill, with the database of its service. */
 export interface MigrationContext {
   readonly database: Database;
   readonly clock: Clock;
@@ -16,50 +16,50 @@ export interface MigrationContext {
 }
 
 export interface StepName {
-  /** From 1 without a gap, in the order in which they run. */
+  /** Counts from 1 without gaps, in run order. */
   readonly number: number;
   readonly name: string;
-  /** `expand` is safe while processes of the release before run, `contract` only when none of them runs any more. */
+  /** `expand` is safe while processes of the previous release run; `contract` only after all of them have ended. */
   readonly phase: 'expand' | 'contract';
 }
 
-/** Indexes of a collection that is too large for them to be made by a start. */
+/** Builds indexes of a collection that is too large for the start of a process. */
 interface IndexStep extends StepName {
   readonly collection: string;
   readonly indexes: readonly IndexSpec[];
   readonly dropped: readonly string[];
 }
 
-/** A change of documents, batch by batch. */
+/** Changes documents in batches. */
 interface BackfillStep extends StepName {
   /**
-   * Does what comes after `position`, null for the first batch, and answers how far it came; null when nothing is left. A batch runs again when its process
-   * died before the position was stored. The text of the function is part of the step's checksum.
+   * Handles the documents after `position` (null for the first batch) and returns the new position, null when none is left. Must be idempotent: a batch runs
+   * again when its process died before the position was stored. The source of the function is part of the step's checksum.
    */
   readonly batch: (context: MigrationContext, position: string | null) => Promise<string | null>;
 }
 
-/** A numbered change of what a service stores. Once it was released it stays as it is. */
+/** A numbered schema change of a service. A released step must not be edited. */
 export type Migration = IndexStep | BackfillStep;
 
-/** What became of a step, in the database that it changed. */
+/** Progress of a step, stored in the database that it changes. */
 export interface StepRecord extends Doc, Pick<StepName, 'number' | 'name' | 'phase'> {
   readonly checksum: string;
   readonly startedAt: Date;
-  /** Null until it is done. */
+  /** Null until the step is done. */
   readonly finishedAt: Date | null;
   readonly position: string | null;
   readonly batches: number;
 }
 
-/** In a row, about half a minute in all. */
+/** Consecutive failures, about half a minute in total. */
 const MAX_FAILURES = 12;
 
 const isIndexStep = (step: Migration): step is IndexStep => 'indexes' in step;
 const withoutBlanks = (text: string): string => text.replace(/\s+/g, '');
 export const titleOf = ({ number, name }: Pick<StepName, 'number' | 'name'>): string => `step ${number} (${name})`;
 
-/** Of everything that says what the step does. Blanks do not count, since types are stripped to blanks. */
+/** Covers everything that defines the step. Ignores blanks, because Node strips types to blanks. */
 export const checksumOf = (step: Migration): string => {
   const { number, name, phase } = step;
   const does = isIndexStep(step) ? [step.collection, step.indexes, step.dropped] : withoutBlanks(step.batch.toString());
@@ -69,13 +69,13 @@ export const checksumOf = (step: Migration): string => {
     .slice(0, 16);
 };
 
-/** Another job has taken over. */
+/** Another job has taken the lease. */
 export class LeaseLost extends Error {}
 
 /** Four digits, so that ids sort as numbers. */
 export const idOf = ({ number }: Pick<StepName, 'number'>): string => String(number).padStart(4, '0');
 
-/** Again while the store cannot be reached: a build of an index may outlive its connection. */
+/** Retries while the store is unreachable: an index build may outlive its connection. */
 const persistent = async <R>(log: Log, work: () => Promise<R>): Promise<R> => {
   for (let failures = 1; ; failures += 1) {
     try {
@@ -116,7 +116,7 @@ export const stepRunner = (records: Collection<StepRecord>, context: MigrationCo
     if (record === null) throw new LeaseLost();
     return record;
   };
-  /** The position decides who goes on when a job without its lease has not noticed yet. */
+  /** Filters by the stored position, so that a job that lost its lease without noticing cannot advance the step. */
   const advance = async ({ _id, position, batches }: StepRecord, next: string): Promise<StepRecord> => {
     await records.updateOne({ _id, position, batches, finishedAt: null }, { $set: { position: next, batches: batches + 1 } });
     const stored = await records.findOne({ _id });
@@ -132,7 +132,7 @@ export const stepRunner = (records: Collection<StepRecord>, context: MigrationCo
     return null;
   };
 
-  /** Undefined when it was stopped: a build of indexes is not waited for, since the server goes on with it or begins again. */
+  /** Undefined when stopped: a running index build is not awaited, because the server continues or restarts it. */
   const batchOf = (step: Migration, log: Log, stopping: AbortSignal) => (position: string | null) =>
     isIndexStep(step)
       ? Promise.race([persistent(log, () => makeIndexes(step)), aborted(stopping)])
@@ -149,7 +149,7 @@ export const stepRunner = (records: Collection<StepRecord>, context: MigrationCo
     }
   };
 
-  /** False when it was stopped before its end. */
+  /** False when stopped before the end. */
   return async (step: Migration, { stopping, lost }: Signals): Promise<boolean> => {
     const log = context.log.child({ step: step.number, name: step.name });
     const record = await persistent(log, () => begin(step));
@@ -161,7 +161,7 @@ export const stepRunner = (records: Collection<StepRecord>, context: MigrationCo
   };
 };
 
-/** A collection keeps all its other methods, also those that a test counts. */
+/** Keeps all other methods of the collection. */
 export const withoutIndexesOf = (steps: readonly Migration[], database: Database): Database => {
   const owned = new Map(steps.filter(isIndexStep).map(({ collection }) => [collection, new Set<string>()]));
   for (const { collection, indexes, dropped } of steps.filter(isIndexStep))

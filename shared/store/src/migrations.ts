@@ -19,26 +19,26 @@ import { createWorkQueue, holdLease } from './work/work-queue.ts';
 
 export interface StepStatus {
   readonly step: StepName;
-  /** Null when it has not begun. */
+  /** Null when the step has not begun. */
   readonly record: StepRecord | null;
   /** Null for a step of a newer release. */
   readonly migration: Migration | null;
 }
 
 interface RunOptions {
-  /** Somebody has seen to it that no process of an earlier release runs any more. */
+  /** The operator confirms that no process of an earlier release is running. */
   readonly contract: boolean;
   readonly stopping: AbortSignal;
 }
 
 export interface Migrations {
-  /** The database for the stores of the service: indexes that steps make are left to the steps. */
+  /** The database for the stores of the service, without the indexes that steps build. */
   readonly database: Database;
-  /** The steps of this release, and those of a newer one that have begun. Rejects with `StartupError` when the database is not one that they may work on. */
+  /** The steps of this release, and begun steps of a newer one. Rejects with `StartupError` when the recorded steps contradict this release. */
   status(): Promise<readonly StepStatus[]>;
-  /** Runs what is due, once however many run it at a time. False when it was stopped before everything was done. */
+  /** Runs the due steps under a lease, so that concurrent jobs run each step once. False when stopped before the last step. */
   run(options: RunOptions): Promise<boolean>;
-  /** Rejects with `unavailable`, whose message says what has to be run, while a process of this release may not start. */
+  /** Rejects with `unavailable`, naming the step to run, while a process of this release may not start. */
   check(): Promise<void>;
   hasRun(number: number): Promise<boolean>;
 }
@@ -49,7 +49,7 @@ interface MigrationsOptions extends MigrationContext {
 }
 
 const LEASE = 'migrations';
-/** As long as another job waits for one that was killed. */
+/** How long another job waits after a job was killed. */
 const LEASE_MS = 15_000;
 const LOOK_EVERY_MS = 500;
 const refuseMisnumbered = (service: string, steps: readonly Migration[]) => {
@@ -69,7 +69,7 @@ export const openMigrations = ({ service, steps, ...context }: MigrationsOptions
     return true;
   };
 
-  /** Null when another job has the lease, or took it. */
+  /** Null when another job holds or took the lease. */
   const runUnderLease = async (options: RunOptions): Promise<boolean | null> => {
     try {
       return await lease((lost) => runDue(options, lost));
@@ -125,7 +125,7 @@ const statusOf = (service: string, steps: readonly Migration[], records: readonl
   return [...known, ...newer];
 };
 
-/** Does the work under the lease of the database; null when another job has it. */
+/** Runs the work under the lease of the database; null when another job holds it. */
 const leaseOf = ({ database, clock, ids, log }: MigrationContext) => {
   const leases = database.collection<LeaseDoc>('leases');
   const queue = createWorkQueue<LeaseDoc>({ collection: leases, fields: { claimableAt: 'until', leaseToken: 'by' } });

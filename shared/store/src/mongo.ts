@@ -13,7 +13,7 @@ interface MongoOptions {
   readonly name: string;
   readonly log: Log;
   readonly clock: Clock;
-  /** How long the making of indexes may take, for those who make large ones; else as long as a start may. */
+  /** Time limit for building indexes, in milliseconds; the limit of a start by default. */
   readonly indexesMs?: number;
 }
 

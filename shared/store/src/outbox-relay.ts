@@ -29,7 +29,7 @@ export const releaseOutboxes = async (collections: readonly Collection<OutboxDoc
 
 interface WaitingEvents {
   readonly count: number;
-  /** Since when the one that has waited longest is there; null when none is. */
+  /** Time of the oldest waiting event; null when none waits. */
   readonly oldest: Date | null;
 }
 
@@ -37,8 +37,8 @@ const COUNTED_DOCUMENTS = 1000;
 const COUNTED_AT_MOST = 10_000;
 
 /**
- * The events of a collection that the broker has not confirmed: of the 1,000 documents that have waited longest each event, of up to 10,000 in all one
- * each. Reads the index of those that wait alone.
+ * Counts the events of a collection that the broker has not confirmed: exactly in the 1,000 documents that have waited longest, and one per document
+ * for up to 10,000 documents. Reads only the index of waiting documents.
  */
 export const waitingEvents = async (collection: Collection<OutboxDoc>): Promise<WaitingEvents> => {
   const waiting = { outboxAt: { $gt: UNCLAIMED.relayUntil } };

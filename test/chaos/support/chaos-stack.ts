@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ProcessPlan, usualReplicas } from '../../../deploy/stack/src/plan.ts';
+import { defaultReplicas, type ProcessPlan } from '../../../deploy/stack/src/plan.ts';
 import { awaitReady } from '../../../deploy/stack/src/readiness.ts';
 import { openStack, type Stack } from '../../../deploy/stack/src/stack.ts';
 import type { FrailEngines } from './engines.ts';
@@ -26,7 +26,7 @@ const DRAIN_NOTICE = '1s';
 /** Two of each service, but for the dispatcher: what it would be told is for the test to read. That a slow machine refuses some is another matter. */
 export const chaosStack = async ({ amqpUrl, mongoUrl }: FrailEngines): Promise<ChaosStack> => {
   const home = mkdtempSync(join(tmpdir(), 'stack-'));
-  const replicas = { ...usualReplicas(), 'webhooks-dispatcher': 0 };
+  const replicas = { ...defaultReplicas(), 'webhooks-dispatcher': 0 };
   const engines = { amqpUrl, mongoUrl };
   const layout = {
     ...engines,

@@ -10,15 +10,15 @@ const Answer = z.discriminatedUnion('outcome', [
   z.object({
     h: z.string(),
     outcome: z.literal('refused'),
-    /** A reason that is newer than this release is told as the plainest one. */
+    /** An unknown reason from a newer identity counts as the most general one. */
     type: z.string().transform((type) => (isKnown(type) ? type : 'unauthorized')),
   }),
 ]);
-/** Of a newer release of identity: it lets nobody in, and is no matter to the other credentials of the call. */
+/** A result of a newer identity: refuses this credential and does not affect the others of the batch. */
 const Unknown = z.object({ h: z.string(), outcome: z.string() }).transform(({ h }) => ({ h, outcome: 'unknown' as const }));
 
-/** What the gateway reads of identity's answer about credentials. */
+/** The fields of identity's answer that the gateway reads. */
 export const CheckAnswers = z.object({ answers: z.array(z.union([Answer, Unknown])) });
 export type CheckAnswer = z.output<typeof CheckAnswers>['answers'][number];
-/** What is decided about a credential. */
+/** Result of a credential check. */
 export type CheckResult = z.output<typeof Answer>;

@@ -24,7 +24,7 @@ interface CheckTurn {
   readonly request: CheckedRequest;
 }
 
-/** The request whose credential is checked. A call is of the trace of the first one that it carries; the others note that trace. */
+/** The request whose credential is checked. A batch continues the trace of its first request; the others log that trace id. */
 export type CheckedRequest = Pick<Exchange, 'requestId' | 'span' | 'checkedInTrace'>;
 
 /** A call in flight. */

@@ -27,7 +27,7 @@ export interface IdentityChecks {
   mayRelay(hash: string, candidates: readonly Address[]): boolean;
   /** What identity answered a request of its own routes. */
   relayed(hash: string, answer: AnswerHead): void;
-  /** Asks the first of the candidates; the next one too when it refuses or ends the connection, or is silent. The caller of the request takes turns with others. */
+  /** Asks the first candidate, and the next one when that refuses, closes the connection or is silent. Callers take turns. */
   check(check: CredentialCheck, request: AskingRequest, candidates: readonly Address[]): Promise<CheckResult | Unanswered>;
   close(): Promise<void>;
 }

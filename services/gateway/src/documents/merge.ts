@@ -111,8 +111,8 @@ interface ComponentContext {
 }
 
 /**
- * A component is defined by the fragment whose operations use it. What several use, such as the envelope of errors, all define in the same words. What a
- * fragment only sends on in its webhooks is as the service defines it whose operations answer with it, whatever release each is of.
+ * The fragment whose operations use a component defines it. Fragments that share a component, such as the error envelope, define it identically. For a
+ * component that a fragment uses only in its webhooks, the definition of the service counts whose operations answer with it, also across releases.
  */
 const mergedComponents = (parts: readonly PublicPart[], { head, report }: ComponentContext): JsonObject => {
   const sections = new Map<string, Map<string, Defined>>();
@@ -140,7 +140,7 @@ interface Defined {
   readonly section: string;
   readonly name: string;
   readonly component: unknown;
-  /** Its operations use it. */
+  /** True when operations of the fragment use the component. */
   readonly isOwn: boolean;
 }
 
@@ -180,7 +180,7 @@ interface PublicPart {
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
   readonly webhooks: JsonObject;
   readonly components: Components;
-  /** Those of them that its operations lead to. */
+  /** The components that its operations reference. */
   readonly usedByPaths: Components;
 }
 

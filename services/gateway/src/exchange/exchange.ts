@@ -44,7 +44,7 @@ export interface Exchange {
   /** The name under which it takes turns with others: that of its credential once that was good, else its network. */
   caller: string;
   readonly requestId: string;
-  /** Of the trace that one of our proxies began, or of a new one. */
+  /** Continues the trace of a trusted proxy or begins one. */
   readonly span: Span;
   /** Upper case. */
   readonly method: string;
@@ -58,7 +58,7 @@ export interface Exchange {
   /** Scripts of any origin may call: bearer tokens only, no cookies. */
   readonly isCrossOrigin: boolean;
   operation: Operation | null;
-  /** The trace of another request, whose call to identity carried the check of this one; null when its own call did. */
+  /** Trace id of the batch that carried this request's credential check; null when the check ran in its own trace. */
   checkedInTrace: string | null;
   /** How it is refused: as its operation says, or what its path has. */
   errorFormat: ErrorFormat;
@@ -96,7 +96,7 @@ export const createExchangeOpener = ({ proxies, origins, known, clock, ids }: Ex
   return (req: IncomingMessage, res: ServerResponse): Exchange => {
     const peer = peers.get(req.socket) ?? newPeer(req.socket);
     const head = readHead(req.rawHeaders);
-    // What a stranger says of itself counts for nothing.
+    // Trace headers of untrusted clients are ignored.
     const told = peer.isProxy ? head : TOLD_NOTHING;
     const target = req.url ?? '';
     const path = pathOf(target);

@@ -41,7 +41,7 @@ export const signInTimes = (at: Date) => ({
   repeatUntil: later(at, REPEAT_MS),
 });
 
-/** How many codes are mailed before the next one has to wait. One client gets a part of them: a stranger locks nobody out. */
+/** Limits on mailed codes. A single client gets only a part of a mailbox's limit, so that a stranger locks nobody out. */
 export const ADDRESS_LIMITS = [
   { limit: 5, perClient: 3, windowMs: 15 * MINUTE_MS },
   // 150 tries a day at most: to guess a code of six digits takes years.

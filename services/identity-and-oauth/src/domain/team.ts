@@ -27,7 +27,7 @@ export interface Team {
 /** The one rule of which plan counts: nothing is written when a trial ends. */
 const planAt = ({ plan, trialEndsAt = null }: Team, at: Date): Plan => (trialEndsAt !== null && trialEndsAt > at ? 'pro' : plan);
 
-/** Whoever is in such a team has had a trial: a workspace that they create gets none. */
+/** A member of such a team has had a trial, so a workspace that they create gets none. */
 export const hasHadTrial = ({ trialEndsAt = null }: Team): boolean => trialEndsAt !== null;
 
 /** As others are told of it at a time, with the plan that counts then. */

@@ -13,9 +13,9 @@ export interface AddressPorts {
 }
 
 interface EarlierPorts extends Pick<AddressPorts, 'addresses'> {
-  /** Whether they were taken after the last process of an older release had ended. */
+  /** True once the contract step has reserved all addresses of older releases. */
   readonly areEarlierTaken: () => Promise<boolean>;
-  /** Of the accounts after that id; answers the last one, null when nothing is left. */
+  /** Handles a page of accounts after that id; returns the last id, null when none is left. */
   readonly takeEarlierPage: (after: string | null) => Promise<string | null>;
 }
 
@@ -98,7 +98,7 @@ export const accountAt = async (ports: AddressPorts, address: string): Promise<A
   return read();
 };
 
-/** Takes the addresses of accounts that an older release made, as long as one may run beside this one. */
+/** Reserves the addresses of accounts that an older release created, as long as such a process may be running. */
 export const takeEarlierAddresses =
   ({ addresses, areEarlierTaken, takeEarlierPage }: EarlierPorts) =>
   async (): Promise<void> => {

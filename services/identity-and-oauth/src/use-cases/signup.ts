@@ -90,7 +90,7 @@ export const createWorkspace =
     return { userId, team: made };
   };
 
-/** One trial a mailbox, and none for an account that is in a team with one: signing up again brings no other. */
+/** Each mailbox gets one trial, and an account in a team with a trial gets none. */
 const mayHaveTrial = async (
   { teams, trialMs }: Pick<SignupPorts, 'teams' | 'trialMs'>,
   { found, address, teamId }: Pick<Entering, 'found' | 'address' | 'teamId'>,

@@ -95,7 +95,7 @@ interface Starter {
   readonly startsPerClient: number;
 }
 
-/** How often a signup may be started before the next one has to wait, by what is counted. One client gets a part of a mailbox's starts: a stranger locks nobody out. */
+/** Limits on signup starts. A single client gets only a part of a mailbox's limit, so that a stranger locks nobody out. */
 export const startLimits = ({ client, mailbox, startsPerClient }: Starter) => [
   { key: `signup from ${client}`, limit: startsPerClient, windowMs: HOUR_MS },
   { key: `signup of ${mailbox} from ${client} in an hour`, limit: 3, windowMs: HOUR_MS },

@@ -77,7 +77,7 @@ export interface Delivery {
   readonly leaseToken: string | null;
   /** The request that queued it again by hand; null before the first. */
   readonly requeuedBy: string | null;
-  /** The `traceparent` of the work that queued it first, for the log; absent from deliveries of earlier releases. */
+  /** `traceparent` of the work that first queued it, for the log. Deliveries of earlier releases have none. */
   readonly causedBy?: string | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;

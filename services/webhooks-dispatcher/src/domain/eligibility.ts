@@ -26,7 +26,7 @@ const accessRefusal = ({ ownerActive, ownerPays, team }: LiveAccess): CancelReas
   if (!ownerActive) return 'account_closed';
   if (team === null) return ownerPays ? null : 'plan_required';
   if (team.archived) return 'team_archived';
-  // A plan that is newer than this release is none of those that pay nothing: what it cancelled would be lost.
+  // An unknown plan of a newer release counts as paying, because a cancelled delivery cannot be restored.
   return team.plan === FREE ? 'plan_required' : null;
 };
 

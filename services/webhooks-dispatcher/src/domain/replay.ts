@@ -10,7 +10,7 @@ export interface Replay {
   readonly epoch: number;
   readonly since: Date;
   readonly until: Date;
-  /** Whether deliveries that were received are sent again too; absent in replays of an older release, which are of their owners. */
+  /** True sends received deliveries again too. Replays of older releases, which only owners could request, have no such field. */
   readonly includesReceived?: boolean;
   /** Deliveries that were created later have been handled. */
   readonly position: { readonly createdAt: Date; readonly id: string };
@@ -19,7 +19,7 @@ export interface Replay {
   readonly leaseToken: string | null;
 }
 
-/** Whether the delivery was never received, unless received ones are wanted too. Tests are not sent again. */
+/** True when the replay includes the delivery: test deliveries never, received ones only when requested. */
 export const isReplayable = (
   { type, status, epoch }: Pick<Delivery, 'type' | 'status' | 'epoch'>,
   current: Pick<Subscription, 'epoch'>,

@@ -11,7 +11,7 @@ interface Belonging {
 /** What scope and filters of subscriptions are compared with. */
 export interface ReadyBubble extends Belonging {
   readonly id: string;
-  /** One of those that subscriptions can name, or a newer one. */
+  /** A known event type, or one of a newer release. */
   readonly type: string;
 }
 

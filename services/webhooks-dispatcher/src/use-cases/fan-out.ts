@@ -39,7 +39,7 @@ const made = ({ event, causedBy }: Fired, subscription: Subscription, at: Date) 
 const payload = (id: string, type: EventType, { body, readyAt }: ReadyNotice): Uint8Array =>
   new TextEncoder().encode(JSON.stringify({ id, type, created_at: readyAt.toISOString(), data: { bubble: body } }));
 
-/** A message, and what it was caused by. */
+/** A message with its trace. */
 interface CausedNotice extends ReadyNotice {
   readonly causedBy: string | null;
 }

@@ -32,7 +32,7 @@ interface ReplayRequest extends Span {
 /** Sorts after every id, so that deliveries of the position's own millisecond are taken too. */
 const AFTER_ALL_IDS = '~';
 
-/** Where a replay of the span begins. */
+/** Position at which a replay of the span starts. */
 const startOf = ({ since, until }: Span, now: Date): Replay['position'] => {
   const position = until === null || until > now ? { createdAt: now, id: AFTER_ALL_IDS } : { createdAt: until, id: '' };
   if (since >= position.createdAt) throw new DomainError('invalid', 'since: must be in the past and before until');
@@ -84,7 +84,7 @@ const anySubscription = async ({ subscriptions }: Pick<Ports, 'subscriptions'>, 
   return found;
 };
 
-/** For an operator, whoever owns the subscription. */
+/** Called by operators for any subscription. */
 export const redeliverSpan =
   (ports: Omit<Ports, 'access'>) =>
   async ({ subscriptionId, ...request }: OperatorRequest): Promise<Replay> =>
@@ -92,7 +92,7 @@ export const redeliverSpan =
 
 const COUNTED_PER_PAGE = 1000;
 
-/** How many deliveries `redeliverSpan` would queue, a page at a time; `next` is where the next page begins, null behind the last one. */
+/** Counts one page of the deliveries that `redeliverSpan` would queue; `next` starts the next page, null after the last one. */
 export const countSpan =
   ({ deliveries, clock, ...ports }: Pick<Ports, 'subscriptions' | 'clock'> & { readonly deliveries: DeliveryStore }) =>
   async ({

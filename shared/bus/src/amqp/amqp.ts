@@ -111,7 +111,7 @@ const checkBroker = async (connection: AmqpConnection, definitions: readonly Eve
   if (fault !== null) return;
   const model = await connection.up();
   for (const definition of definitions) {
-    // A connection that is lost meanwhile tells nothing.
+    // A connection that is lost during the check answers nothing.
     const part = await missingPart(model, definition, log).catch(() => null);
     if (part !== null) throw new StartupError(`The broker lacks ${part}: run the topology job of this release, then start again.`);
   }

@@ -21,10 +21,10 @@ export interface AmqpConnection {
   onDown(listener: (error: Error) => void): void;
   /** The broker accepts no messages: its memory or disk is full. */
   isBlocked(): boolean;
-  /** Why there is no connection; null while there is one, and before the first try has ended. */
+  /** Reason for the missing connection; null while connected and before the first attempt has ended. */
   fault(): BrokerFault | null;
   isConnected(): boolean;
-  /** Resolves when the first try to connect has ended, with why it failed. */
+  /** Resolves after the first attempt to connect, with the reason if it failed. */
   readonly firstTry: Promise<BrokerFault | null>;
   close(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export const openConnection = ({ url, name, log, jitter }: ConnectionOptions): A
   };
 };
 
-/** Whether there is a connection, and why not. */
+/** State of the connection, with the reason when there is none. */
 const createLink = (url: string) => {
   let isConnected = false;
   let fault: BrokerFault | null = null;

@@ -24,7 +24,7 @@ interface ConsumerOptions {
 
 export interface Consumer {
   state(): ConsumerState;
-  /** Its queue, in words, while the broker has none of that name. */
+  /** Names its queue, for messages, while the broker does not have it. */
   missing(): string | null;
   /** Resolves when no handler runs. Messages that wait for the end of the backoff do not count. */
   idle(): Promise<void>;

@@ -21,7 +21,7 @@ export interface Publisher {
   publishEvent(definition: EventDefinition, event: CloudEvent): Promise<void>;
   /** Resolves when the broker holds the message, rejects with `BusUnavailable` otherwise. */
   publish(message: OutgoingMessage): Promise<void>;
-  /** The parts of the topology that were missing when an event was to be published. */
+  /** Missing exchanges and queues that publishing has met. */
   missing(): readonly string[];
   /** Resolves when every message is confirmed or refused. */
   idle(): Promise<void>;

@@ -5,10 +5,10 @@ import { type EventDefinition, queueName } from '../bus.ts';
 import { deadQueueName, EVENTS_EXCHANGE } from '../operations/topology.ts';
 import { closeQuietly, listenTo } from './connection.ts';
 
-/** The reply code of AMQP for an exchange or a queue that does not exist. */
+/** AMQP reply code for a missing exchange or queue. */
 export const NOT_FOUND = 404;
 
-/** What the topology of the broker lacks for an event, in words; null when nothing. On a channel of its own, which a missing part closes. */
+/** Describes the exchange or queue that an event lacks; null when none is missing. Uses its own channel, because a failed check closes it. */
 export const missingPart = async (model: ChannelModel, { type, consumers }: EventDefinition, log: Log): Promise<string | null> => {
   const channel = listenTo(await model.createChannel(), log);
   let part = `the exchange ${EVENTS_EXCHANGE}`;
@@ -26,7 +26,7 @@ export const missingPart = async (model: ChannelModel, { type, consumers }: Even
   return null;
 };
 
-/** How many messages lie in the dead-letter queue of each consumer. */
+/** Number of messages in the dead-letter queue of each consumer. */
 export const countDeadLetters = async (
   model: ChannelModel,
   consumers: readonly string[],
@@ -39,7 +39,7 @@ export const countDeadLetters = async (
   return counts;
 };
 
-/** What is known of a queue: whether it is consumed, and whether the broker has none of that name. */
+/** State of a queue: consumed or not, and whether the broker lacks it. */
 export const createQueueView = (queue: string, log: Log) => {
   const part = `the queue ${queue}`;
   let consuming: Channel | null = null;
@@ -47,7 +47,7 @@ export const createQueueView = (queue: string, log: Log) => {
   return {
     isConsumed: () => consuming !== null,
     missing: () => (isMissing ? part : null),
-    /** Notes how the start of a consumption ends, and later the end of its channel. */
+    /** Records the result of starting to consume, and the later end of the channel. */
     async during(channel: Channel, starting: Promise<void>) {
       try {
         await starting;

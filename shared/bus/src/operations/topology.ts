@@ -7,8 +7,8 @@ import { DELIVERY_LIMIT } from '../cloud-event.ts';
 /** Names are a contract of publishers, consumers, the topology job and operators. */
 export const EVENTS_EXCHANGE = 'bubbles.events';
 /**
- * Takes messages for one queue by its name. The default exchange would do the same, but who may write to that may write to every queue; the routing keys
- * of a topic exchange are limited to what a user may send.
+ * Routes messages to one queue by its name. The default exchange would do the same, but the right to write to it opens every queue; on a topic exchange
+ * the routing keys of a user can be limited.
  */
 export const QUEUES_EXCHANGE = 'bubbles.queues';
 
@@ -73,16 +73,16 @@ export const declareQueue = async (channel: Channel, consumer: string, type: str
 
 export interface BrokerFault {
   readonly text: string;
-  /** To wait does not help: settings or rights must change. */
+  /** Waiting does not help: settings or rights must change. */
   readonly isRefusal: boolean;
 }
 
-/** What an operator has to know of an error with which a connection to `url` could not be opened, or was lost. */
+/** Describes for an operator why a connection to `url` could not be opened or was lost. */
 export const brokerFault = (error: unknown, url: string): BrokerFault => {
   const { host, pathname } = new URL(url);
   const message = Error.isError(error) ? error.message : String(error);
   if (/ACCESS.REFUSED/.test(message)) return { text: `the broker at ${host} refuses the user or the password`, isRefusal: true };
-  // amqplib does not tell what the broker said: https://github.com/amqp-node/amqplib/blob/main/lib/connection.js ("Expected ConnectionOpenOk").
+  // amqplib hides the broker's reply here: https://github.com/amqp-node/amqplib/blob/main/lib/connection.js ("Expected ConnectionOpenOk").
   if (message.includes('Expected ConnectionOpenOk; got <ConnectionClose')) {
     const vhost = decodeURIComponent(pathname.slice(1)) || '/';
     return { text: `the broker at ${host} has no vhost '${vhost}', or this user may not use it`, isRefusal: true };

@@ -15,9 +15,9 @@ interface HttpHostOptions {
   readonly metrics: Metrics;
   /** Why no traffic should come, null when it may; draining and starting are known here already. */
   readonly notReady: () => Promise<string | null>;
-  /** What is wrong although traffic may come, a line each, for operators. */
+  /** Problems that do not make the process unready, one line each, for operators. */
   readonly warnings?: () => readonly string[];
-  /** What a start waits for, null when that is not known. */
+  /** What the start is waiting for; null when unknown. */
   readonly whyStarting?: () => string | null;
   /** Further pages beside the probes, by path, shown as JSON. */
   readonly documents?: Readonly<Record<string, () => unknown>>;
@@ -44,7 +44,7 @@ export const hostHttp = async (options: HttpHostOptions): Promise<HttpHost> => {
     ids: options.ids,
     offTheWire: true,
   });
-  /** A process that starts says what it waits for too. */
+  /** While starting, the answer also says what the start is waiting for. */
   const notReady = async () => {
     if (phase === 'serving') return await options.notReady();
     if (phase === 'draining') return phase;

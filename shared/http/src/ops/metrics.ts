@@ -7,7 +7,7 @@ interface ServedRequest {
   readonly method: string;
   readonly route: string;
   readonly status: number;
-  /** What of it is deprecated: `route`, or the path of a parameter or field. */
+  /** The deprecated element: `route`, or the path of a parameter or field. */
   readonly deprecated?: readonly string[];
 }
 
@@ -29,12 +29,12 @@ export interface Metrics {
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
 interface MeasuredProcess {
-  /** A label of every figure, so that rules need none that a scraper adds. */
+  /** A label of every metric, so that rules do not depend on labels that a scraper adds. */
   readonly service: string;
   readonly output: Pick<LogOutput, 'dropped'>;
 }
 
-/** With the figures of Node itself, and those of the log's output where the process has one of its own. */
+/** Includes the default metrics of Node, and those of the log's output when the process has its own. */
 export const createMetrics = (process: MeasuredProcess | null = null): Metrics => {
   const metrics = unshownMetrics();
   collectDefaultMetrics({ register: metrics.registry });
@@ -85,7 +85,7 @@ const httpMetrics = (registry: Registry): HttpMetrics => {
   };
 };
 
-/** Whether `/readyz` says so, asked at each scrape. */
+/** The state of `/readyz`, read at each scrape. */
 export const showReadiness = ({ registry }: Pick<Metrics, 'registry'>, notReady: () => Promise<string | null>) =>
   new Gauge({
     name: 'process_ready',

@@ -8,7 +8,7 @@ import type { Address } from '../wire/listen.ts';
 import type { Drain } from '../wire/server.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
-/** What every process on the wire is told. */
+/** Variables of every server process. */
 export const SERVER_VARIABLES = {
   HOST: z.string().default('0.0.0.0').describe('The address that requests are taken at'),
   PORT: port().default(8080).describe('The port of requests'),
@@ -16,7 +16,7 @@ export const SERVER_VARIABLES = {
   OPS_PORT: port().default(9090).describe('The port of probes (`/startupz`, `/livez`, `/readyz`) and of `/metrics`; not for clients'),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').describe('`debug`, `info`, `warn`, `error` or `silent`'),
   SHEDDING: flag().default(true).describe('`0`: a process that cannot keep up refuses nothing'),
-  // Kubernetes: after the `preStop` sleep, within the grace period.
+  // In Kubernetes this runs after the `preStop` sleep and within the grace period.
   DRAIN_NOTICE: duration()
     .prefault('3s')
     .describe('How long a process that is told to end goes on taking requests, so that balancers notice'),

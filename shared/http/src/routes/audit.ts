@@ -3,28 +3,28 @@ import type { Log } from '@bubbles/kernel/log.ts';
 import type { RouterContext } from '@koa/router';
 import { headerValues } from '../wire/framing.ts';
 
-/** What the audit line of a route names beside the parameters of its path: fields by their dotted paths, none that is secret or tells who somebody is. */
+/** Fields, by dotted path, that the audit line names besides the path parameters. Never secrets or personal data. */
 export interface Audit {
   readonly body?: readonly string[];
   readonly answer?: readonly string[];
 }
 
-/** What is known of a request so far. */
+/** Facts about a request that handling has found so far. */
 interface Seen {
-  /** What the guard has found. */
+  /** Result of the guard. */
   readonly admitted?: object;
   readonly params?: unknown;
   readonly body?: unknown;
   readonly answer?: unknown;
 }
 
-/** The operator's own word for who they are; what proves that they are one is the service token. */
+/** The operator's name as they state it; only the service token is a proof. */
 const OPERATOR_NAME = /^[\w.@-]{1,64}$/;
 const MAX_TEXT = 200;
-/** An operator may have typed an address where an id belongs. */
+/** Matches an e-mail address in a path: an operator may have typed one instead of an id. */
 const ADDRESS = /@|%40/;
 
-/** Writes one line for each request, whatever came of it. */
+/** Writes one line per request, also for refused and failed ones. */
 export const audited =
   ({ operationId, audit = {} }: { readonly operationId: string; readonly audit?: Audit }, log: Log) =>
   (serve: (ctx: RouterContext, note: (seen: Seen) => void) => Promise<void>) =>
@@ -50,7 +50,7 @@ export const audited =
       });
     } catch (error) {
       const kind = isDomainError(error) ? error.kind : 'internal';
-      // What failed on our side may have been done all the same.
+      // After a 5xx the change may have been made.
       write(kind === 'internal' || kind === 'unavailable' ? 'failed' : 'refused', kind);
       throw error;
     }

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { type ZodType, z } from 'zod';
 
-/** Says that something is to go. Both days begin at midnight UTC: `2026-11-29`. */
+/** A deprecation. Dates are ISO days, midnight UTC: `2026-11-29`. */
 export interface Deprecation {
-  /** Announced on this day. */
+  /** Day of the announcement. */
   readonly since: string;
-  /** Works until this day at least; it can be removed from then on. */
+  /** Works at least until this day and may be removed afterwards. */
   readonly sunset: string;
   /** What to do instead, as a sentence. */
   readonly instead: string;
@@ -13,21 +13,21 @@ export interface Deprecation {
 
 const announced = z.registry<Deprecation>();
 
-/** Marks a parameter of a query or header, or a field of a body. Optional ones only: what is required cannot be given up. */
+/** Marks a query or header parameter or a field of a body. It must be optional, so that clients can leave it out. */
 export const deprecated = <S extends ZodType>(schema: S, deprecation: Deprecation): S => {
   const marked = schema.meta({ ...schema.meta(), ...marksOf(deprecation, schema.description) });
   announced.add(marked, deprecation);
   return marked;
 };
 
-/** As the document says it, of operations, parameters and fields alike. */
+/** The deprecation in the OpenAPI document, for operations, parameters and fields. */
 export const marksOf = ({ since, sunset, instead }: Deprecation, description = '') => ({
   deprecated: true,
   description: `${description}${description === '' ? '' : ' '}Deprecated since ${since}, works until ${sunset} at least. ${instead}`,
   'x-sunset': sunset,
 });
 
-/** What is wrong with the days, as a fault of the program. */
+/** Faults in the declaration of a deprecation; empty when it is valid. */
 export const deprecationFaults = (deprecation: Deprecation | undefined): readonly string[] => {
   if (deprecation === undefined) return [];
   const { since, sunset, instead } = deprecation;
@@ -37,7 +37,7 @@ export const deprecationFaults = (deprecation: Deprecation | undefined): readonl
     : ['a deprecation has two days, the first before the second, and says what to do instead'];
 };
 
-/** What a schema marks among its fields, by their paths. */
+/** Deprecated fields of a schema by path. */
 const markedIn = (schema: unknown, path = ''): readonly (readonly [path: string, deprecation: Deprecation])[] => {
   if (schema instanceof z.ZodPipe) return markedIn(schema.in, path);
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
@@ -55,7 +55,7 @@ const isSent = (value: unknown, [name = '', ...rest]: readonly string[]): boolea
   return rest.length === 0 || isSent(Reflect.get(value, name), rest);
 };
 
-/** Tells of each use of what a schema marks; null where it marks nothing. */
+/** Reports each use of a deprecated field; null when the schema has none. */
 export const useFinder = (schema: ZodType): ((value: unknown) => readonly Use[]) | null => {
   const marked = markedIn(schema).map(([path, deprecation]) => ({ element: path, deprecation, steps: path.split('.') }));
   for (const { element, deprecation } of marked)
@@ -63,7 +63,7 @@ export const useFinder = (schema: ZodType): ((value: unknown) => readonly Use[])
   return marked.length === 0 ? null : (value) => marked.filter(({ steps }) => isSent(value, steps));
 };
 
-/** Of a parameter or field by its path, or of the whole route. */
+/** A use of a deprecated route, or of a parameter or field by path. */
 export interface Use {
   readonly element: string;
   readonly deprecation: Deprecation;
@@ -73,10 +73,10 @@ const secondsOf = (day: string): number => Date.parse(`${day}T00:00:00Z`) / 1000
 
 const usesByAnswer = new WeakMap<ServerResponse, readonly Use[]>();
 
-/** What the request behind an answer has used so far. */
+/** Deprecated elements that the request has used so far. */
 export const usesOf = (res: ServerResponse): readonly Use[] => usesByAnswer.get(res) ?? [];
 
-/** Says so in the answer, a refusal too: `Deprecation` (RFC 9745) and `Sunset` (RFC 8594); of several uses the earliest days. */
+/** Sets `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) on every answer, also refusals, with the earliest days of all uses. */
 export const announceUses = (res: ServerResponse, found: readonly Use[]): void => {
   if (found.length === 0) return;
   const uses = [...usesOf(res), ...found];

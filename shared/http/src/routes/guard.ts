@@ -37,6 +37,6 @@ export interface Guard<Input extends object, Ports = unknown> {
   readonly admit: (request: GuardRequest, ports: Ports) => Promise<Input | Redirection>;
   /** Whose an `Idempotency-Key` is; only routes whose guard knows that can be `idempotent`. */
   keyOwner?(input: Input): readonly (string | number)[];
-  /** Names the caller's credential, for the log of what is deprecated; never the credential itself. */
+  /** Kind and id of the caller's credential, for the log of deprecated uses; never its secret. */
   clientOf?(input: Input): string;
 }

@@ -55,7 +55,7 @@ const queryReader = (query: ZodType | QueryKind): InputReader['query'] => {
   return (req, res) => parseQuery(pick(sentIn(req), known, false), res);
 };
 
-/** By the schema; the answer tells of what is deprecated among it. */
+/** Parses by the schema and reports deprecated fields. */
 const parserOf = (schema: ZodType, root: string) => {
   const usesIn = useFinder(schema);
   return (value: unknown, res: ServerResponse): unknown => {

@@ -52,9 +52,9 @@ export interface RouteSpec<I extends object, Ports, P = unknown, Q = unknown, H 
   readonly audit?: Audit;
   /** Not part of the interface's own list of endpoints; marked so in the document. */
   readonly extension?: boolean;
-  /** Polled by processes of ours: requests that are not refused stand in the log at debug. */
+  /** Polled by other processes of the product: successful requests are logged at debug. */
   readonly isRoutine?: boolean;
-  /** The whole endpoint is to go; parameters and fields of bodies are marked by `deprecated`. */
+  /** Deprecates the whole endpoint; single parameters and fields are marked with `deprecated(…)`. */
   readonly deprecated?: Deprecation;
   /** False for what the gateway routes to and the public document does not show. */
   readonly documented?: boolean;

@@ -40,7 +40,7 @@ export interface HttpAppOptions<Ports> {
   readonly idempotency?: IdempotencyStore | undefined;
 }
 
-/** Takes what the audit line of the request tells. */
+/** Collects the fields of the audit line. */
 type Note = Parameters<Parameters<ReturnType<typeof audited>>[0]>[1];
 
 /** The refusals in their order: who calls (401, 429, 403), what was sent (400), what it is about (404). */

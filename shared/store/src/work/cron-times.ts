@@ -27,7 +27,7 @@ const fieldsOf = (cron: string): Fields => {
 
 const GAPS = 200;
 
-/** The longest time between two runs, of those that the expression names next. */
+/** Longest interval, in milliseconds, between the next runs of the expression. */
 export const longestIntervalMs = (cron: string, from: Date): number => {
   const next = cronTimes(cron);
   let longest = 0;

@@ -24,7 +24,7 @@ interface RunJobsOptions {
 }
 
 export interface JobMetrics {
-  /** A run that this replica began is over. */
+  /** Called after each run on this replica. */
   ended(job: string, outcome: 'succeeded' | 'failed', tookMs: number): void;
 }
 
@@ -40,16 +40,16 @@ export interface LeaseDoc extends Doc {
   readonly by: string | null;
   readonly until: Date;
   readonly ranFor: Date;
-  /** The first of its times for which it was begun; absent where an earlier release did that. */
+  /** First scheduled time for which the job was begun; documents of earlier releases have none. */
   readonly firstRanFor?: Date;
-  /** Absent while no run has succeeded. */
+  /** Absent until a run has succeeded. */
   readonly succeededAt?: Date;
 }
 
 interface JobLease {
   /** True for one replica per time of the job, and only while no other runs it. */
   acquire(at: Date): Promise<boolean>;
-  /** Keeps the lease while `work` runs; releases it afterwards, with a note of the success. */
+  /** Renews the lease while `work` runs, then releases it and records the success. */
   hold(work: () => Promise<void>): Promise<void>;
 }
 
@@ -118,7 +118,7 @@ const leasesOf = (database: Database) => database.collection<LeaseDoc>('leases')
 /** Ends the leases of processes that are gone. Call it only where no other process can be at work. */
 export const releaseJobs = (database: Database, now: Date): Promise<void> => jobQueue(leasesOf(database)).releaseAll(now);
 
-/** When each of these jobs last succeeded on any replica; of one that never has, the first time for which it was begun. Jobs that never were are left out. */
+/** Last success of each job on any replica, or the first scheduled time of a job that has never succeeded. Jobs that never began are left out. */
 export const lastSuccesses = async (database: Database, jobs: readonly Pick<Job, 'name'>[]): Promise<ReadonlyMap<string, Date>> => {
   const known = await leasesOf(database).find({ _id: { $in: jobs.map(({ name }) => name) } });
   return new Map(

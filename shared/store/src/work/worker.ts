@@ -12,7 +12,7 @@ export interface WorkerOptions<T extends Doc> extends LoopContext {
   readonly queue: WorkQueue<T>;
   /** Does one piece of work and ends its lease. When it rejects, the lease is released and the piece tried again after a backoff. */
   readonly work: (doc: T, lease: Lease, lost: AbortSignal) => Promise<void>;
-  /** The `traceparent` of what caused the work; each attempt begins a trace of its own without one. */
+  /** `traceparent` of the cause of the work; without one each attempt begins a trace. */
   readonly causedBy?: (doc: T) => unknown;
   readonly ids: Ids;
   readonly leaseMs: number;

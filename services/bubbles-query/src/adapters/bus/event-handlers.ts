@@ -23,8 +23,8 @@ import type { Person } from '../../domain/person.ts';
 import type { Transcript } from '../../domain/transcript.ts';
 import type { CapturedRecording } from '../../use-cases/record.ts';
 
-// Each schema has the fields that this service reads, and lets others pass. Clients are shown types and kinds that their document lists completely, so an
-// event with an unknown one is dead-lettered until an upgrade.
+// Each schema names the fields that this service reads and ignores others. The public document lists all types and kinds, so an event with an unknown one
+// is dead-lettered until the service is upgraded.
 const OfBubble = { bubble_id: z.uuid().toLowerCase(), revision: z.int().nonnegative() };
 const Participant = z.object({
   user_id: z.string().nullable(),

@@ -45,7 +45,7 @@ const INDEXES: readonly IndexSpec[] = [
 ];
 const DROPPED_INDEXES: readonly string[] = ['reader_team', 'reader_channel', 'reader_type'];
 
-/** There may be millions of bubbles: their indexes are made by the migration job, not by a start. */
+/** The migration job builds these indexes, not the start of a process, because the collection may hold millions of bubbles. */
 export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: 'index_bubbles', phase: 'expand', collection: 'bubbles', indexes: INDEXES, dropped: DROPPED_INDEXES },
 ];

@@ -6,7 +6,7 @@ import type { Webhooks } from '../../webhook-ports.ts';
 
 const ROWS_PER_PAGE = '25';
 
-/** What pages show: a new kind of event, state or attempt is shown as it is called. */
+/** The fields that pages show; unknown event types and states are shown by their name. */
 const Time = z.iso.datetime({ offset: true });
 const Subscription = z.object({
   id: z.string(),
@@ -35,7 +35,7 @@ const Delivery = z.object({
 });
 const Subscriptions = z.object({ data: z.array(Subscription), next_cursor: z.string().nullable() });
 const Deliveries = z.object({ data: z.array(Delivery), next_cursor: z.string().nullable() });
-/** That it is queued is all there is to know. */
+/** The status alone tells that it is queued. */
 const Queued = z.object({});
 
 const timeOrNull = (text: string | null): Date | null => (text === null ? null : new Date(text));

@@ -40,7 +40,7 @@ export const openAccounts = (open: OpenCollection, options: AggregateStoreOption
   return { store, documents };
 };
 
-/** `_id` is a hash of the mailbox, since it stays when the account is deleted. */
+/** `_id` is a hash of the mailbox, because the document outlives the account. */
 interface TrialDoc extends Doc {
   readonly teamId: string;
 }

@@ -5,7 +5,7 @@ import { addressOf, isAbandoned, isOlder } from '../../domain/address.ts';
 import type { AccountDoc } from './accounts.ts';
 import type { AddressDoc } from './addresses.ts';
 
-/** Takes the addresses of accounts that an older release made. */
+/** Reserves the addresses of accounts that an older release created. */
 export const takeEarlierPage = async ({ database, clock, log }: MigrationContext, after: string | null): Promise<string | null> => {
   const accounts = database.collection<AccountDoc>('accounts');
   const addresses = database.collection<AddressDoc>('addresses');
@@ -31,11 +31,11 @@ export const takeEarlierPage = async ({ database, clock, log }: MigrationContext
   return page.at(-1)?._id ?? null;
 };
 
-/** The last of `MIGRATIONS` that takes addresses: from then on nobody writes an account without taking its address. */
+/** The last step that reserves addresses; afterwards every write of an account reserves its address. */
 export const EARLIER_ADDRESSES_TAKEN = 2;
 
 export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: 'take_earlier_addresses', phase: 'expand', batch: takeEarlierPage },
-  // Processes of the release before make accounts until the last one has ended.
+  // Processes of the previous release create accounts until the last one has ended.
   { number: EARLIER_ADDRESSES_TAKEN, name: 'take_last_earlier_addresses', phase: 'contract', batch: takeEarlierPage },
 ];

@@ -18,7 +18,7 @@ const MAX_LINK_CHARACTERS = 16_384;
 
 const bucketName = () => z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket');
 
-/** What it has to be told of recordings and of where providers keep them; see docs/configuration.md. */
+/** Variables for the storage of recordings and for downloads from providers; see docs/configuration.md. */
 export const MEDIA_VARIABLES = {
   MEDIA_FOLDER: z
     .string()

@@ -23,7 +23,7 @@ interface Options {
 }
 
 const NAME = 'simulator';
-/** Under which the link of a run is sealed. */
+/** Context name for sealing the link of a run. */
 export const simulatedLinkName = (joinId: string) => `simulated run ${joinId}`;
 /** As many as a run of the job looks at; the next one goes on. */
 const LINKS_PER_RUN = 500;

@@ -3,7 +3,7 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
 import type { Access, UserAccess } from '../../ports.ts';
 
-// What meetings reads of the answer, and no more. Absent from identity of an older release are `life` and `by_email`.
+// Only the fields that meetings reads. Older releases of identity omit `life` and `by_email`.
 const User = z.object({
   id: z.string(),
   state: z.string(),

@@ -10,7 +10,7 @@ const AccountAnswer = z.object({
 });
 const JoinAnswer = z.object({ user_id: z.string() });
 const CreateAnswer = z.object({ user_id: z.string(), team_id: z.string(), trial_ends_at: z.iso.datetime({ offset: true }).nullable() });
-/** That it is done is all there is to know. */
+/** The status alone tells that it is done. */
 const DomainJoinAnswer = z.object({});
 const StateAnswer = z.object({ users: z.array(z.object({ id: z.string(), state: z.string(), life: z.int().positive().optional() })) });
 

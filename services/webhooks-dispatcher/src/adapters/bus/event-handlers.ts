@@ -8,7 +8,7 @@ import type { ReadyNotice } from '../../use-cases/fan-out.ts';
 /** Fan-out writes the deliveries of all unacknowledged messages together. */
 const READY_PREFETCH = 128;
 
-/** What decides about deliveries. The rest of the bubble is for receivers alone, and is handed on as it came. */
+/** The fields that decide about deliveries. All other fields pass through to receivers unchanged. */
 const ReadyBubble = z.object({
   bubble: z.object({ id: z.string(), type: z.string() }),
   participant_user_ids: z.array(z.string()),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { FIRST_LIFE } from '../../domain/subscription.ts';
 import type { Access, Readability } from '../../ports.ts';
 
-// What the dispatcher reads of the answers, and no more.
+// Only the fields that the dispatcher reads.
 const Membership = z.object({ team_id: z.string(), hidden: z.boolean(), visible_channel_ids: z.array(z.string()) });
 const AccessAnswer = z.object({
   users: z.array(
@@ -12,7 +12,7 @@ const AccessAnswer = z.object({
       id: z.string(),
       state: z.string(),
       paid_features: z.boolean(),
-      /** Absent from identity of an older release. */
+      /** Older releases of identity omit it. */
       life: z.int().positive().optional(),
       memberships: z.array(Membership),
     }),

@@ -67,11 +67,11 @@ const INDEXES: readonly IndexSpec[] = [
 ];
 const DROPPED_INDEXES = ['due', 'first_due'];
 
-/** There may be millions of deliveries: their indexes are made by the migration job, not by a start. */
+/** The migration job builds these indexes, not the start of a process, because the collection may hold millions of deliveries. */
 export const MIGRATIONS: readonly Migration[] = [
-  // `due` is defined as `due_v2` and serves on where it is there.
+  // Older databases have the same index under the name `due`, which serves as well.
   { number: 1, name: 'index_deliveries', phase: 'expand', collection: 'deliveries', indexes: INDEXES, dropped: ['due'] },
-  // Queries of the release before have no other index.
+  // Queries of the previous release use this index.
   { number: 2, name: 'drop_first_due', phase: 'contract', collection: 'deliveries', indexes: INDEXES, dropped: DROPPED_INDEXES },
 ];
 

@@ -3,7 +3,7 @@ import { currentTraceparent, endSpan, inNewSpan, runInSpan, startSpan } from '@b
 import type { Delivery } from '../../domain/delivery.ts';
 import type { AttemptReport, Traces } from '../../ports.ts';
 
-/** What of an attempt an operator looks for: by the delivery that a receiver names, or by the trace. */
+/** Log fields of an attempt, so that an operator finds it by delivery id or by trace. */
 const fieldsOf = ({ id, eventId, subscriptionId, type, attemptCount }: Delivery, { outcome }: AttemptReport) => ({
   deliveryId: id,
   eventId,
@@ -36,7 +36,7 @@ export const deliveryTraces = (log: Log): Traces => {
   };
   return {
     current: currentTraceparent,
-    // What is asked for several deliveries at once is of the trace of the first.
+    // A batched check continues the trace of its first delivery.
     ofAttempts: (prepare) => async (batch, onAway) => {
       const causedBy = batch.claimed[0]?.causedBy;
       const attempt = await inNewSpan({ name: 'prepare webhooks', kind: 'internal', causedBy }, () => prepare(batch, onAway));
