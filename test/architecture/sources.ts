@@ -24,6 +24,7 @@ export const productSources = (): readonly Source[] =>
 export const testSources = (): readonly Source[] => read(['{services,shared,contracts,deploy,test}/**/*.test.ts']);
 /** All that people write. */
 export const allSources = (): readonly Source[] => read(['{services,shared,contracts,deploy,test}/**/*.ts']);
+export const documents = (): readonly Source[] => read(['*.md', '{docs,services,shared,contracts,deploy,test}/**/*.md']);
 
 /** `services/gateway`, `shared/http`, `contracts`, … */
 export const packageOf = ({ path }: Source): string => /^((?:services|shared|deploy)\/[^/]+|[^/]+)/.exec(path)?.[0] ?? path;
