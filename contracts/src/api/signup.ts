@@ -7,7 +7,9 @@ const SignupSession = CallerId.meta({ description: 'The `signup_session` of the 
 const BySession = z.object({ signup_session: SignupSession });
 
 const SignupStartRequest = z
-  .object({ email: CallerId.meta({ description: 'The e-mail address of the user; a code is mailed to it' }) })
+  .object({
+    email: CallerId.meta({ description: 'Of the user, such as ada@example.com, without control characters; a code is mailed to it' }),
+  })
   .meta({ id: 'SignupStartRequest', examples: examplesOf('SignupStartRequest') });
 
 const SignupVerifyRequest = BySession.extend({ code: CallerId.meta({ description: 'The six digits of the mail' }) }).meta({
