@@ -18,7 +18,7 @@ const CLAUSES: Readonly<Record<string, number>> = {
   HOOK: 10,
   EVT: 3,
   DLV: 6,
-  API: 4,
+  API: 5,
   OAUTH: 11,
   MEET: 14,
   SIGN: 11,

@@ -78,6 +78,43 @@ describe('section 4, transcripts', () => {
   });
 });
 
+describe('a transcript as a file', () => {
+  const exported = (id: string, person: Person, format = 'vtt') => get(`/v1/bubbles/${id}/export?format=${format}`, person);
+
+  it.each([
+    ['vtt', 'text/vtt', 'Über-uns.vtt', 'WEBVTT\n\n00:00:01.000 --> 00:00:01.500\n<v Ada>1 &lt; 2\n'],
+    ['srt', 'application/x-subrip', 'Über-uns.srt', '1\n00:00:01,000 --> 00:00:01,500\nAda: 1 < 2\n'],
+    ['markdown', 'text/markdown', 'Über-uns.md', '# Über-uns\n\n**Ada** (00:00:01)\n\n1 \\< 2\n'],
+  ])('[API-05] %s has its media type and a name by the title', async (format, type, name, text) => {
+    const person = await world.user({ name: 'Ada' });
+    const { id } = await recordingOf(person, { title: 'Über-uns', segments: [segment({ id: person.id, name: null }, '1 < 2', 1)] });
+    const { status, headers, text: sent } = await exported(id, person, format);
+    expect([status, headers.get('content-type'), sent]).toEqual([200, `${type}; charset=utf-8`, text]);
+    expect(headers.get('content-disposition')).toBe(
+      `attachment; filename="${name.replace('Ü', '?')}"; filename*=UTF-8''${encodeURIComponent(name)}`,
+    );
+    expect(headers.get('access-control-expose-headers')).toContain('Content-Disposition');
+  });
+
+  it.each(['json', '', 'vtt&format=vtt'])('[API-05] format=%s is refused', async (format) => {
+    const person = await world.user();
+    const { id } = await recordingOf(person);
+    const { status, json } = await exported(id, person, format);
+    expect([status, json.error.type]).toEqual([400, 'invalid_request']);
+  });
+
+  it('[API-05] without a transcript, or for others, it is not found in the very words of an absent bubble', async () => {
+    const [person, other] = [await world.user(), await world.user()];
+    const { id } = await recordingOf(person, { stage: 'processed' });
+    const [early, absent] = [await exported(id, person), await exported(crypto.randomUUID(), person)];
+    expect([early.status, early.text]).toEqual([404, absent.text]);
+    await world.moveBubble(id, { stage: 'transcribed', segments: [] });
+    const foreign = await exported(id, other);
+    expect([foreign.status, foreign.text]).toEqual([404, absent.text]);
+    expect((await exported(id, person)).text).toBe('WEBVTT\n');
+  });
+});
+
 describe('section 4, comments', () => {
   const commentsOf = async (id: string, person: Person, query = '') => (await get(`/v1/bubbles/${id}/comments${query}`, person)).json;
 

@@ -119,3 +119,9 @@ export const TranscriptQuery = z.object({
   format: TranscriptFormat.default('json').meta({ default: 'json', description: 'Segments, or blocks of plain text' }),
 });
 export type TranscriptQuery = z.infer<typeof TranscriptQuery>;
+
+const ExportFormat = z.enum(['vtt', 'srt', 'markdown']).meta({ id: 'ExportFormat' });
+
+export const ExportQuery = z.object({
+  format: ExportFormat.meta({ description: 'WebVTT or SubRip for players, Markdown for readers' }),
+});

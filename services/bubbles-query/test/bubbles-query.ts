@@ -88,6 +88,8 @@ export interface TestBubblesOptions {
   readonly environment?: Environment;
 }
 
+const isJson = ({ headers }: Response): boolean => headers.get('content-type')?.startsWith('application/json') === true;
+
 /** The service over a real socket, on a store in memory, with a clock that stands still. */
 export const startBubbles = async (options: TestBubblesOptions = {}): Promise<TestBubbles> => {
   const { clock = fakeClock(AT), bus = recordingBus(), identity = ABSENT_PEER, environment, ...shared } = options;
@@ -102,7 +104,7 @@ export const startBubbles = async (options: TestBubblesOptions = {}): Promise<Te
   const send = async (path: string, init?: RequestInit): Promise<Answer> => {
     const response = await started.fetch(path, init);
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+    return { status: response.status, headers: response.headers, text, body: isJson(response) ? JSON.parse(text) : null };
   };
   return {
     service,

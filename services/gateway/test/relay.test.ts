@@ -212,7 +212,7 @@ describe('headers', () => {
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(response.headers.get('access-control-allow-credentials')).toBeNull();
     expect(response.headers.get('access-control-expose-headers')).toBe(
-      'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate, Idempotency-Replayed, Deprecation, Sunset',
+      'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate, Idempotency-Replayed, Deprecation, Sunset, Content-Disposition',
     );
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     const refused = await world.fetch('/v1/bubbles/42', { headers: { origin: 'https://evil.test' } });

@@ -13,6 +13,7 @@ export const PAT_CALLS: readonly AuthenticatedCall[] = [
   ['/v1/bubbles/search?q=a', {}],
   ['/v1/bubbles/x', {}],
   ['/v1/bubbles/x/transcript', {}],
+  ['/v1/bubbles/x/export?format=vtt', {}],
   ['/v1/bubbles/x/comments', {}],
   ['/v1/webhooks', {}],
   ['/v1/webhooks', hook],

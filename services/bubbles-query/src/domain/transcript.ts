@@ -12,7 +12,7 @@ export interface Transcript {
   readonly segments: readonly Segment[];
 }
 
-const UNKNOWN_SPEAKER = 'Unknown speaker';
+export const UNKNOWN_SPEAKER = 'Unknown speaker';
 
 export const speakerIds = (segments: readonly Segment[]): string[] => [...new Set(segments.flatMap(({ speaker }) => speaker?.id ?? []))];
 
@@ -24,22 +24,29 @@ export const withCurrentNames = (segments: readonly Segment[], directory: Direct
   });
 
 const BREAKS_AND_BLANKS = /[\s\p{Cc}]+/gu;
-/** On one line: a break within it would look like the end of a block, and what follows like another speaker. */
-const folded = (text: string): string => text.replace(BREAKS_AND_BLANKS, ' ').trim();
+/** A break within a text would look like the end of a block, and what follows like another speaker. */
+export const singleLine = (text: string): string => text.replace(BREAKS_AND_BLANKS, ' ').trim();
 
-const nameOf = ({ speaker }: Segment): string => folded(speaker?.name ?? '');
+interface SpeakerBlock extends Pick<Segment, 'startTimeSeconds'> {
+  readonly name: string;
+  readonly text: string;
+}
 
-/** The same id, or without ids the same name. */
-const speakerKey = (segment: Segment): string => (segment.speaker?.id ? `id:${segment.speaker.id}` : `name:${nameOf(segment)}`);
+/** Consecutive segments of one speaker: of the same id, or without ids of the same name. */
+export const speakerBlocks = (segments: readonly Segment[], clean: (text: string) => string): readonly SpeakerBlock[] => {
+  const blocks: (Omit<SpeakerBlock, 'text'> & { readonly key: string; readonly texts: string[] })[] = [];
+  for (const { speaker, text, startTimeSeconds } of segments) {
+    const [name, cleaned] = [clean(speaker?.name ?? ''), clean(text)];
+    const key = speaker?.id ? `id:${speaker.id}` : `name:${name}`;
+    const last = blocks.at(-1);
+    if (last?.key !== key) blocks.push({ key, name: name || UNKNOWN_SPEAKER, startTimeSeconds, texts: [cleaned] });
+    else if (cleaned !== '') last.texts.push(cleaned);
+  }
+  return blocks.map(({ texts, key: _, ...block }) => ({ ...block, text: texts.join(' ').trimStart() }));
+};
 
 /** Blocks of one speaker with a blank line between them. */
-export function asText(segments: readonly Segment[]): string {
-  const blocks: { readonly key: string; readonly name: string; readonly texts: string[] }[] = [];
-  for (const segment of segments) {
-    const [key, text] = [speakerKey(segment), folded(segment.text)];
-    const last = blocks.at(-1);
-    if (last?.key !== key) blocks.push({ key, name: nameOf(segment) || UNKNOWN_SPEAKER, texts: [text] });
-    else if (text !== '') last.texts.push(text);
-  }
-  return blocks.map(({ name, texts }) => `${name}: ${texts.join(' ').trimStart()}`).join('\n\n');
-}
+export const asText = (segments: readonly Segment[]): string =>
+  speakerBlocks(segments, singleLine)
+    .map(({ name, text }) => `${name}: ${text}`)
+    .join('\n\n');

@@ -51,14 +51,20 @@ export const getBubble = (ports: Ports & { readonly identity: Pick<Identity, 'be
   };
 };
 
+interface TranscriptView {
+  readonly bubbleId: string;
+  readonly title: string | null;
+  readonly segments: readonly Segment[];
+}
+
 export const getTranscript = (ports: Ports) => {
   const readable = readableBubble(ports);
-  return async (userId: string, text: string): Promise<{ readonly bubbleId: string; readonly segments: readonly Segment[] }> => {
-    const { id, transcript: mark } = await readable(userId, text);
+  return async (userId: string, text: string): Promise<TranscriptView> => {
+    const { id, details, transcript: mark } = await readable(userId, text);
     const transcript = mark === null ? null : await ports.transcripts.get(id);
     if (transcript === null) throw new DomainError('not_found', 'No such bubble.');
     const directory = await ports.people.byIds(speakerIds(transcript.segments));
-    return { bubbleId: id, segments: withCurrentNames(transcript.segments, directory) };
+    return { bubbleId: id, title: details?.title ?? null, segments: withCurrentNames(transcript.segments, directory) };
   };
 };
 

@@ -147,6 +147,7 @@ const EXPOSED = [
   'Idempotency-Replayed',
   'Deprecation',
   'Sunset',
+  'Content-Disposition',
 ].join(', ');
 const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-None-Match, MCP-Protocol-Version';
 const PREFLIGHT_MAX_AGE_SECONDS = '600';

@@ -15,7 +15,7 @@ export const DOCUMENT_HEAD: DocumentHead = {
   tags: [
     { name: 'Account', description: 'The authenticated user and their teams.' },
     { name: 'API keys', description: 'Personal access tokens; managed with a session of the app only.' },
-    { name: 'Bubbles', description: 'Recordings and images: list, search, one, its transcript, its comments.' },
+    { name: 'Bubbles', description: 'Recordings and images: list, search, one, its transcript (also as a file), its comments.' },
     { name: 'Meetings', description: 'Notetakers in live meetings.' },
     { name: 'Webhooks', description: 'Webhook subscriptions and deliveries.' },
     { name: 'Signup', description: 'Sign a user up, step by step, without a browser.' },

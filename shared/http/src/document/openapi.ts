@@ -166,11 +166,11 @@ const headersOf = ({ kind, details: { headers = {}, cookies = {} } }: AnswerKind
 };
 
 /** Without the charset, which says how it is sent and not what it is. */
-const contentOf = ({ kind, contentType, schema }: AnswerKind, schemas: SchemaDocument): JsonObject => {
-  const [mediaType] = contentType?.split(';') ?? [];
-  if (mediaType === undefined) return {};
-  const described = kind === 'bytes' || kind === 'file' || schema === null ? {} : schemas.schemaOf(schema, 'output');
-  return { content: { [mediaType]: { schema: described } } };
+const contentOf = ({ kind, contentType, mediaTypes, schema }: AnswerKind, schemas: SchemaDocument): JsonObject => {
+  const listed = mediaTypes ?? contentType?.split(';').slice(0, 1) ?? [];
+  if (listed.length === 0) return {};
+  const described = kind === 'bytes' || schema === null ? {} : schemas.schemaOf(schema, 'output');
+  return { content: Object.fromEntries(listed.map((mediaType) => [mediaType, { schema: described }])) };
 };
 
 /** What is refused before the handler is asked, and what the route adds. */

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { type ZodType, z } from 'zod';
 import type { Markup } from './markup.ts';
 
@@ -8,6 +9,8 @@ export interface AnswerKind<T = unknown, N extends string = string> {
   readonly contentType: string | null;
   /** Describes the body, or the data of each event. */
   readonly schema: ZodType | null;
+  /** What the document lists in place of `contentType`, where the handler says which of them it is. */
+  readonly mediaTypes?: readonly string[];
   readonly details: AnswerDetails<N>;
   /** Never set: it only carries the type `T`. */
   readonly handled?: T;
@@ -63,7 +66,17 @@ export interface SentFile {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-export const file: AnswerKind<SentFile, never> = { kind: 'file', contentType: '*/*', schema: z.instanceof(Uint8Array), details: {} };
+export const file: AnswerKind<SentFile, never> = { kind: 'file', contentType: '*/*', schema: null, details: {} };
+
+/** A file of text, of one of these media types. */
+export const textFile = (mediaTypes: readonly string[]): AnswerKind<SentFile, never> => ({ ...file, mediaTypes, schema: z.string() });
+
+/** A file that is there already. */
+export const wholeFile = (contentType: string, content: Uint8Array): SentFile => ({
+  contentType,
+  length: content.length,
+  bytes: Readable.from([content], { objectMode: true }),
+});
 
 /** One server-sent event. */
 export interface StreamedEvent<D> {

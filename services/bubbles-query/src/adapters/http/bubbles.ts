@@ -3,16 +3,19 @@ import { Bubble, BubblesList } from '@bubbles/contracts/api/bubble.ts';
 import { CommentList } from '@bubbles/contracts/api/comment.ts';
 import { EXAMPLE_IDS } from '@bubbles/contracts/api/examples.ts';
 import { CallerId } from '@bubbles/contracts/api/fields.ts';
-import { ListBubblesQuery, PageQuery, SearchBubblesQuery, TranscriptQuery } from '@bubbles/contracts/api/query.ts';
+import { ExportQuery, ListBubblesQuery, PageQuery, SearchBubblesQuery, TranscriptQuery } from '@bubbles/contracts/api/query.ts';
 import { Transcript } from '@bubbles/contracts/api/transcript.ts';
-import { json } from '@bubbles/http/routes/content.ts';
+import { json, textFile, wholeFile, withDetails } from '@bubbles/http/routes/content.ts';
+import { reply } from '@bubbles/http/routes/reply.ts';
 import { route } from '@bubbles/http/routes/route.ts';
 import { keysetPage } from '@bubbles/kernel/cursors.ts';
+import { create as contentDisposition } from 'content-disposition';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
 import { createdMsOf, sortKeyOf } from '../../domain/bubble.ts';
 import { parseQuery } from '../../domain/search-query.ts';
 import { bubbleIdOf } from '../../domain/short-id.ts';
+import { transcriptFile } from '../../domain/transcript-file.ts';
 import type { ListFilters } from '../../ports.ts';
 import type { Cursors } from './cursors.ts';
 import { type Presenting, presentBubble, presentComment, presentRow, presentTranscript } from './present.ts';
@@ -121,6 +124,35 @@ const getTranscript = (app: App) =>
     async ({ caller, params, query }) => presentTranscript(await app.getTranscript(caller.userId, params.id), query.format),
   );
 
+const MEDIA_TYPES = { vtt: 'text/vtt', srt: 'application/x-subrip', markdown: 'text/markdown' } as const;
+
+/** Written whole: a transcript has come in one message of the broker, which bounds it. */
+const exportTranscript = (app: App) =>
+  route(
+    {
+      ...common,
+      method: 'GET',
+      path: '/v1/bubbles/{id}/export',
+      operationId: 'exportTranscript',
+      summary: 'Export the transcript of a bubble as a file',
+      description: 'Subtitles with the speakers as voices or in front, or a page to read. Segments without words are left out.',
+      extension: true,
+      params: ById,
+      query: ExportQuery,
+      answers: {
+        200: withDetails(textFile(Object.values(MEDIA_TYPES)), {
+          headers: { 'Content-Disposition': 'A file name by the title of the bubble (RFC 6266)' },
+        }),
+      },
+      errors: ['not_found'],
+    },
+    async ({ caller, params, query: { format } }) => {
+      const { name, text } = transcriptFile(await app.getTranscript(caller.userId, params.id), format);
+      const headers = { 'Content-Disposition': contentDisposition(name) };
+      return reply(200, wholeFile(`${MEDIA_TYPES[format]}; charset=utf-8`, Buffer.from(text)), { headers });
+    },
+  );
+
 const listComments = (app: App, { cursors, ...presenting }: Tools) =>
   route(
     {
@@ -152,5 +184,6 @@ export const bubbleRoutes = (app: App, tools: Tools) => [
   searchBubbles(app, tools),
   getBubble(app, tools),
   getTranscript(app),
+  exportTranscript(app),
   listComments(app, tools),
 ];
