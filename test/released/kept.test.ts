@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { changelogOf, withPart } from './changelog.ts';
 import { changesBetween } from './changes.ts';
 import { type Break, withoutExcepted } from './compare.ts';
-import { historyFaults } from './history.ts';
+import { commitOf, historyFaults } from './history.ts';
 import { ADDITIONS, mutated } from './mutations.ts';
 import { currentDocuments, type Exception } from './releases.ts';
 
@@ -37,6 +37,34 @@ describe('a release', () => {
     write('running.json', '2');
     commit();
     expect(historyFaults(root)).toEqual([]);
+  });
+
+  it('is the tree of the commit that kept it first', () => {
+    const [first] = git('rev-parse', 'HEAD').toString().split('\n');
+    write('running.json', '2');
+    commit();
+    expect(commitOf(1, root)).toBe(first);
+    write('2/a.json', '2');
+    expect(() => commitOf(2, root)).toThrow('commit contracts/released/2');
+    commit();
+    expect(commitOf(2, root)).toBe(git('rev-parse', 'HEAD').toString().trim());
+  });
+
+  it('has no tree in a clone that does not reach back to it', () => {
+    const clone = join(root, 'clone');
+    const cloneIt = () => git('clone', '-q', '--depth', '2', `file://${root}`, clone);
+    for (const text of ['2', '3']) {
+      write('running.json', text);
+      commit();
+    }
+    cloneIt();
+    expect(() => commitOf(1, clone)).toThrow('git fetch --unshallow');
+    rmSync(clone, { recursive: true });
+    write('running.json', '4');
+    write('2/a.json', '2');
+    commit();
+    cloneIt();
+    expect(commitOf(2, clone)).toBe(git('rev-parse', 'HEAD').toString().trim());
   });
 
   it.each([

@@ -62,5 +62,5 @@ renameSync(folder, folderOf(release));
 writeFileSync(join(RELEASED, 'running.json'), written({ running: [...running, release] }));
 if (!existsSync(join(RELEASED, 'exceptions.json'))) writeFileSync(join(RELEASED, 'exceptions.json'), written({ exceptions: [] }));
 console.log(
-  `Release ${release} is in contracts/released/${release}. Commit it; take a release out of running.json when none of its processes runs any more.`,
+  `Release ${release} is in contracts/released/${release}. Commit it: the tree of that commit is what \`npm run mixed\` runs as release ${release}. Take a release out of running.json when none of its processes runs any more.`,
 );

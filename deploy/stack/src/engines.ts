@@ -35,16 +35,18 @@ interface Script {
   readonly command: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Of the sources that it is of. */
+  readonly root?: string | undefined;
   /** Whether it may ask at the terminal, and shows what it does there. */
   readonly terminal?: boolean;
 }
 
 const ROOT = new URL('../../../', import.meta.url).pathname;
 
-/** Runs a command of this repository to its end; answers what it printed, and refuses with what it complained of. */
-export const runScript = async ({ command, args, environment, terminal = false }: Script): Promise<string> => {
+/** Runs a command to its end; answers what it printed, and refuses with what it complained of. */
+export const runScript = async ({ command, args, environment, root = ROOT, terminal = false }: Script): Promise<string> => {
   const child = spawn(command, args, {
-    cwd: ROOT,
+    cwd: root,
     env: environment,
     stdio: terminal ? ['inherit', 'pipe', 'inherit'] : ['ignore', 'pipe', 'pipe'],
   });

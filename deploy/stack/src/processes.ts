@@ -26,7 +26,8 @@ const LOOK_EVERY_MS = 20;
 /** Beyond the hard stop of a process's own. */
 const END_LIMIT_MS = 40_000;
 
-export const openProcesses = (home: string): Processes => {
+/** Of the sources below `root`. */
+export const openProcesses = (home: string, root = ROOT): Processes => {
   const [pids, logs] = [join(home, 'pids'), join(home, 'logs')];
   for (const folder of [pids, logs]) mkdirSync(folder, { recursive: true });
   const pidFile = ({ name }: ProcessPlan) => join(pids, `${name}.pid`);
@@ -48,7 +49,7 @@ export const openProcesses = (home: string): Processes => {
     start(plan) {
       const log = openSync(logFile(plan), 'a');
       const child = spawn(process.execPath, [plan.entry], {
-        cwd: ROOT,
+        cwd: root,
         env: { NODE_COMPILE_CACHE: COMPILE_CACHE, MALLOC_TRIM_THRESHOLD_: TRIM_THRESHOLD, ...plan.environment },
         stdio: ['ignore', log, log],
         detached: true,

@@ -10,6 +10,14 @@ interface StackOptions {
   /** Folder of keys, logs and pid files. */
   readonly home: string;
   readonly layout: StackLayout;
+  /** Absent: the sources of this file. */
+  readonly release?: Release;
+}
+
+/** Sources of another release, with its own plan of the layout. */
+export interface Release {
+  readonly root: string;
+  readonly plans: readonly ProcessPlan[];
 }
 
 /** Every process of the product on this machine. */
@@ -18,16 +26,18 @@ export interface Stack {
   readonly processes: Processes;
   readonly keys: Keys;
   plansOf(service: string): readonly ProcessPlan[];
-  /** The topology and the migration job, then every process that does not run yet; resolves when all are ready, and takes back what it started when one cannot be. */
+  /** The topology and the migration job, which run before the processes of a release. */
+  runJobs(): Promise<void>;
+  /** The jobs, then every process that does not run yet; resolves when all are ready, and takes back what it started when one cannot be. */
   up(): Promise<void>;
   /** Those who ask before those who are asked, each to its own end. */
   down(): Promise<void>;
 }
 
-export const openStack = ({ home, layout }: StackOptions): Stack => {
+export const openStack = ({ home, layout, release }: StackOptions): Stack => {
   const keys = openKeys(join(home, 'keys'));
-  const processes = openProcesses(home);
-  const plans = planProcesses(layout, keys);
+  const processes = openProcesses(home, release?.root);
+  const plans = release?.plans ?? planProcesses(layout, keys);
   const plansOf = (service: string) => plans.filter((plan) => plan.service === service);
   const services = [...new Set(plans.map(({ service }) => service))];
 
@@ -38,10 +48,11 @@ export const openStack = ({ home, layout }: StackOptions): Stack => {
     processes,
     keys,
     plansOf,
+    runJobs: () => runJobs(layout, release?.root),
     async up() {
       const missing = plans.filter((plan) => !processes.isRunning(plan));
       for (const plan of missing) await checkPorts(plan);
-      await runJobs(layout);
+      await runJobs(layout, release?.root);
       for (const plan of missing) processes.start(plan);
       try {
         await Promise.all(plans.map((plan) => awaitReady(plan, processes)));
@@ -57,9 +68,9 @@ export const openStack = ({ home, layout }: StackOptions): Stack => {
 };
 
 /** Jobs that run before the processes of a release. */
-const runJobs = async ({ amqpUrl, mongoUrl, databasePrefix }: StackLayout): Promise<void> => {
+const runJobs = async ({ amqpUrl, mongoUrl, databasePrefix }: StackLayout, root: string | undefined): Promise<void> => {
   const run = (job: string, environment: Environment) =>
-    runScript({ command: process.execPath, args: [`deploy/${job}/src/main.ts`], environment });
+    runScript({ command: process.execPath, args: [`deploy/${job}/src/main.ts`], environment, root });
   await run('topology', { AMQP_URL: amqpUrl });
   await run('migration', { MONGODB_URL: mongoUrl, MONGODB_DATABASE_PREFIX: databasePrefix });
 };

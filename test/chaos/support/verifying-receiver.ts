@@ -76,7 +76,8 @@ const answers = () => {
   };
 };
 
-export const startVerifyingReceiver = async (secret: string): Promise<VerifyingReceiver> => {
+/** Each subscription has its secret, by the last part of its path. */
+export const startVerifyingReceiver = async (secretOf: (subscriptionId: string) => string): Promise<VerifyingReceiver> => {
   const arrivals: Arrival[] = [];
   const ids = new Set<string>();
   const answer = answers();
@@ -86,8 +87,8 @@ export const startVerifyingReceiver = async (secret: string): Promise<VerifyingR
     // Its sender was killed over it.
     if (parts === null) return;
     const body = Buffer.concat(parts);
-    if (!isSigned(request, body, secret)) forged += 1;
     const arrival = arrivalOf(request, body);
+    if (!isSigned(request, body, secretOf(arrival.subscriptionId))) forged += 1;
     arrivals.push(arrival);
     ids.add(arrival.deliveryId);
     answer.give(response, arrival);

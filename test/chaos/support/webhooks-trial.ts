@@ -58,7 +58,7 @@ const arrivedOf = ({ arrivals, deliveries, held }: VerifyingReceiver, wanted: nu
   `deliveries that came: ${deliveries} of ${wanted} in ${arrivals.length} POSTs, of which ${held} have no answer`;
 
 export const openTrial = async ({ processes, bubbles: count, ...options }: TrialOptions): Promise<Trial> => {
-  const receiver = await startVerifyingReceiver(SECRET);
+  const receiver = await startVerifyingReceiver(() => SECRET);
   const dispatchers = openDispatchers({ ...options, receiverUrl: receiver.url, secret: SECRET });
   const bubbles = Array.from({ length: count }, (_, n) => `bubble-${n}`);
   const deliveries = count * options.subscriptions;
