@@ -54,7 +54,7 @@ const bound = (pick: (bounds: InstantBounds) => number, description: string) =>
 /** Epoch milliseconds: a time in whole milliseconds is not before the instant exactly when it is not less than this. */
 export const Since = bound((bounds) => bounds.ceilMs, 'Inclusive lower bound, RFC 3339');
 /** Epoch milliseconds: a time in whole milliseconds is after the instant exactly when it is greater than this. */
-export const After = bound((bounds) => bounds.floorMs, 'Exclusive lower bound, RFC 3339');
+const After = bound((bounds) => bounds.floorMs, 'Exclusive lower bound, RFC 3339');
 /** Epoch milliseconds: a time in whole milliseconds is before the instant exactly when it is less than this. */
 export const Before = bound((bounds) => bounds.ceilMs, 'Exclusive upper bound, RFC 3339');
 

@@ -6,7 +6,7 @@ import { isServer, layoutSettings, optionalSecretKeys, roleOf, secretKeys } from
 import { commandFiles, early, jobFiles, type Manifest, NEEDED_BY_JOBS, serverFiles } from './workloads.ts';
 
 /** File contents by path below deploy/kubernetes. */
-export type Files = ReadonlyMap<string, string>;
+type Files = ReadonlyMap<string, string>;
 
 const WRITTEN_BY = '# Written by `npm run kubernetes` from what the code says of the parts of a release.\n';
 

@@ -34,7 +34,7 @@ export const roleOf = (part: Part): 'service' | 'gateway' | 'job' | 'command' | 
   return part.usesBroker || usesStore(part) ? 'job' : null;
 };
 
-export const isSecretKey = ({ name, isSecret }: Part['variables'][number]): boolean => isSecret || name === CALLER_KEYS;
+const isSecretKey = ({ name, isSecret }: Part['variables'][number]): boolean => isSecret || name === CALLER_KEYS;
 
 /** Required keys of its Secret; `optionalSecretKeys` lists the others. */
 export const secretKeys = ({ variables }: Part): readonly string[] =>

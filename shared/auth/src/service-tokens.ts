@@ -16,7 +16,7 @@ const RESERVE_SECONDS = 20;
 const SKEW_SECONDS = 30;
 const MAX_VERIFIED = 1000;
 
-export interface ServiceTokensOptions {
+interface ServiceTokensOptions {
   /** The service that calls. */
   readonly caller: string;
   readonly key: KeyObject;

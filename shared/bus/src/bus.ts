@@ -59,7 +59,7 @@ export class BusUnavailable extends Error {
 }
 
 /** State of the bus, for operators. */
-export interface BusState {
+interface BusState {
   readonly isConnected: boolean;
   /** Problems that stop messages, one line each. */
   readonly faults: readonly string[];

@@ -12,7 +12,7 @@ export const CURSOR_VARIABLES = {
     .describe('The key before, whose cursors are taken for a day after a change'),
 };
 
-export interface CursorKeys {
+interface CursorKeys {
   readonly current: Buffer;
   /** The one before, accepted for a while after a rotation. */
   readonly previous: Buffer | null;
@@ -31,7 +31,7 @@ export interface PositionSchema<P> {
 export type CursorScope = readonly (string | null)[];
 
 /** Opaque, authenticated positions in one list. */
-export interface Cursor<P> {
+interface Cursor<P> {
   encode(position: P, scope: CursorScope): string;
   /**
    * Null without a cursor: the list begins. Throws `DomainError('invalid')` for everything that was not encoded for this list and scope, under rules that

@@ -25,7 +25,7 @@ export interface SpanReport {
 }
 
 /** Exports spans; set by `useTracer`. */
-export interface Tracer {
+interface Tracer {
   /** Decides whether a trace that begins here is recorded; called services follow the sampled flag. */
   samples(traceId: string): boolean;
   ended(span: Span & SpanReport & { readonly endedAt: number }): void;

@@ -1,5 +1,5 @@
 /** A map that drops entries which were not used for `keepMs` to twice that long, or sooner when more than `most` were used meanwhile. */
-export interface TwoGenerationCache<V> {
+interface TwoGenerationCache<V> {
   get(key: string, nowMs: number): V | null;
   set(key: string, value: V, nowMs: number): void;
 }

@@ -1,5 +1,5 @@
 /** The process died: nothing that is called afterwards happens. */
-export class ProcessDied extends Error {
+class ProcessDied extends Error {
   constructor() {
     super('The process died.');
     this.name = 'ProcessDied';

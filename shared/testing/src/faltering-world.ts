@@ -3,7 +3,7 @@ import { faultPoints } from './crash-points.ts';
 import { type WatchedWorld, watchedWorld } from './watched-world.ts';
 
 /** A world in which somebody is away for one step. */
-export interface FalteringWorld extends Omit<WatchedWorld, 'watchBy'> {
+interface FalteringWorld extends Omit<WatchedWorld, 'watchBy'> {
   /** Does the work, at this step of which somebody is away: what it answers, and whether it came to that. A write that fails has been made or has not. */
   failing<R>(step: number, work: () => Promise<R>): Promise<{ readonly hasFailed: boolean; readonly outcome: R }>;
 }

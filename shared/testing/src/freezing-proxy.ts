@@ -16,7 +16,7 @@ export interface FreezingProxy {
 }
 
 const METHODS = { 'qos-ok': 11, 'consume-ok': 21, 'cancel-ok': 31, deliver: 60 } as const;
-export type AnswerMethod = Exclude<keyof typeof METHODS, 'deliver'>;
+type AnswerMethod = Exclude<keyof typeof METHODS, 'deliver'>;
 
 const METHOD_FRAME = 1;
 const BASIC_CLASS = 60;

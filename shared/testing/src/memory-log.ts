@@ -1,6 +1,6 @@
 import type { Log, LogFields } from '@bubbles/kernel/log.ts';
 
-export interface LogLine {
+interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
   readonly fields: LogFields;

@@ -31,7 +31,7 @@ const CreateThing = z.object({
   filters: z.object({ mine: z.boolean().optional() }).optional(),
 });
 
-export interface SampleHooks {
+interface SampleHooks {
   /** Runs in `GET /v1/waits`. */
   readonly onWait?: (signal: AbortSignal) => Promise<void>;
   /** Runs in `GET /v1/failures/{kind}`; what it returns is the answer. */

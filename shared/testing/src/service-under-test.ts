@@ -43,7 +43,7 @@ const machine: LocalMachine = {
 export const testConfig = (definition: ServiceDefinition, given: Environment = {}): ServiceConfig =>
   readServiceConfig(definition, { ...localEnvironment(definition, machine, {}), ...given });
 
-export interface TestServiceOptions {
+interface TestServiceOptions {
   /** Of another replica, to share its data. */
   readonly database?: Database;
   readonly clock?: FakeClock;

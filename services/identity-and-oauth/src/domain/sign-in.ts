@@ -14,7 +14,7 @@ export interface SignIn {
   readonly isProven: boolean;
 }
 
-export const HOME = '/app/';
+const HOME = '/app/';
 const OWN_PATHS = [HOME, '/oauth/interaction/'];
 const SIGN_IN_PAGES = '/app/sign-in';
 const MAX_PATH = 2048;

@@ -19,7 +19,7 @@ export interface MeetingLink extends RebuiltLink {
 }
 
 /** What to tell the caller; it holds nothing of the text that the caller sent. */
-export interface RefusedLink {
+interface RefusedLink {
   readonly refused: string;
 }
 

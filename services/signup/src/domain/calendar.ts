@@ -5,7 +5,7 @@ export const CALENDAR_PROVIDERS = ['google', 'microsoft'] as const;
 export type CalendarProviderName = (typeof CALENDAR_PROVIDERS)[number];
 
 /** Whose calendar is to be connected. */
-export interface CalendarOwner {
+interface CalendarOwner {
   readonly flowId: string;
   readonly userId: string;
 }

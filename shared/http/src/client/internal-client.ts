@@ -31,7 +31,7 @@ export interface Call<T> {
   readonly idempotencyKey?: string | undefined;
 }
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Calls to the internal endpoints of one service. Every method rejects with `DomainError('unavailable')`, or `internal` when the callee found the call itself faulty. */
 export interface InternalClient {

@@ -64,7 +64,7 @@ export const useFinder = (schema: ZodType): ((value: unknown) => readonly Use[])
 };
 
 /** A use of a deprecated route, or of a parameter or field by path. */
-export interface Use {
+interface Use {
   readonly element: string;
   readonly deprecation: Deprecation;
 }

@@ -38,7 +38,7 @@ const FIXED_MESSAGES: Partial<Record<ErrorKind, string>> = {
   internal: INTERNAL_ERROR_MESSAGE,
 };
 
-export interface ErrorAnswer {
+interface ErrorAnswer {
   readonly status: number;
   readonly type: string;
   readonly contentType: string;

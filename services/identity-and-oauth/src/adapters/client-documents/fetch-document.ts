@@ -16,7 +16,7 @@ interface FetcherOptions extends Pick<Parameters<typeof guardedConnect>[0], 'pol
   readonly timeLimitMs?: number;
 }
 
-export interface DocumentFetcher {
+interface DocumentFetcher {
   /** One GET. Rejects with `invalid` when the server sends no document, and with `unavailable` when this process cannot ask. */
   fetch(url: URL): Promise<FetchedDocument>;
   close(): Promise<void>;

@@ -46,7 +46,7 @@ export const presentRun = ({
   left_at: leftAt?.toISOString() ?? null,
 });
 
-export const presentReported = ({ id, status, teamId, platform, requesterIds }: Join): z.infer<typeof ReportedJoin> => ({
+const presentReported = ({ id, status, teamId, platform, requesterIds }: Join): z.infer<typeof ReportedJoin> => ({
   join_id: id,
   status,
   team_id: teamId,

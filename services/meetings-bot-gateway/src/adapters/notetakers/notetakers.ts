@@ -30,7 +30,7 @@ interface OpenNotetakers extends Notetakers {
 }
 
 /** What an adapter is made of. */
-export interface ProviderContext extends Pick<OpenOptions, 'clock' | 'config' | 'download' | 'downloadDocument' | 'log'> {
+interface ProviderContext extends Pick<OpenOptions, 'clock' | 'config' | 'download' | 'downloadDocument' | 'log'> {
   readonly settings: ProviderSettings;
   readonly http: ProviderHttp;
 }

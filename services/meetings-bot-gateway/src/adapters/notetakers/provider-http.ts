@@ -10,11 +10,11 @@ import { NotetakerError } from '../../ports.ts';
  * What became of a call. `refused`: any other 4xx. `failed`: any 5xx. `nonsense`: an answer that is not what the provider documents, such as the page of
  * a firewall, or a redirect. `unreachable`: no connection, or one that broke.
  */
-export type ProviderOutcome = 'ok' | 'refused' | 'unauthorized' | 'rate_limited' | 'failed' | 'nonsense' | 'timeout' | 'unreachable';
+type ProviderOutcome = 'ok' | 'refused' | 'unauthorized' | 'rate_limited' | 'failed' | 'nonsense' | 'timeout' | 'unreachable';
 /** Counts a call of a provider. */
 export type ProviderCalled = (provider: string, outcome: ProviderOutcome) => void;
 
-export interface ProviderHttpOptions {
+interface ProviderHttpOptions {
   readonly provider: string;
   readonly baseUrl: string;
   /** Sent with each call, with the key. */
@@ -42,7 +42,7 @@ export interface ProviderCall<T> {
 }
 
 /** `body` is the text of the provider: it may be judged, and is never passed on. */
-export type ProviderAnswer<T> =
+type ProviderAnswer<T> =
   | { readonly refused: false; readonly value: T }
   | { readonly refused: true; readonly status: number; readonly body: unknown; readonly retryAfterSeconds: number | null };
 

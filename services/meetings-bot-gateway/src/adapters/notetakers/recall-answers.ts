@@ -9,7 +9,7 @@ const MAX_JOIN_ID = 100;
 
 const State = z.object({ code: z.string() });
 const Artifact = z.object({ status: State.nullish(), data: z.object({ download_url: z.string().nullish() }).nullish() }).nullish();
-export type Artifact = z.infer<typeof Artifact>;
+type Artifact = z.infer<typeof Artifact>;
 
 const Recording = z.object({
   started_at: z.string().nullish(),
@@ -85,7 +85,7 @@ export const snapshotOf = ({ status_changes: changes }: Bot): Snapshot => {
   };
 };
 
-export const isOver = ({ status_changes: changes }: Bot): boolean => changes.some(({ code }) => OVER.includes(code));
+const isOver = ({ status_changes: changes }: Bot): boolean => changes.some(({ code }) => OVER.includes(code));
 
 const isGone = (code: string | undefined): boolean => code === 'failed' || code === 'deleted';
 

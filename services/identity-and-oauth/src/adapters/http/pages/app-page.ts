@@ -8,7 +8,7 @@ const PAGES = {
   '/app/webhooks': 'Webhooks',
   '/app/sessions': 'Sessions',
 } as const;
-export type AppPath = keyof typeof PAGES;
+type AppPath = keyof typeof PAGES;
 
 const links = (current: AppPath): Markup =>
   markup`<ul>${Object.entries(PAGES).map(
