@@ -7,7 +7,9 @@
 #   signal broker|mongo SIGNAL   sends a signal (TERM, KILL, STOP, CONT); `up` starts what has ended
 #   ctl …    the broker's rabbitmqctl
 # An AMQP_URL or MONGODB_URL in the environment is used as it is. ENGINES_HOME names another folder, for engines beside these; with MONGO_KEEPS=1 what
-# the MongoDB-compatible engine was told survives an orderly end of it (at half the speed). RABBITMQ_BIN is the folder of another broker.
+# the MongoDB-compatible engine was told survives an orderly end of it (at half the speed). RABBITMQ_BIN is the folder of another broker (rabbitmq4.sh),
+# SECANTUSDB_BIN that of another store (secantusdb.sh): with MONGO_KEEPS=1 what it has answered survives a SIGKILL too. MONGO_LOGINS=1 makes it ask for a
+# login; who may make users in it has to be made before, without.
 set -euo pipefail
 
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
@@ -24,7 +26,7 @@ has() { [ -x "$(command -v "$1")" ]; }
 
 missing_packages() {
   [ "${AMQP_URL:-}" ] || is_running broker || has "$rabbit_bin/rabbitmq-server" || echo rabbitmq-server
-  [ "${MONGODB_URL:-}" ] || is_running mongo || has mongod || {
+  [ "${MONGODB_URL:-}" ] || is_running mongo || [ "${SECANTUSDB_BIN:-}" ] || has mongod || {
     has java && { is_built || has javac; } || echo default-jdk-headless
     is_built || has mvn || echo maven
   }
@@ -181,7 +183,12 @@ build_mongo() {
 
 mongo_up() {
   if ! is_running mongo; then
-    if has mongod; then
+    if [ "${SECANTUSDB_BIN:-}" ]; then
+      say 'engines: starting SecantusDB'
+      echo secantusdb >"$state/mongo.storage"
+      launch mongo "$SECANTUSDB_BIN/secantusd-py" --port "$mongo_port" --storage-path "$state/secantusdb" --log-level WARNING \
+        ${MONGO_KEEPS:+--sync-on-commit} ${MONGO_LOGINS:+--auth}
+    elif has mongod; then
       say 'engines: starting mongod'
       echo file >"$state/mongo.storage"
       mkdir -p "$state/mongo/data"
@@ -199,6 +206,11 @@ mongo_up() {
   await mongo is_open "$mongo_port"
 }
 
+# SecantusDB answers as the only member of a replica set.
+mongo_options() {
+  if [ "$(cat "$state/mongo.storage")" = secantusdb ]; then echo replicaSet=secantus; else echo directConnection=true; fi
+}
+
 # --- commands
 
 up() {
@@ -206,7 +218,7 @@ up() {
   [ "${AMQP_URL:-}" ] || broker_up
   [ "${MONGODB_URL:-}" ] || mongo_up
   echo "AMQP_URL=${AMQP_URL:-amqp://127.0.0.1:$amqp_port}"
-  echo "MONGODB_URL=${MONGODB_URL:-mongodb://127.0.0.1:$mongo_port/?directConnection=true}"
+  echo "MONGODB_URL=${MONGODB_URL:-mongodb://127.0.0.1:$mongo_port/?$(mongo_options)}"
 }
 
 down() {
