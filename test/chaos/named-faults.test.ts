@@ -37,7 +37,7 @@ let tokens: readonly string[];
 let participants: readonly string[];
 
 beforeAll(async () => {
-  engines = await frailEngines({ mongoKeeps: true });
+  engines = await frailEngines({ storeSurvives: 'stops' });
   stack = await chaosStack(engines);
   const identityUrls = stack.plansOf('identity-and-oauth').map(({ url }) => url);
   const access = { amqpUrl: engines.amqpUrl, operatorKeyFile: stack.operatorKeyFile, identityUrls };

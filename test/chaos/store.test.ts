@@ -34,7 +34,7 @@ let database: Database;
 let people: Awaited<ReturnType<typeof makePeople>>;
 
 beforeAll(async () => {
-  engines = await frailEngines({ mongoKeeps: true });
+  engines = await frailEngines({ storeSurvives: 'stops' });
   stack = await chaosStack(engines);
   const identityUrls = stack.plansOf('identity-and-oauth').map(({ url }) => url);
   const access = { amqpUrl: engines.amqpUrl, operatorKeyFile: stack.operatorKeyFile, identityUrls };

@@ -29,7 +29,7 @@ let publisher: Bus;
 let trial: Trial | null;
 
 beforeAll(async () => {
-  engines = await frailEngines({ mongoKeeps: true });
+  engines = await frailEngines({ storeSurvives: 'stops' });
   await declareTopology({ url: engines.amqpUrl, definitions: [BubbleReadyV1], clock });
   publisher = createAmqpBus({ url: engines.amqpUrl, service: BubbleReadyV1.publisher, clock, log: SILENT_LOG });
 });

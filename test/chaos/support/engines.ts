@@ -8,8 +8,9 @@ import { type Engines, enginesDown, enginesUp } from '../../../deploy/stack/src/
 
 /** Engines of a test's own, which may be ended at any moment. */
 export interface FrailEngines extends Engines {
-  kill(engine: 'broker'): Promise<void>;
-  /** In good order: the MongoDB-compatible engine loses what it has not written when it is killed. */
+  /** A store that is killed loses what it has answered, unless it was asked to survive that. */
+  kill(engine: 'broker' | 'mongo'): Promise<void>;
+  /** In good order. */
   stop(engine: 'mongo'): Promise<void>;
   /** Its processes stand still for so long, and go on where they stood. */
   freeze(engine: 'broker' | 'mongo', ms: number): Promise<void>;
@@ -31,14 +32,22 @@ export interface QueueState {
 }
 
 const SCRIPT = new URL('../../../deploy/engines/engines.sh', import.meta.url).pathname;
+const SECOND_STORE = new URL('../../../deploy/engines/secantusdb.sh', import.meta.url).pathname;
 const run = promisify(execFile);
 /** Beyond what the script itself gives an engine to start or to end. */
 const LIMIT_MS = 90_000;
 
-export const frailEngines = async ({ mongoKeeps = false }: { readonly mongoKeeps?: boolean } = {}): Promise<FrailEngines> => {
-  const home = mkdtempSync(join(tmpdir(), 'engines-'));
+export interface FrailEnginesOptions {
+  /** What the store has answered survives its end in good order; with `kills`, which is SecantusDB as a replica set of one member, being killed too. */
+  readonly storeSurvives?: 'nothing' | 'stops' | 'kills';
+}
+
+export const frailEngines = async ({ storeSurvives = 'nothing' }: FrailEnginesOptions = {}): Promise<FrailEngines> => {
   const { PATH, HOME, RABBITMQ_BIN } = process.env;
-  const environment = { PATH, HOME, RABBITMQ_BIN, ENGINES_HOME: home, MONGO_KEEPS: mongoKeeps ? '1' : '' };
+  const SECANTUSDB_BIN = storeSurvives === 'kills' ? (await run('bash', [SECOND_STORE])).stdout.trim() : process.env['SECANTUSDB_BIN'];
+  const home = mkdtempSync(join(tmpdir(), 'engines-'));
+  const MONGO_KEEPS = storeSurvives === 'nothing' ? '' : '1';
+  const environment = { PATH, HOME, RABBITMQ_BIN, SECANTUSDB_BIN, MONGO_KEEPS, ENGINES_HOME: home };
   const order = async (...words: readonly string[]): Promise<string> =>
     (await run('bash', [SCRIPT, ...words], { env: environment, timeout: LIMIT_MS, killSignal: 'SIGKILL' })).stdout;
   const signal = async (engine: string, name: NodeJS.Signals): Promise<void> => {
