@@ -44,10 +44,10 @@ export const JWT_FORM = /^eyJ[\w-]*\.([\w-]+)\.[\w-]+$/;
 /** Names of the security schemes, which the API's document defines; `internal` is the token of a service. */
 export const SECURITY_SCHEMES = { pat: 'personalAccessToken', oauth: 'oauth2', session: 'appSession', internal: 'serviceToken' } as const;
 
-/** Who calls, as identity vouches for it. Which teams they belong to, a service asks where it needs it: their number has no bound. */
+/** The authenticated caller. It has no list of teams, because their number has no bound: a service asks identity for them. */
 export interface Caller {
   readonly userId: string;
-  /** Of the account: rises when a deleted one is opened again, and what belonged to an earlier life has ended. */
+  /** Life of the account: incremented when a deleted account is reopened; everything of an earlier life has ended. */
   readonly life: number;
   /** The key, the session or the OAuth grant; of a page the session. */
   readonly credentialId: string;

@@ -24,7 +24,7 @@ export interface ServiceEntry {
   readonly database: string | null;
   /** The variable that tells its callers where it is. */
   readonly urlsVariable: string;
-  /** Who may call its internal endpoints, or its public ones for a user; all of them prove it with a service token. */
+  /** Services that may call its internal endpoints, or its public ones for a user; each authenticates with a service token. */
   readonly callers: readonly string[];
 }
 

@@ -12,7 +12,7 @@ interface Manifest {
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const ROOT_FILES = ['package.json', 'package-lock.json', '.npmrc', 'LICENSE'];
-/** Of a workspace. */
+/** Test files of a workspace, which images leave out. */
 const TESTS = /^(?:test|pacts)$|[.]test[.]ts$|[.]contract[.]ts$/;
 
 const manifestOf = (workspace: string): Manifest => JSON.parse(readFileSync(join(ROOT, workspace, 'package.json'), 'utf8'));

@@ -44,7 +44,7 @@ export const HttpsLink = z.string().nullable().overwrite(httpsOrNull).meta({ des
 /** Media of the sandbox, which is reached at this machine only. */
 const ON_THIS_MACHINE = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?(?:\/[\w-][\w.-]*)+\/[0-9a-f]{64}$/;
 
-/** As other links, or a file that this machine serves itself. */
+/** A link, or a file that this machine serves itself. */
 export const VideoLink = z
   .string()
   .nullable()

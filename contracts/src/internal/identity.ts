@@ -163,7 +163,7 @@ export const IssuedGrant = z.object({
   scope: z.string(),
 });
 
-/** Of the rules for names and redirect URIs the server itself is the judge. */
+/** The server itself checks the rules for names and redirect URIs. */
 export const NewClient = z.object({ client_name: z.string(), redirect_uris: z.array(z.string()).min(1, 'must not be empty') });
 export const AdminClient = z.object({
   client_id: z.string(),

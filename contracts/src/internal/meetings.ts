@@ -20,7 +20,7 @@ export const NotetakerRun = z.object({
 export const NotetakerRuns = z.object({ runs: z.array(NotetakerRun) });
 
 const REPORTED = MeetingJoinState.exclude(['dispatched']);
-/** As the provider names them: whose account it is says their address alone. */
+/** A person as the provider names them; only the address identifies an account. */
 const NamedPerson = z.object({ name: z.string().nullable(), email: z.string().nullable() });
 
 export const NotetakerReport = z.object({
@@ -44,9 +44,9 @@ export const ReportedJoin = z.object({
   status: MeetingJoinState,
   team_id: z.string(),
   platform: z.string(),
-  /** Who asked for the notetaker, the first one first. */
+  /** Ids of the accounts that asked for the notetaker, in order. */
   requester_ids: z.array(CallerId),
-  /** Of the bubble that its recording becomes; null before `done`. */
+  /** Id of the bubble that its recording becomes; null before `done`. */
   bubble_id: z.string().nullable(),
 });
 

@@ -20,7 +20,7 @@ export interface SandboxConfig {
   readonly fresh: boolean;
   /** Receivers on this machine are refused, as in production. */
   readonly strictReceivers: boolean;
-  /** Of the services' own variables, those that are given. */
+  /** Settings of the services that were given. */
   readonly settings: Environment;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }

@@ -43,7 +43,7 @@ export interface SandboxFiles {
   close(): void;
 }
 
-/** Beside the store; of a sandbox that keeps nothing in a folder that goes with it. */
+/** Opens the folder of files beside the store, or a temporary one for a sandbox in memory. */
 export const openFiles = ({ data }: Pick<SandboxConfig, 'data'>): SandboxFiles => {
   const inMemory = data === MEMORY;
   const root = inMemory ? mkdtempSync(join(tmpdir(), 'sandbox-')) : join(data, FILES);

@@ -22,7 +22,7 @@ export const createOutboxWatch = (): Outboxes => {
   const watch = <T extends Doc>(place: string, collection: Collection<T>): Collection<T> => ({
     ...collection,
     ensureIndexes: (indexes, dropped) => {
-      // Who declares the index of outboxes keeps documents that have one.
+      // A collection with the index of outboxes holds documents with outboxes.
       if (indexes.some(({ name }) => name === OUTBOX_INDEX.name)) collections.set(place, collection as unknown as Collection<OutboxDoc>);
       return collection.ensureIndexes(indexes, dropped);
     },

@@ -35,7 +35,7 @@ interface Script {
   readonly command: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Of the sources that it is of. */
+  /** Root folder of the sources to run. */
   readonly root?: string | undefined;
   /** Whether it may ask at the terminal, and shows what it does there. */
   readonly terminal?: boolean;

@@ -14,11 +14,11 @@ export const StackLayout = z.object({
   mongoUrl: z.string(),
   /** Before the names of the databases, so that stacks can share a store. */
   databasePrefix: z.string(),
-  /** Of each service by its name, and of the gateway. */
+  /** Number of processes by service name, and of the gateway. */
   replicas: z.record(z.string(), z.int()),
   /** How long a process that is told to end goes on serving those who have not noticed. */
   drainNotice: z.string(),
-  /** Of files that are meant for people, such as the mails. */
+  /** Folder for files that are meant for people, such as mails. */
   folder: z.string(),
   /** Whether a process that cannot keep up refuses. */
   shedding: z.boolean(),

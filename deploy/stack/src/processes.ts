@@ -20,13 +20,13 @@ export interface Processes {
 const ROOT = new URL('../../../', import.meta.url).pathname;
 /** What the processes have compiled before, relative to the root as in `npm start`. */
 const COMPILE_CACHE = 'node_modules/.cache/compile';
-/** As the launcher sets it. */
+/** The value that `deploy/launch.mjs` sets. */
 const TRIM_THRESHOLD = '131072';
 const LOOK_EVERY_MS = 20;
 /** Beyond the hard stop of a process's own. */
 const END_LIMIT_MS = 40_000;
 
-/** Of the sources below `root`. */
+/** Starts and stops processes from the sources below `root`. */
 export const openProcesses = (home: string, root = ROOT): Processes => {
   const [pids, logs] = [join(home, 'pids'), join(home, 'logs')];
   for (const folder of [pids, logs]) mkdirSync(folder, { recursive: true });

@@ -78,7 +78,7 @@ interface AppPorts {
   readonly lifetimes: OAuthLifetimes;
   readonly registeredClients: RegisteredClientStore;
   readonly throttle: Throttle;
-  /** As it is named in every document, token and redirection: where clients reach the product, without a trailing slash. */
+  /** Issuer in documents, tokens and redirects: the public base URL without a trailing slash. */
   readonly issuer: string;
   readonly authorizationRequests: AuthorizationRequestStore;
   readonly signIns: SignInStore;

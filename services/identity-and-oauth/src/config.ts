@@ -65,7 +65,7 @@ export interface Config {
   readonly mailTransport: (parts: Parameters<typeof openMailTransport>[1]) => MailTransport;
 }
 
-/** As in production. */
+/** The configuration of production. */
 export const configOf = (values: Values): Config => ({
   mailTransport: (parts) => openMailTransport(values, parts),
   documents: values.OAUTH_CLIENT_DOCUMENTS

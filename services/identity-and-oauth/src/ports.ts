@@ -152,7 +152,7 @@ export interface RateWindows {
   of(credentialId: string, nowMs: number): RateWindow;
 }
 
-/** Who is signed in on a page. */
+/** The signed-in user of a page. */
 export interface PageSession extends VersionedAccount {
   readonly sessionId: string;
 }
@@ -209,7 +209,7 @@ export interface SigningKeys<K> {
 export interface OAuthClients {
   /** Registered ones by their id, and those whose id is the URL of a metadata document; null when there is no such client. */
   get(id: string): Promise<OAuthClient | null>;
-  /** As much of it as proves itself. Nothing is fetched for a client with a metadata document: it has no secret, and others could make us fetch. */
+  /** Id and secret of a client. Fetches no metadata document: such clients have no secret, and strangers could trigger the fetch. */
   proofOf(id: string): Promise<Pick<OAuthClient, 'id' | 'secretHash'> | null>;
   /** Before each grant; false when the client has gone. */
   noteAuthorized(id: string, at: Date): Promise<boolean>;
@@ -247,9 +247,9 @@ export interface GrantStore {
   get(id: string): Promise<Grant | null>;
   /** One indexed read. */
   byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Grant>>;
-  /** Of one account, newest first. */
+  /** Grants of one account, newest first. */
   ofAccount(accountId: string): Promise<Grant[]>;
-  /** Of one account, in order of the apps. `after` is the id of a client. */
+  /** Grants of one account, ordered by client; `after` is the id of a client. */
   ofAccountByClient(accountId: string, page: Page): Promise<Grant[]>;
   /** At most `limit` of what one account has allowed one app. */
   ofAccountAtClient(accountId: string, clientId: string, limit: number): Promise<Grant[]>;

@@ -45,14 +45,14 @@ const HOUR_MS = 3_600_000;
 const CACHES_AND_SKEW_MS = HOUR_MS;
 /** More than the life of an assertion, as replicas of the release before have it. */
 const KEEP_ASSERTION_KEYS_MS = 2 * HOUR_MS;
-/** Of one client from one network. */
+/** Limit for one client from one network. */
 const TOKEN_REQUESTS = { perMinute: 60, burst: 60 };
 /** Half of the minute within which a use of a key shows. */
 const FLUSH_MS = 30_000;
 
 type RingOptions = Pick<ServiceContext<typeof VARIABLES>, 'clock' | 'ids'> & { readonly seal: Seal; readonly lifetimes: OAuthLifetimes };
 
-/** Of assertions, and of access tokens. */
+/** Key rings for assertions and for access tokens. */
 const openKeyRings = ({ assertionKeys, accessTokenKeys }: ReturnType<typeof openStores>, { lifetimes, ...sealed }: RingOptions) => ({
   assertionRing: createKeyRing({ ...sealed, keys: assertionKeys, algorithm: ED25519, keepAfterMs: KEEP_ASSERTION_KEYS_MS }),
   ring: createKeyRing({

@@ -34,7 +34,7 @@ const platformRoutes = () =>
     },
   );
 
-/** Of an API whose paths we add. */
+/** Base URL of an API, without the paths that the adapter adds. */
 const providerUrl = () => baseUrl().refine((url) => !url.endsWith('/api/v1'), 'must not have the /api/v1 of its paths');
 const isPrivate = (url: string): boolean => url.startsWith('https:') || isLoopbackHost(new URL(url).hostname);
 
@@ -147,7 +147,7 @@ const settingsOf = (config: Config, provider: ProviderName) => {
   }[provider];
 };
 
-/** Of the providers that serve a platform. Throws with all settings that they lack. */
+/** Settings of the providers in use. Throws with the names of all missing settings. */
 export const providerSettings = (config: Config): ReadonlyMap<ProviderName, ProviderSettings> => {
   const routed = new Set(config.NOTETAKERS.values());
   const faults: string[] = [];

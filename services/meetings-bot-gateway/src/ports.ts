@@ -16,14 +16,14 @@ export interface JoinStore {
   /** Those of these runs. */
   byRefs(refs: readonly { readonly provider: string; readonly ref: string }[]): Promise<readonly Join[]>;
   running(runningKey: string): Promise<Join | null>;
-  /** Whose recording became that bubble. */
+  /** The join whose recording became that bubble. */
   ofBubble(bubbleId: string): Promise<Join | null>;
   runningOf(requesterIds: readonly string[]): Promise<readonly Join[]>;
-  /** Of those whose time has come. */
+  /** Erases the links that are due. */
   eraseLinks(now: Date): Promise<void>;
   /** Lets all that is due later than `latest` be due at `dueAt`. */
   hasten(latest: Date, dueAt: Date): Promise<void>;
-  /** Whose work has failed three times in a row, or is due for five minutes without being done; one that waits longest first. */
+  /** Joins whose work has failed three times in a row or is overdue by five minutes; the longest waiting first. */
   stuck(now: Date, limit: number): Promise<readonly Join[]>;
   backlog(now: Date): Promise<Backlog>;
   /** Atomic, with its events in the same write. `change` runs again when another writer won; null from it changes nothing. Null: there is no such join. */
@@ -135,7 +135,7 @@ export interface Notetaker {
   verify(webhook: ProviderWebhook): ProviderEvent | null;
 }
 
-/** As it arrived. */
+/** A webhook as received. */
 export interface ProviderWebhook {
   /** By their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -146,7 +146,7 @@ export interface ProviderWebhook {
 export interface ProviderEvent {
   /** The provider's id of the event: the same for each repeat. */
   readonly id: string;
-  /** Of the join, when the provider tells it; else `ref` leads to it. Both are null when the event is about no run. */
+  /** Id of the join if the provider sends it; otherwise `ref` identifies it. Both are null for events that concern no run. */
   readonly joinId: string | null;
   readonly ref: string | null;
 }
@@ -165,7 +165,7 @@ export interface Recording {
   readonly title: string | null;
   readonly startedAt: Date | null;
   readonly durationSeconds: number | null;
-  /** As the provider names them. */
+  /** Participants as named by the provider. */
   readonly participants: readonly { readonly name: string | null; readonly email: string | null }[];
   /** Opens the file from its beginning each time it is called; null when there is none. Rejects with `NotetakerError`. */
   readonly open: (() => Promise<MediaFile>) | null;

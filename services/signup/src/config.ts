@@ -70,7 +70,7 @@ export interface Config {
   readonly mailTransport: (parts: Parameters<typeof openMailTransport>[1]) => MailTransport;
 }
 
-/** As in production. */
+/** The configuration of production. */
 export const configOf = (values: Values): Config => ({ mailTransport: (parts) => openMailTransport(values, parts) });
 
 export const ownDomainsOf = (values: Values): OwnDomains => ({

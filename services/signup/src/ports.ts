@@ -17,7 +17,7 @@ export interface Creation {
   readonly expiresAt: Date;
 }
 
-/** Of several signups of one address at a time one makes the workspace. */
+/** Lets one of several concurrent signups of an address create the workspace. */
 export interface CreationStore {
   /** Stores the creation unless another one of the address has not expired at `now`; answers the one that is then stored. */
   claim(address: string, creation: Creation, now: Date): Promise<Creation>;

@@ -93,7 +93,7 @@ export const VARIABLES = {
     .describe('Tests of one subscription in a minute'),
 };
 
-/** As in production. */
+/** The configuration of production. */
 export const configOf = ({ config: read, publicBaseUrl }: Pick<ServiceContext<typeof VARIABLES>, 'config' | 'publicBaseUrl'>): Config => ({
   headerName: read.WEBHOOK_HEADER_NAME,
   userAgent: read.WEBHOOK_USER_AGENT,

@@ -21,7 +21,7 @@ interface Assertion {
   readonly caller: Caller;
   /** The service that it is for. */
   readonly audience: string;
-  /** Of the account document that it was made from. */
+  /** Version of the account document behind the assertion. */
   readonly accountVersion: number;
 }
 

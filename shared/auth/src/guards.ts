@@ -14,7 +14,7 @@ import { DomainError, refusal } from '@bubbles/kernel/errors.ts';
 
 /** Tells who calls. */
 export interface Authenticator {
-  /** As identity's assertion for this service says; rejects with `unauthorized`, also when there is none. */
+  /** The caller in identity's assertion for this service; rejects with `unauthorized` when it is missing or invalid. */
   callerOf(assertion: string | null): Promise<Caller>;
 }
 

@@ -212,7 +212,7 @@ export const openService = (definition: ServiceDefinition, options: OpenServiceO
     publishes: published,
     jobs: idempotency === undefined ? jobs : [...jobs, { name: 'sweep-idempotency-keys', cron: '29 * * * *', run: idempotency.sweep }],
     async releaseLeases() {
-      // Else what has leases would be looked for in whole collections.
+      // Releasing leases without indexes would scan whole collections.
       await prepare({ ...options, steps: migrations, composed });
       await releaseOutboxes(outboxes, clock.now());
       await composed.releaseLeases?.();

@@ -13,7 +13,7 @@ export interface Needs {
 
 /** What a service is told, wherever it runs. */
 export interface ServiceConfig {
-  /** Of its own variables, by their names. */
+  /** Values of the service's own variables by name. */
   readonly values: Readonly<Record<string, unknown>>;
   /** Origin under which clients reach the product, without a trailing slash. */
   readonly publicBaseUrl: string;
@@ -169,7 +169,7 @@ export const settingsOf = (services: readonly Needs[]): Needs['variables'] =>
     ),
   );
 
-/** Of an environment what sets them, also by the name of a file. */
+/** The entries of an environment that set them, including `<NAME>_FILE`. */
 export const settingsIn = (services: readonly Needs[], env: Environment): Readonly<Record<string, string>> => {
   const names = Object.keys(settingsOf(services)).flatMap((name) => [name, `${name}_FILE`]);
   return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));

@@ -136,7 +136,7 @@ const isCertificate = (text: string): boolean => {
   }
 };
 
-/** Of authorities that are trusted beside the built-in ones. */
+/** PEM certificates of authorities that are trusted besides the built-in ones. */
 export const certificates = () => z.string().refine(isCertificate, 'must be certificates in PEM');
 
 /** An Ed25519 private key: PEM, or PKCS#8 DER in base64. */

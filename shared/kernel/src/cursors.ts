@@ -27,7 +27,7 @@ export interface PositionSchema<P> {
   read(bytes: Buffer): P | null;
 }
 
-/** Who reads and what was asked for: a cursor is refused for any other scope. */
+/** The reader and the query of a cursor; other scopes refuse it. */
 export type CursorScope = readonly (string | null)[];
 
 /** Opaque, authenticated positions in one list. */

@@ -57,7 +57,7 @@ const REASONS: ReadonlyMap<string, MailFailureReason> = new Map([
 interface SmtpFault extends Error {
   readonly responseCode?: number;
   readonly command?: string;
-  /** Of a fault of the socket. */
+  /** Code of a socket error. */
   readonly originalCode?: string;
 }
 

@@ -7,7 +7,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
 export interface ReceivedMail {
   readonly envelope: { readonly from: string; readonly to: readonly string[] };
-  /** As it came over the wire. */
+  /** The mail as it came over the wire. */
   readonly raw: string;
   readonly parsed: ParsedMail;
   readonly secure: boolean;
@@ -23,7 +23,7 @@ export interface MailServer {
 }
 
 interface MailServerOptions extends SMTPServerOptions {
-  /** Of `shared/testing/data/certificates`. */
+  /** A certificate of `shared/testing/data/certificates`. */
   readonly certificate?: 'localhost' | 'stranger' | 'expired';
 }
 
@@ -57,7 +57,7 @@ export const startMailServer = async ({ certificate = 'localhost', ...options }:
   });
   const sockets = new Set<Socket>();
   server.server.on('connection', (socket: Socket) => sockets.add(socket));
-  // Of connections, such as a handshake that the client ends.
+  // Ignores connection errors, such as a handshake that the client ends.
   server.on('error', () => undefined);
   await once(server.listen(0, 'localhost'), 'listening');
   // It listens on a port.

@@ -15,7 +15,7 @@ const JOINS: readonly string[] = ['$and', '$or', '$nor'];
 export const hasOperators = (value: unknown): value is Fields =>
   isPlainObject(value) && Object.keys(value).some((name) => name.startsWith('$') && !JOINS.includes(name));
 
-/** As `holdsAt`, without the elements of arrays. */
+/** Like `holdsAt`, without looking into arrays. */
 const onValues = (path: string, test: Test): Matcher => {
   const read = valueReader(path);
   return (doc) => read(doc).some(test);

@@ -51,13 +51,13 @@ export const asService = (name: string): { readonly authorization: string } => (
 
 export interface TestHttpOptions extends Partial<Omit<HttpAppOptions<AuthPorts>, 'guardPorts'>>, Partial<AuthPorts> {
   readonly routes: HttpAppOptions<AuthPorts>['routes'];
-  /** Who calls; null for nobody. Everything is admitted as `aCaller()` without it. */
+  /** The caller; null for an anonymous one, `aCaller()` by default. */
   readonly caller?: Caller | null;
 }
 
 export interface TestHttp {
   readonly url: string;
-  /** Whose requests these are from now on. */
+  /** Sets the caller of the following requests. */
   actAs(caller: Caller | null): void;
   fetch(path: string, init?: RequestInit): Promise<Response>;
   stop(): Promise<void>;

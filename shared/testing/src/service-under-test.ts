@@ -44,7 +44,7 @@ export const testConfig = (definition: ServiceDefinition, given: Environment = {
   readServiceConfig(definition, { ...localEnvironment(definition, machine, {}), ...given });
 
 interface TestServiceOptions {
-  /** Of another replica, to share its data. */
+  /** Database of another replica, to share its data. */
   readonly database?: Database;
   readonly clock?: FakeClock;
   readonly bus?: Bus;
@@ -101,7 +101,7 @@ export interface TestService {
   readonly metrics: Metrics;
   readonly url: string;
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** Whose requests these are from now on, where the service does not read credentials itself; null for nobody's. */
+  /** Sets the caller of the following requests, for services that do not read credentials themselves; null for an anonymous one. */
   actAs(caller: Caller | null): void;
   runJob(name: string): Promise<void>;
   stop(): Promise<void>;

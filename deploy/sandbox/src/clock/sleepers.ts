@@ -6,7 +6,7 @@ interface Sleeper {
   wake(): void;
 }
 
-/** Who sleeps until when, milliseconds of the sandbox's clock. */
+/** Pending sleeps with their ends, in milliseconds of the sandbox's clock. */
 interface Sleepers {
   sleep(at: number, kind: SleepKind, signal?: AbortSignal): Promise<void>;
   /** The earliest time that somebody of these kinds waits for; infinity when nobody does. */

@@ -8,7 +8,7 @@ import { z } from 'zod';
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 const ERRORS: readonly ErrorKind[] = ['not_found', 'forbidden'];
 
-/** Of every call: who may call the control plane at all is looked at before its routes. */
+/** Shared spec of all calls; access to the control plane is checked before its routes. */
 export const CALL = { guard: anyone, bodyLimitBytes: BODY_LIMIT_BYTES, errors: ERRORS };
 
 export const Id = z.object({ id: z.string() });

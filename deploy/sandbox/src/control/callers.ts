@@ -4,7 +4,7 @@ import { isLoopbackHost } from '@bubbles/address-guard/destination-url.ts';
 import { parseAuthority } from '@bubbles/http/wire/framing.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 
-/** Who may call the control plane, which hands out tokens, beside this machine under its own names. */
+/** Further callers of the control plane, besides this machine under its own names. It hands out tokens. */
 export interface CallerRules {
   /** Further names and addresses under which it may be called, as `hostOf` writes them. */
   readonly hosts: readonly string[];

@@ -208,7 +208,7 @@ const actOn =
       return done;
     });
 
-/** Who is told of a fault must not take it that nothing happened. */
+/** The error must say that the change was made before the failure. */
 const tellDone = (error: unknown): never => {
   if (!isDomainError(error)) throw error;
   throw new DomainError(error.kind, `The change was made, but it has not arrived everywhere. ${error.message}`, { cause: error });

@@ -72,7 +72,7 @@ export interface Bubble {
   readonly commentCount: number;
   /** Rises with every change of a comment or thread. */
   readonly commentsVersion: number;
-  /** Who sees it in lists: the participants, unless it is archived, a draft or a template. */
+  /** Accounts that see it in lists: the participants, or none for an archived bubble, a draft or a template. */
   readonly readers: readonly string[];
   /** When its readers stop seeing it; null when they never do, or have. Lists check the time too: without readers it only leaves their indexes. */
   readonly hideAt: Date | null;

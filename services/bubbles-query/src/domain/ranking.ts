@@ -4,7 +4,7 @@ import type { Moment } from './bubble.ts';
 export const RANK_RULES_VERSION = 1;
 
 export const TIERS = 3;
-/** Of the order of words: the title is the query, holds it, neither. */
+/** Number of ranks by word order: the title equals the query, contains it, or neither. */
 export const ORDERS = 3;
 const MAX_PREFIXES = 10;
 const MAX_EDITS = 20;
@@ -37,7 +37,7 @@ export const comparePositions = (a: Position, b: Position): number => {
   return a.id > b.id ? -1 : 1;
 };
 
-/** Of words with at least this many letters, a beginning of a term may be one edit away too. */
+/** Words with at least this many letters also match prefixes of terms with one edit. */
 export const PREFIX_TYPO_LETTERS = 6;
 const TYPO_LETTERS = 4;
 const FREE_TYPO_LETTERS = 5;

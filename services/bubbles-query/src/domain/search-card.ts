@@ -20,7 +20,7 @@ export const withOverlap = (watermark: number): number => Math.max(0, watermark 
 /** A search card as one caller sees it. */
 export interface CardRow {
   readonly id: string;
-  /** Of the bubble and of the analysis that it was written from: a row that is not newer than the known one changes nothing. */
+  /** Version of the bubble and of its analysis; a row that is not newer than the known one is ignored. */
   readonly rowVersion: number;
   readonly seq: number;
   /** Whether the caller is among the readers; false takes the bubble out of the caller's index. */
@@ -84,7 +84,7 @@ export function* cardText({
   return { title: yield* itemsOf(title, TITLE_ROOM, positioned), notes: yield* itemsOf(summary, NOTES_ROOM, ({ text }) => text) };
 }
 
-/** As much of a name as is read. */
+/** The part of a name that is indexed. */
 const nameBeginning = (name: string): string => name.slice(0, NAME_ROOM.units);
 
 /** Runs such work without a turn for others. */
@@ -113,7 +113,7 @@ export const readWords = (text: string): string[] => (text === '' ? [] : text.sp
 
 /** What search knows of a bubble, whoever searches. */
 export interface SearchCard extends Omit<CardRow, 'rowVersion' | 'seq' | 'readable' | 'createdMs'> {
-  /** Of the bubble that it was written from. */
+  /** `changeCount` of the bubble from which the card was written. */
   readonly changeCount: number;
   readonly createdAt: Date | null;
   readonly readers: readonly string[];

@@ -82,7 +82,7 @@ const countedOf = (chunks: readonly Chunk[]): number[] => {
   return counted.slice(0, MAX_UNITS);
 };
 
-/** Of what the rest follows from, in the form that cursors of earlier releases are bound to. */
+/** Canonical form of the query, to which cursors are bound, also those of earlier releases. */
 const canonicalOf = (units: readonly Unit[], ...more: readonly unknown[]): string =>
   JSON.stringify([units.map(({ word, parts, pairs, glued }) => ({ word, parts, pairs, glued })), ...more]);
 

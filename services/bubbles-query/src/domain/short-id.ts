@@ -2,7 +2,7 @@
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE = BigInt(ALPHABET.length);
 const SHORT_LENGTH = 22;
-/** As many as a number holds exactly: digit by digit in big integers costs ten times as much. */
+/** Digits per chunk that a number holds exactly; big integers digit by digit cost ten times as much. */
 const CHUNK_DIGITS = 8;
 const CHUNK = BASE ** BigInt(CHUNK_DIGITS);
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -26,7 +26,7 @@ function cut(text: string): string {
   return kept === '' ? [...text.slice(0, MAX_UNITS)].slice(0, SUMMARY_MAX_CHARACTERS - 1).join('') : kept;
 }
 
-/** As a row shows it: at most 1000 code points, the ellipsis of a longer one among them. */
+/** Summary for list rows: at most 1000 code points, including the ellipsis of a longer one. */
 export const shortSummary = (text: string): string => {
   if (text.length <= SUMMARY_MAX_CHARACTERS || (text.length <= MAX_UNITS && codePoints(text) <= SUMMARY_MAX_CHARACTERS)) return text;
   return cut(text) + ELLIPSIS;

@@ -92,7 +92,7 @@ const FORMATS = {
   markdown: { extension: 'md', write: asMarkdown },
 } as const satisfies Record<FileFormat, unknown>;
 
-/** Of four bytes each they are below the 255 of file systems. */
+/** At four bytes each they stay below the limit of 255 bytes of file systems. */
 const NAME_MAX_CHARACTERS = 60;
 /** What Windows, macOS or Linux take in no name, and what ends or hides one. */
 const NOT_IN_NAMES = /[/\\:*?"<>|]/g;

@@ -3,7 +3,7 @@ import { allLive, createSegmentBuilder, type IndexedBubble, type Level } from '.
 const BYTES_OF_BUBBLE = 400;
 const BYTES_OF_WORD = 8;
 const BYTES_OF_GONE = 120;
-/** Of a bubble that weighs one. */
+/** Number of words of a bubble with weight one. */
 const USUAL_WORDS = 128;
 
 const wordsOf = (bubble: IndexedBubble | undefined): number => (bubble === undefined ? 0 : bubble.title.length + bubble.notes.length);
@@ -34,7 +34,7 @@ export const createDelta = () => {
       if (forget(id)) sealed = null;
       gone.set(id, rowVersion);
     },
-    /** As a level; `bound` is above every term id. */
+    /** Returns the changes as a level; `bound` must exceed every term id. */
     seal: (bound: number): Level | null => {
       if (bubbles.size === 0) return null;
       if (sealed === null) {

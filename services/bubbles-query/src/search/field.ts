@@ -186,7 +186,7 @@ interface TokenPositions {
 /** Tokens of one document: term, start, end, term, start, end, … by start. */
 export type FlatTokens = ArrayLike<number>;
 
-/** Of flat tokens. */
+/** Numbers per token in `FlatTokens`. */
 export const TOKEN_STRIDE = 3;
 
 /** Per token: the term; twice the step from the last start, plus one when more than one position is covered; then how many more. */
@@ -251,7 +251,7 @@ interface Renumbering {
   readonly bound: number;
 }
 
-/** Of documents whose words have no order. */
+/** Field without word order. */
 export const bagField = (count: number, termsOf: (doc: number) => ArrayLike<number>, { renumber, bound }: Renumbering): Field => {
   const postings = buildPostings((visit) => {
     for (let doc = 0; doc < count; doc++) {
@@ -262,7 +262,7 @@ export const bagField = (count: number, termsOf: (doc: number) => ArrayLike<numb
   return { count, postings, positions: null };
 };
 
-/** Of documents whose tokens have positions. */
+/** Field with token positions. */
 export const positionalField = (count: number, tokensOf: (doc: number) => FlatTokens, { renumber, bound }: Renumbering): Field => {
   const renumbered = (doc: number) => Array.from(tokensOf(doc), (value, at) => (at % TOKEN_STRIDE === 0 ? renumber(value) : value));
   const postings = buildPostings((visit) => {

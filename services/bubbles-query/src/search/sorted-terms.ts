@@ -167,7 +167,7 @@ const blockEnd = (terms: SortedTerms, index: number, depth: number): number => {
   return gallop(index + 1, terms.count, (other) => compareBeginning(terms, other, beginning) !== 0);
 };
 
-/** As much of a term as the rule for short words looks at. */
+/** The beginning of a term that the rule for short words compares. */
 const beginningOf = (terms: SortedTerms, index: number): string => {
   const start = u32(terms.offsets, index);
   return textIn(terms, start, Math.min(start + 2, u32(terms.offsets, index + 1)));

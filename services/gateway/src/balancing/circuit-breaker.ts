@@ -7,7 +7,7 @@ const SILENT_WEIGHT = FAILURES_TO_OPEN / 2;
 
 interface Sample {
   readonly at: number;
-  /** Of the failure; 0 for a success. */
+  /** Weight of a failure; 0 for a success. */
   readonly weight: number;
 }
 

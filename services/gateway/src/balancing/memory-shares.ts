@@ -14,7 +14,7 @@ export interface MemoryHold {
 
 export interface MemoryLimits {
   readonly totalBytes: number;
-  /** Of one peer. */
+  /** Share of one peer, in bytes. */
   readonly shareBytes: number;
 }
 

@@ -22,7 +22,7 @@ export interface RequestHead {
   readonly traceparent: string | null;
 }
 
-/** Of interest only when the peer is a trusted proxy. */
+/** Headers that count only from a trusted proxy. */
 interface ForwardedFields {
   readonly for: readonly string[];
   readonly host: string | null;

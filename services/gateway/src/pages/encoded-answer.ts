@@ -9,7 +9,7 @@ interface Encoded {
   readonly etag: string;
   /** In which encoding is asked only when the client does not have it already. */
   readonly body: (encoding: Encoding) => Buffer | Promise<Buffer>;
-  /** Of any status; name, value, name, value. */
+  /** Headers for every status, as name, value, name, value. */
   readonly headers: readonly string[];
   /** What else than the encoding the bytes depend on. */
   readonly varyBy?: readonly string[];

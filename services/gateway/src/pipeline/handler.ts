@@ -18,7 +18,7 @@ import type { Forward } from './forward.ts';
 interface HandlerOptions extends ExchangeOptions {
   readonly registry: FragmentRegistry;
   readonly poll: FragmentPoll;
-  /** Of the services that are configured. */
+  /** Path prefixes of the configured services. */
   readonly prefixes: OwnedPrefixes;
   readonly forward: Forward;
   readonly showPage: (exchange: Exchange) => Promise<void>;

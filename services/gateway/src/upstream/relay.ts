@@ -119,7 +119,7 @@ const MAX_HELD_BYTES = 64 * 1024;
 interface UpstreamRequestOptions {
   readonly plan: RelayPlan;
   readonly call: Call;
-  /** Of the replica. */
+  /** Origin of the replica. */
   readonly origin: string;
   /** It waits for its whole time limit, even when the replica answers nobody. */
   readonly waitsInFull: boolean;
@@ -137,7 +137,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
   #result: CallResult = 'abandoned';
   #held: HeldAnswer | null = null;
   #answering = false;
-  /** Of the body, as its head says; NaN when it does not. */
+  /** Length of the body by its headers; NaN when unknown. */
   #length = Number.NaN;
   /** A body that came whole, to be written together with its head. */
   #whole: Buffer | null = null;

@@ -15,7 +15,7 @@ const CLOSE_AFTER_MS = 30_000;
 /** Service → URLs. */
 export type UpstreamUrls = Readonly<Record<string, readonly string[]>>;
 
-/** Who serves what, at this moment. */
+/** The services and their current replicas. */
 export interface Upstreams {
   readonly services: readonly string[];
   addresses(service: string): readonly Address[];

@@ -46,13 +46,13 @@ export interface BoundToLife {
   readonly accountId: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** Of the account when it was made; absent in sessions of an older release. */
+  /** Life of the account at creation of the session; absent in sessions of older releases. */
   readonly life?: number;
 }
 
 export interface VersionedAccount {
   readonly account: Account;
-  /** Of its document: rises with every change of state, profile, keys or memberships. */
+  /** Version of the account document: incremented by every change of state, profile, keys or memberships. */
   readonly accountVersion: number;
 }
 

@@ -40,6 +40,6 @@ const TAKING_MS = 60_000;
 export const isAbandoned = (taken: TakenAddress, owner: Account | null, now: Date): boolean =>
   now.getTime() - taken.takenAt.getTime() >= TAKING_MS && (owner === null || addressOf(owner) !== taken.address);
 
-/** Of two accounts with one address, which an older release allowed, the older one keeps it. */
+/** True when `one` keeps an address that two accounts have, which older releases allowed: the older account keeps it. */
 export const isOlder = (one: Account, other: Account): boolean =>
   one.createdAt.getTime() - other.createdAt.getTime() < 0 || (one.createdAt.getTime() === other.createdAt.getTime() && one.id < other.id);

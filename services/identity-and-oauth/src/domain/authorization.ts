@@ -2,13 +2,13 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import { namesOtherResource } from './grant.ts';
 import { type OAuthClient, redirectMatches, scopesAskedFor } from './oauth-client.ts';
 
-/** Of the query, each with all its values. */
+/** Query parameters, each with all its values. */
 export type Parameters = ReadonlyMap<string, readonly string[]>;
 
 /** Where the browser goes with the answer. */
 interface Destination {
   readonly redirectUri: string;
-  /** As the client sent it; null when it sent none. */
+  /** `state` of the client, or null. */
   readonly state: string | null;
 }
 
@@ -16,7 +16,7 @@ interface Destination {
 export interface AuthorizationRequest extends Destination {
   /** Lower-case hex SHA-256 of its id, which stands in the address of the consent page. */
   readonly hash: string;
-  /** Of the secret in the cookie of the browser that brought it. */
+  /** Hash of the secret in the browser's cookie. */
   readonly cookieHash: string;
   readonly clientId: string;
   readonly scopes: readonly string[];
@@ -36,7 +36,7 @@ export interface ConsentAnswer {
   readonly at: Date;
 }
 
-/** As it is sent back: a longer one would not fit into the head of a response. */
+/** A longer `state` would not fit into the headers of the redirect. */
 const MAX_STATE_CHARACTERS = 8192;
 const isTooLong = (state: string | null): boolean => encodeURIComponent(state ?? '').length > MAX_STATE_CHARACTERS;
 
@@ -123,7 +123,7 @@ const REQUEST_MS = 30 * 60 * 1000;
 /** How long a browser keeps the cookie of a request. */
 export const REQUEST_SECONDS = REQUEST_MS / 1000;
 
-/** Of parameters in which nothing is wrong. */
+/** Builds the request from parameters that were validated before. */
 export const authorizationRequest = (parameters: Parameters, client: OAuthClient, { at, ...seed }: RequestSeed): AuthorizationRequest => ({
   ...seed,
   ...destinationOf(parameters, client),
@@ -149,6 +149,6 @@ export const answerUrl = (
 /** The user, or what is left of their account, says no. */
 export const ACCESS_DENIED: AuthorizationRefusal = { error: 'access_denied', error_description: 'The user did not allow it.' };
 
-/** Of what the form says, only what the client asked for: a scope that somebody put into the form is not granted. */
+/** The ticked scopes that the client asked for; other scopes in the form are not granted. */
 export const grantedScopes = ({ scopes }: Pick<AuthorizationRequest, 'scopes'>, ticked: readonly string[]): readonly string[] =>
   scopes.filter((scope) => ticked.includes(scope));

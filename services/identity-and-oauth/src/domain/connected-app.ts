@@ -3,7 +3,7 @@ import { type Grant, grantIsLive } from './grant.ts';
 
 /** An app to which a user has allowed something: the grants of one client together. */
 export interface ConnectedApp extends Pick<Grant, 'clientId' | 'scopes'> {
-  /** As the newest consent page named it. */
+  /** Name of the app on the newest consent page. */
   readonly name: string;
   readonly grantedAt: Date;
   readonly lastUsedAt: Date | null;

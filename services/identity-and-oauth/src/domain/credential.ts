@@ -57,7 +57,7 @@ export const refusalOf = (credential: Credential | null, accepts: readonly Crede
   return null;
 };
 
-/** As routes and other services are told. */
+/** The caller for routes and other services. */
 export const callerOf = ({ id, kind, scopes, account }: Credential): Caller => ({
   userId: account.id,
   life: lifeOf(account),

@@ -12,7 +12,7 @@ export interface OAuthLifetimes {
   readonly codeMs: number;
   /** Since its last use: each refresh issues a new token. */
   readonly refreshTokenMs: number;
-  /** Of a grant from consent to its end, however often it is used. */
+  /** Longest life of a grant from consent on, regardless of use. */
   readonly grantMs: number;
   /** A second use of a refresh token within it may be the app's own parallel request and is only refused; after it the grant ends. */
   readonly refreshRaceWindowMs: number;
@@ -21,7 +21,7 @@ export interface OAuthLifetimes {
 /** What a user has allowed an app. Tokens of a grant are good only while it exists; ending it ends all of them at once. */
 export interface Grant extends BoundToLife {
   readonly clientId: string;
-  /** As the consent page named the app. */
+  /** Name of the app on the consent page. */
   readonly clientName: string;
   readonly scopes: readonly string[];
   /** Until its code is exchanged this is the end of the code, so that a grant that nobody used is soon forgotten. */

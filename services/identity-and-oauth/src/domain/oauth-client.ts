@@ -7,7 +7,7 @@ type ClientAuthMethod = (typeof AUTH_METHODS)[number];
 
 /** What an app says of itself. */
 export interface ClientMetadata {
-  /** As the app calls itself: nobody has verified it. */
+  /** Name that the app gave itself; it is not verified. */
   readonly name: string;
   readonly redirectUris: readonly string[];
   readonly authMethod: ClientAuthMethod;
@@ -163,7 +163,7 @@ export const redirectMatches = (registered: readonly string[], asked: string): b
   return loopback !== null && registered.some((uri) => withoutPort(uri) === loopback);
 };
 
-/** Of OpenID Connect: many clients ask for them whatever the server says. */
+/** Scopes of OpenID Connect, which many clients request although the server does not offer them. */
 const TOLERATED_SCOPES: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'offline_access']);
 
 /** What the user is asked for; all that the client may ask for when it names nothing. Null when it asks for more than it may. */

@@ -7,7 +7,7 @@ export interface SignIn {
   readonly address: string;
   /** Where the browser goes afterwards. */
   readonly returnTo: string;
-  /** Of the account that is opened where there is none: the same one however often it is asked for. */
+  /** Id for the account that may be created; fixed, so that a repeated request creates only one. */
   readonly newAccountId: string;
   readonly expiresAt: Date;
   /** The code was right. */

@@ -30,7 +30,7 @@ const planAt = ({ plan, trialEndsAt = null }: Team, at: Date): Plan => (trialEnd
 /** A member of such a team has had a trial, so a workspace that they create gets none. */
 export const hasHadTrial = ({ trialEndsAt = null }: Team): boolean => trialEndsAt !== null;
 
-/** As others are told of it at a time, with the plan that counts then. */
+/** The team with the plan that applies at a time. */
 export const teamAt = (team: Team, at: Date): Team => ({ ...team, plan: planAt(team, at) });
 
 interface Viewer {

@@ -19,7 +19,7 @@ export interface AccountAccess {
 
 export interface TeamAccess {
   readonly id: string;
-  /** As of now; null when there is no such team. */
+  /** Current team; null when there is none. */
   readonly team: Team | null;
 }
 

@@ -72,7 +72,7 @@ const insertAccount = async (ports: AccountWriterPorts, account: Account): Promi
 interface AccountToOpen {
   /** Folded; whoever asks for the account has proven that it is theirs. */
   readonly address: string;
-  /** Of the account, unless another one is being made at the address. */
+  /** Id for the account, unless another request is creating one for the address. */
   readonly accountId: string;
   readonly name: string | null;
   readonly memberships: readonly Membership[];

@@ -40,7 +40,7 @@ interface RequestKey {
 /** Where the browser goes: back to the app with an answer, or to the consent page with the key of the request. */
 type Started = { readonly outcome: 'refused'; readonly location: string } | ({ readonly outcome: 'asked' } & RequestKey);
 
-/** Of one client from one address; of all clients with a metadata document together. */
+/** Limit for one client from one address, and for all clients with a metadata document together. */
 const AUTHORIZATIONS = { limit: 60, windowMs: 60 * 1000 };
 
 interface Asking {
@@ -96,7 +96,7 @@ const openRequest = async (
   return { request, secret };
 };
 
-/** As it is now: it may have gone since it asked, or have given up the redirect URI. */
+/** Reads the client again: since the request it may have been deleted or have dropped the redirect URI. */
 const clientOf = async (clients: RequestPorts['clients'], request: AuthorizationRequest): Promise<OAuthClient> => {
   const client = await clients.get(request.clientId);
   if (client === null || !redirectMatches(client.redirectUris, request.redirectUri)) throw noSuchClient();

@@ -103,7 +103,7 @@ export type SignInStep =
 
 interface CodeToCheck extends OwnSignIn {
   readonly code: string;
-  /** Of the session that the browser had; it ends. */
+  /** Token of the browser's former session, which ends. */
   readonly formerToken: string | null;
 }
 

@@ -75,7 +75,7 @@ export const endMembership =
 export const withoutEvents = (account: Account | null): Changed<Account> | null => account && { state: account, events: [] };
 
 export interface TeamOfCaller {
-  /** As of now. */
+  /** The current team. */
   readonly team: Team;
   readonly role: Role;
   readonly channels: readonly Channel[];

@@ -30,7 +30,7 @@ export interface IssuedTokens {
   readonly accessToken: string;
   readonly expiresInSeconds: number;
   readonly refreshToken: string;
-  /** Of the access token. */
+  /** Scopes of the access token. */
   readonly scopes: readonly string[];
 }
 

@@ -24,7 +24,7 @@ export interface JoinMedia {
 export interface Join {
   readonly id: string;
   readonly teamId: string;
-  /** Who asked for it, by `requesterId`, the first one first. It belongs to each of them. */
+  /** The `requesterId` of everybody who asked for it, in order. The join belongs to each of them. */
   readonly requesterIds: readonly string[];
   readonly platform: MeetingPlatform;
   /** The quotas that it took a place of: of its first requester, and of a team on plan free. */
@@ -58,7 +58,7 @@ export interface Join {
   /** What is to be done with it next, in one of the work queues; null for nothing. `leave`: its notetaker must be told to. */
   readonly work: 'dispatch' | 'watch' | 'leave' | 'capture' | 'erase' | 'refund' | null;
   readonly dueAt: Date;
-  /** Who is asked about first: of which the provider told, whose notetaker is on its way, and all others. Counts while it is watched. */
+  /** Order in which providers are asked about watched joins: those with a hint, those whose notetaker is on its way, all others. */
   readonly urgency: 'hinted' | 'early' | 'silent';
   /** When the provider told of news; null when it told of none since it was asked. */
   readonly hintedAt: Date | null;
@@ -220,7 +220,7 @@ const watched = (join: Join, dueAt: Date, now: Date): Join => {
 export const hinted = (join: Join, now: Date): Join | null => {
   if (isFinal(join.status) || join.hintedAt !== null) return null;
   const told = { ...join, hintedAt: now };
-  // Who dispatches it, or looks at it, sees the hint at the end.
+  // A worker that holds the lease sees the hint when it finishes.
   return join.work === 'watch' && join.leaseToken === null ? watched(told, now, now) : told;
 };
 

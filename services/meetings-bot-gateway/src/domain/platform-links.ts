@@ -9,7 +9,7 @@ export const meetLink = ({ host, path }: LinkText): RebuiltLink | LinkFault => {
   return { url: `https://${host}/${code}`, key: `google_meet:${code}` };
 };
 
-/** Of a person, site or room; a full stop at its end belongs to the sentence that the link was copied from. */
+/** Name of a person, site or room; a trailing full stop belongs to the sentence around the link. */
 const NAME = /^[a-z\d](?:[\w.-]{0,126}[a-z\d])?$/i;
 
 /** Kind of page and id, by all the paths that lead to one meeting. */
@@ -42,7 +42,7 @@ const WEBEX_OWN = new Set(
     .split(' ')
     .map((name) => `${name}.webex.com`),
 );
-/** Of meetings, trainings (`k2`) and events (`onstage`). It comes first: a site may be named like the pages of rooms. */
+/** Pages of meetings, trainings (`k2`) and events (`onstage`). Matched first, because a site may be named like a room page. */
 const WEBEX_PAGE = /^([^/]+)\/((?:(?:k2|onstage|tc)\/)?[egj]\.php)$/;
 const WEBEX_MTID = /^[a-z][\da-f]{32}$/i;
 const WEBEX_ROOM = /^(meet|join)\/([^/]+)$/;

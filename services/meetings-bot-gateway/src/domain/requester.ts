@@ -1,4 +1,4 @@
-/** Who asks for a notetaker: an account in one of its lives. One that was deleted and opened again is another requester. */
+/** An account in one of its lives that asks for a notetaker. After deletion and reopening it is another requester. */
 export interface Requester {
   readonly userId: string;
   readonly life: number;

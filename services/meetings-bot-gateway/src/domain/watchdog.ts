@@ -8,7 +8,7 @@ interface Watchdog {
   readonly silentMs: number;
   /** After this long in the status the join ends. */
   readonly endsMs: number;
-  /** Of a join that never recorded. */
+  /** Reason of a join that never recorded. */
   readonly reason: string;
 }
 
@@ -24,7 +24,7 @@ const WATCHDOGS: Readonly<Record<JoinStatus, Watchdog | null>> = {
 /** Spreads the questions about joins that began together. */
 const JITTER = 0.2;
 
-/** Of a notetaker that is on its way out of the call, where providers let some hang for ever. */
+/** Limit for a leaving notetaker, because some hang for ever at their provider. */
 const STUCK_LEAVING: Watchdog = { silentMs: MINUTE_MS, endsMs: 10 * MINUTE_MS, reason: 'notetaker_error' };
 
 type Watched = Pick<Join, 'status' | 'updatedAt' | 'isDenied' | 'leavingSince'>;

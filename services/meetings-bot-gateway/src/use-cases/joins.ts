@@ -216,7 +216,7 @@ export const endJoinsOf =
     wakeWatch();
   };
 
-/** Of the joins, and of the simulated runs that they had. */
+/** Erases the due links of joins and of their simulated runs. */
 export const eraseLinks =
   ({ joins, simulator, clock }: Pick<JoinPorts, 'joins' | 'clock'> & { readonly simulator: Simulator | null }) =>
   async (): Promise<void> => {

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 
-/** Whose calendars can be connected. */
+/** Providers whose calendars can be connected. */
 export const CALENDAR_PROVIDERS = ['google', 'microsoft'] as const;
 export type CalendarProviderName = (typeof CALENDAR_PROVIDERS)[number];
 
-/** Whose calendar is to be connected. */
+/** Owner of the calendar to connect. */
 interface CalendarOwner {
   readonly flowId: string;
   readonly userId: string;
@@ -20,7 +20,7 @@ export interface CalendarFlow extends CalendarOwner {
 export interface CalendarConsent extends CalendarOwner {
   readonly provider: CalendarProviderName;
   readonly state: string;
-  /** Of PKCE. */
+  /** PKCE code verifier. */
   readonly verifier: string;
   readonly untilMs: number;
 }
@@ -41,13 +41,13 @@ export const isAnswerTo = ({ provider, state, untilMs }: CalendarConsent, sent: 
 
 /** That a user has allowed us to read one calendar. */
 export interface CalendarGrant extends CalendarOwner {
-  /** Of the user and the account at the provider: who connects it again replaces it. */
+  /** Derived from the user and the account at the provider, so that connecting again replaces the grant. */
   readonly id: string;
   readonly provider: CalendarProviderName;
   /** The refresh token, under the grant's id. */
   readonly sealedToken: string;
   readonly connectedAt: Date;
-  /** Of the account when it was checked first; null before that. */
+  /** Life of the account at its first check; null before. */
   readonly life: number | null;
   /** How often the provider could not be asked to revoke it. */
   readonly tries: number;

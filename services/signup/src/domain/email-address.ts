@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { foldAddress, mailboxOf } from '@bubbles/mail/address.ts';
 
-/** Of somebody who wants to sign up. */
+/** An e-mail address for signup. */
 export interface EmailAddress {
   /** Folded as identity folds it: what mail is sent to. */
   readonly address: string;

@@ -22,7 +22,7 @@ export type Choice = { readonly action: 'join'; readonly teamId: string } | { re
 export const isSameChoice = (one: Choice, other: Choice): boolean =>
   one.action === 'join' ? other.action === 'join' && one.teamId === other.teamId : other.action === 'create';
 
-/** Of a workspace that the user did not join but create. */
+/** A workspace that the user created. */
 export interface Created {
   readonly name: string;
   /** Null without a trial. */
@@ -49,7 +49,7 @@ export interface Flow {
   /** Set before identity is asked, so that of several at once one is taken. */
   readonly choice: Choice | null;
   readonly workspace: Workspace | null;
-  /** Whose people may join the created workspace by themselves; null until that was asked for. */
+  /** Domain whose people may join the created workspace; null until requested. */
   readonly openedTo: string | null;
   readonly expiresAt: Date;
   /** Rises with every change, so that nobody acts on what was read before. */
@@ -62,7 +62,7 @@ const CODE_MS = 10 * MINUTE_MS;
 const later = (at: Date, ms: number): Date => new Date(at.getTime() + ms);
 
 const SESSION_PREFIX = 'svc_signup_';
-/** As many as a SHA-256 has. */
+/** Length of a SHA-256. */
 export const SESSION_BYTES = 32;
 
 /** The only form in which a signup session is stored or looked up. */

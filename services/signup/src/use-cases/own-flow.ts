@@ -28,7 +28,7 @@ export const requireStep = (step: Step, flow: Flow): void => {
   if (!isAllowed(step, flow)) throw REFUSALS.outOfOrder(step, flow);
 };
 
-/** As `update` of the store, for a flow that was there a moment ago. */
+/** Like `update` of the store, for a flow that was just read. */
 export const updateFlow = async ({ flows }: FlowPorts, read: Flow, change: (flow: Flow) => Flow | null): Promise<Flow> => {
   const updated = await flows.update(read, change);
   if (updated === null) throw REFUSALS.unknownSession();

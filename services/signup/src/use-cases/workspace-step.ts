@@ -7,7 +7,7 @@ export interface WorkspacePorts extends IdentityPorts {
   readonly creations: CreationStore;
 }
 
-/** Of several at once the first one is taken, and every one that asks for the same goes on with it. */
+/** The first of several concurrent choices wins; requests with the same choice continue with it. */
 const choose = (ports: IdentityPorts, flow: Flow, choice: Choice): Promise<Flow> =>
   updateFlow(ports, flow, (current) => {
     requireStep(choice.action, current);

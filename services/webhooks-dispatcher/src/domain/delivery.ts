@@ -15,7 +15,7 @@ export interface WebhookEvent {
 
 /** How one POST ended. */
 export interface AttemptOutcome {
-  /** As log and metrics call it. */
+  /** Outcome for log and metrics. */
   readonly outcome:
     | '2xx'
     | '3xx'
@@ -174,7 +174,7 @@ export function lateness(
   return startedAt.getTime() - dueAtMs;
 }
 
-/** Of a delivery that has just been claimed. */
+/** True when too many claims of a just claimed delivery ended without an attempt. */
 export const wasLostTooOften = ({ claimCount, attemptCount }: Pick<Delivery, 'claimCount' | 'attemptCount'>): boolean =>
   claimCount - 1 - attemptCount >= MAX_LOST_CLAIMS;
 

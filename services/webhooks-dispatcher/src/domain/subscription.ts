@@ -59,7 +59,7 @@ export interface Subscription {
 /** How many subscriptions there may be, and how many tests of each. */
 export interface SubscriptionQuota {
   readonly perUser: number;
-  /** Of all members together, of the subscriptions that are limited to the team. */
+  /** Limit for all members together on subscriptions of the team. */
   readonly perTeam: number;
   readonly testsPerMinute: number;
 }

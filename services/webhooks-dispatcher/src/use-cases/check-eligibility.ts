@@ -14,9 +14,9 @@ type Eligibility = { readonly refusal: CancelReason } | Eligible;
 export interface Eligible {
   readonly refusal: null;
   readonly body: Uint8Array;
-  /** As it is now; null for a test. */
+  /** The current bubble; null for a test. */
   readonly bubble: ReadyBubble | null;
-  /** Of the owner's account. */
+  /** Life of the owner's account. */
   readonly ownerLife: number;
 }
 
@@ -34,7 +34,7 @@ const askTeams = async (access: Access, bubbles: readonly ReadyBubble[], known: 
 
 interface CurrentBubble {
   readonly reading: LiveReading;
-  /** As it is now. */
+  /** The current bubble. */
   readonly bubble: ReadyBubble;
 }
 

@@ -4,7 +4,7 @@ import type { JsonObject, SchemaDocument } from './schema-document.ts';
 
 /** The contract of a request that we send to receivers of our callers: `webhooks` of OpenAPI 3.1. */
 export interface WebhookSpec extends Pick<RouteSpec<object, never>, 'operationId' | 'summary' | 'tag'> {
-  /** Of the event, e.g. `bubble.ready`. */
+  /** Event type, for example `bubble.ready`. */
   readonly name: string;
   readonly description: string;
   /** What each header says, by name. */

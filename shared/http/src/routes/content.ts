@@ -130,7 +130,7 @@ export const mediaTypesOf = (body: BodyKind): readonly string[] => {
   return [body.kind === 'json' ? 'application/json' : 'application/x-www-form-urlencoded'];
 };
 
-/** Of a query: every parameter with all its values, for a handler that judges them itself. The document describes it by the schema, which refuses nothing. */
+/** Passes every query parameter with all its values to a handler that validates them itself. The schema only describes them in the document. */
 export const everyParameter = (described: ZodType): QueryKind<ReadonlyMap<string, readonly string[]>> => ({
   kind: 'every parameter',
   described,
@@ -149,7 +149,7 @@ const MAX_MESSAGE_LENGTH = 400;
 interface Issue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
-  /** Of an object that takes no others: the fields that it does not have. */
+  /** Unknown fields, for an object that refuses them. */
   readonly keys?: readonly string[];
 }
 

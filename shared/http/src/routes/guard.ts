@@ -19,7 +19,7 @@ export interface GuardRequest {
   readonly publicBaseUrl: string;
 }
 
-/** Who may call a route. `Input` is what its handler learns of the caller, `Ports` what the host has to give. */
+/** Decides who may call a route. `Input` is passed to the handler; `Ports` are the dependencies that the host provides. */
 export interface Guard<Input extends object, Ports = unknown> {
   /** What it accepts, as OpenAPI says it. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
@@ -35,7 +35,7 @@ export interface Guard<Input extends object, Ports = unknown> {
   readonly reads: 'Authorization' | 'Cookie' | null;
   /** Rejects with the refusal; a redirection (`seeOther`) is answered in place of the handler. */
   readonly admit: (request: GuardRequest, ports: Ports) => Promise<Input | Redirection>;
-  /** Whose an `Idempotency-Key` is; only routes whose guard knows that can be `idempotent`. */
+  /** Owner of an `Idempotency-Key`; required for `idempotent` routes. */
   keyOwner?(input: Input): readonly (string | number)[];
   /** Kind and id of the caller's credential, for the log of deprecated uses; never its secret. */
   clientOf?(input: Input): string;

@@ -34,7 +34,7 @@ export type Claim =
   | { readonly kind: 'another request' };
 
 export interface IdempotencyStore {
-  /** Of many at once one gets it; so does the next one when a lease has ended without an answer. */
+  /** Only one of concurrent requests gets the claim; another one gets it when the lease expires without an answer. */
   claim(id: string, fingerprint: string): Promise<Claim>;
   /** From now on this is the answer. */
   keep(request: ActedRequest, answer: KeptAnswer): Promise<void>;
@@ -47,7 +47,7 @@ export interface IdempotencyStore {
   sweep(): Promise<void>;
 }
 
-/** Of the request, null when it has none. */
+/** The `Idempotency-Key` of the request, or null. */
 export const idempotencyKeyOf = (req: IncomingMessage): string | null => {
   if (req.headers['idempotency-key'] === undefined) return null;
   const [key = '', ...others] = headerValues(req, 'idempotency-key');
@@ -69,11 +69,11 @@ const sorted = (value: object): object => Object.fromEntries(Object.entries(valu
 /** A request under a key: who sends it where, and what. */
 interface KeyedRequest {
   readonly key: string;
-  /** Whose it is: nobody else is told what was kept under it. */
+  /** Owner of the key; only the owner gets the stored answer. */
   readonly owner: readonly (string | number)[];
   /** Method and path, ids included. */
   readonly route: readonly string[];
-  /** As it was validated: what means the same is the same request. */
+  /** The validated body, so that equivalent bodies count as the same request. */
   readonly body: unknown;
   readonly signal: AbortSignal;
 }

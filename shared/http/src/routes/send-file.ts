@@ -32,7 +32,7 @@ export const pour = async <T>({ res }: Context, { from, write, gone }: Pour<T>):
   }
 };
 
-/** As fast as the client reads. A fault breaks the connection off, so that it is not taken for the end. */
+/** Sends at the client's pace. An error closes the connection, so that the client does not take it for the end of the file. */
 export const sendFile = async (ctx: Context, { contentType, length, bytes }: SentFile, gone: Promise<never>): Promise<void> => {
   const { req, res } = ctx;
   res.setHeader('Content-Type', contentType);

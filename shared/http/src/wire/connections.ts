@@ -5,7 +5,7 @@ const MAPPED_IPV4 = '::ffff:';
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
-/** Who counts as one when things are shared: an IPv4 address, or the /64 network that one holder of IPv6 addresses has. */
+/** The unit for limits per client: an IPv4 address, or the /64 network of an IPv6 address. */
 export const networkOf = (address: string): string => {
   const plain = address.startsWith(MAPPED_IPV4) ? address.slice(MAPPED_IPV4.length) : address;
   if (isIPv4(plain) || !isIPv6(address)) return plain;

@@ -56,7 +56,7 @@ export const framingFault = (req: IncomingMessage): string | null => {
 /** RFC 6265, 4.1.1: the characters of a value. */
 const COOKIE_VALUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/;
 
-/** Of `Cookie` headers (RFC 6265, 5.4). Null when there is none of this name or more than one, and when it holds what no cookie may hold. */
+/** Value of a cookie (RFC 6265, 5.4). Null when the name is missing or repeated, or when the value has invalid characters. */
 export const cookieValue = (headers: readonly string[], name: string): string | null => {
   let found: string | null = null;
   for (const pair of headers.join(';').split(';')) {

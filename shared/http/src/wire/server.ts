@@ -15,9 +15,9 @@ export interface Limits {
   readonly keepAliveTimeoutMs: number;
   readonly idleTimeoutMs: number;
   readonly maxConnections: number;
-  /** Of the target and all headers. */
+  /** Limit for the request target and all headers together. */
   readonly maxHeaderBytes: number;
-  /** Who sends a request and then FIN is answered (RFC 9112, 9.6), at the price that a client which has closed is told by its reset only. False: it has left. */
+  /** True answers a client that has sent FIN after its request (RFC 9112, 9.6); then only a reset tells that it has closed. False treats FIN as closed. */
   readonly answersHalfClosed: boolean;
 }
 

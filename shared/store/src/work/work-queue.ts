@@ -120,7 +120,7 @@ export function createWorkQueue<T extends Doc>({ collection, fields, pending, on
 }
 
 interface HoldOptions {
-  /** Of the lease; it is renewed three times within it, so that it outlives two renewals that fail. */
+  /** Duration of the lease. It is renewed three times within this time, so that it survives two failed renewals. */
   readonly leaseMs: number;
   /** False when another worker has taken over. */
   readonly renew: (until: Date) => Promise<boolean>;

@@ -4,7 +4,7 @@ import { type Position, RANK_RULES_VERSION } from '../../domain/ranking.ts';
 import { uuidText } from '../../domain/short-id.ts';
 
 const RULES = 1;
-/** Of a moment that an earlier release would misread. */
+/** Version of cursors for times that an earlier release would misread. */
 const FAR_RULES = 2;
 
 const RANK_BYTES = 4;

@@ -16,11 +16,11 @@ interface PeopleView {
   readonly bubbleId: string;
   readonly directory: Directory;
   readonly seesAddresses: boolean;
-  /** Of the ids of those without an account. */
+  /** Key for the ids of people without an account. */
   readonly personKey: Buffer;
 }
 
-/** As recorded, and as the account has it now. */
+/** The recorded address and the account's current one. */
 const addressesOf = (person: Person, directory: Directory): string[] =>
   [person.email, current(person, directory).email].flatMap((email) => (email === null ? [] : addressKey(email)));
 

@@ -12,7 +12,7 @@ export interface CardDoc extends Omit<SearchCard, 'id' | 'changeCount' | 'remove
   readonly rev: number;
   /** Absent from a card that an earlier release wrote. */
   readonly createdAt?: Date | null;
-  /** As an earlier release reads it: from 1970 to 2286, 0 without a date. */
+  /** For earlier releases: limited to the years 1970 to 2286, 0 without a date. */
   readonly createdMs: number;
   /** The version of the analyser of its texts. */
   readonly analyser: number;

@@ -12,7 +12,7 @@ const INDEXES: readonly IndexSpec[] = [{ name: 'seq', keys: { seq: 1 } }];
 
 /** Below every revision of an account: only a recording named this person. */
 const UNVERIFIED_REVISION = 0;
-/** Of a name that is the id itself, so that neither ever changes. */
+/** Fields of rows that never change because the name is the id itself. */
 const CONSTANT_ROW = { rowVersion: 0, seq: 0 } as const;
 const IDS_PER_QUERY = 1000;
 const NAMES_ONLY = { name: 1, revision: 1, seq: 1 } as const;

@@ -2,7 +2,7 @@ import type { Guard, GuardRequest } from '@bubbles/http/routes/guard.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { isFormToken } from '../../domain/form-token.ts';
 
-/** Of a request that the browser says no other site has caused, and of one of a browser that does not say it. */
+/** Values of `Sec-Fetch-Site` for requests that no other site caused. */
 const OWN_SITES: readonly string[] = ['same-origin', 'none'];
 
 /** A page that sends no referrer has the origin "null" in its own forms, so that this alone refuses nothing. */

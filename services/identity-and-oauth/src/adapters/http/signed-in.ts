@@ -5,7 +5,7 @@ import type { Account } from '../../domain/account.ts';
 import { hashToken } from '../../domain/token.ts';
 import type { PageSession } from '../../ports.ts';
 
-/** Who is signed in in this browser. */
+/** The signed-in user of this browser. */
 export interface SignedIn extends PageSession {
   /** The token of the session, which only this browser has: the forms of its pages are bound to it. */
   readonly sessionToken: string;

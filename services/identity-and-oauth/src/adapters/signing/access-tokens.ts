@@ -56,7 +56,7 @@ const AccessTokenClaims = z.object({ sub: z.string(), client_id: z.string(), sco
 
 interface Verified {
   readonly token: AccessToken;
-  /** Of the key that signed it, which may be withdrawn. */
+  /** Id of the signing key, which may be withdrawn. */
   readonly kid: string;
 }
 

@@ -12,7 +12,7 @@ const REUSE_MS = 20_000;
 
 interface Issued {
   readonly accountVersion: number;
-  /** Of the key that signed it. */
+  /** Id of the signing key. */
   readonly kid: string;
   readonly reuseUntilMs: number;
   readonly assertion: Promise<string>;

@@ -74,7 +74,7 @@ export const openCredentials = (
   };
 };
 
-/** Of a key or a session: both are the user in person. */
+/** Scopes of API keys and sessions: both act as the user. */
 const ALL_SCOPES = Object.keys(SCOPES);
 /** One that is in flight and one that does not wait for it. */
 const CONCURRENT_READS = 2;

@@ -33,7 +33,7 @@ const fileHeaders = (media: StoredMedia) => ({
   'Cross-Origin-Resource-Policy': 'cross-origin',
 });
 
-/** Of a file of that length; null for a header that asks for the whole, or in a form that is not served: many parts, other units, what is malformed. */
+/** Byte range within a file of that length. Null serves the whole file: without a range, and for several ranges, other units or malformed ones. */
 const rangeOf = (header: string | undefined, length: number): { readonly start: number; readonly end: number } | null => {
   const [, first = '', last = ''] = /^bytes=[\t ]*(\d*)-(\d*)[\t ]*$/i.exec(header ?? '') ?? [];
   if (first === '') return last === '' ? null : { start: Math.max(0, length - Number(last)), end: length };

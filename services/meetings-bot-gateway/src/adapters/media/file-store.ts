@@ -83,7 +83,7 @@ export const createFileStore = ({ folder, ids }: FileStoreOptions): FileStore =>
     return join(folder, key);
   };
 
-  /** Of a process that died, or that has lost the recording to this one. */
+  /** Removes files of a process that died or lost the recording to this one. */
   const removeUnfinished = async (key: string): Promise<void> => {
     const names = await readdir(unfinished).catch((error: unknown) => {
       if (errorCode(error) === 'ENOENT') return [];

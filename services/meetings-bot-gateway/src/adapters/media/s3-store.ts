@@ -18,7 +18,7 @@ export interface S3Settings {
 }
 
 interface S3Options extends S3Settings {
-  /** Of the largest file. */
+  /** Size of the largest accepted file. */
   readonly maxBytes: number;
   /** A file of at most this known length is sent in one request, as it comes. */
   readonly singleBytes?: number;
@@ -187,7 +187,7 @@ const createUploads = (bucket: Bucket) => {
   const abort = async (key: string, uploadId: string): Promise<void> => {
     await bucket.call({ method: 'DELETE', key, query: { uploadId } }, [404]);
   };
-  /** Of processes that died. A store that cannot list them needs a rule that ends them. */
+  /** Aborts uploads of processes that died. A store that cannot list uploads needs a lifecycle rule for them. */
   const abortOthers = async (key: string): Promise<void> => {
     const { text } = await bucket.call({ method: 'GET', query: { uploads: '', prefix: key } }, [400, 403, 404, 405, 501]);
     for (const [upload] of text.matchAll(/<Upload>.*?<\/Upload>/gs)) {

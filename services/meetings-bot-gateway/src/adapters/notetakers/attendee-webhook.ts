@@ -25,7 +25,7 @@ const tokensOf = (text: string): readonly string[] => {
   return tokens;
 };
 
-/** As Python decodes it. */
+/** Decodes a JSON string as Python does. */
 const decoded = (quoted: string): string => {
   if (!quoted.includes('\\')) return quoted.slice(1, -1);
   const text = String(JSON.parse(quoted));
@@ -64,7 +64,7 @@ const canonicalForm = (tokens: readonly string[]): string => {
     return `[${items.join(',')}]`;
   };
   const object = (): string => {
-    // Of a key that comes twice the last value counts, as in Python.
+    // The last value of a repeated key counts, as in Python.
     const members = new Map<string, string>();
     while (tokens[next] !== '}') members.set(decoded(take()), value());
     take();

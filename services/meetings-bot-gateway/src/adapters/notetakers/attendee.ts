@@ -41,7 +41,7 @@ const SERVED: ReadonlySet<MeetingPlatform> = new Set(['google_meet', 'microsoft_
 const BOTS = '/api/v1/bots';
 const BAD_REQUEST = 400;
 const NOT_FOUND = 404;
-/** Of 25 each. A list that goes on after them is no answer. */
+/** Pages have 25 rows. A longer list counts as an invalid answer. */
 const MAX_PAGES = 40;
 const TRANSCRIPT_BYTES = 32 * 1024 * 1024;
 

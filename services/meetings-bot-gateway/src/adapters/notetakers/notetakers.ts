@@ -13,7 +13,7 @@ import { withinBounds } from './within-bounds.ts';
 
 interface OpenOptions {
   readonly config: Config;
-  /** Of the simulator. */
+  /** Runs of the simulator. */
   readonly runs: Collection<SimulatedRunDoc>;
   readonly seal: Seal;
   readonly called: ProviderCalled;

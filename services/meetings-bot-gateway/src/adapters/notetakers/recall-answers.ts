@@ -36,7 +36,7 @@ export const Bot = z.object({
 export type Bot = z.infer<typeof Bot>;
 export const BotPage = z.object({ next: z.string().nullable(), results: z.array(Bot) });
 
-/** Of webhooks of today, and of `bot.status_change` of older workspaces. */
+/** Event of current webhooks and of `bot.status_change` in older workspaces. */
 const Event = z.object({
   data: z.object({
     bot: z.object({ id: Id, metadata: z.object({ join_id: z.string().max(MAX_JOIN_ID).nullish() }).nullish() }).nullish(),

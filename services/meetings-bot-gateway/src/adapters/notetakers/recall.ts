@@ -55,7 +55,7 @@ const PROVIDERS = {
 /** Fields that the caller's link has no part in. */
 const OUR_FIELDS: readonly string[] = ['bot_name', 'metadata', 'recording_config'];
 
-/** Of a command. What looks otherwise does not prove that it was done. */
+/** Answers that prove that a command was carried out. */
 const Done = z.union([CreatedBot, z.strictObject({}), z.null()]);
 
 const pathOf = (ref: string, command = ''): string => `${BOTS}${encodeURIComponent(ref)}/${command}`;

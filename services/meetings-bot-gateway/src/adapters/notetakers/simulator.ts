@@ -25,7 +25,7 @@ interface Options {
 const NAME = 'simulator';
 /** Context name for sealing the link of a run. */
 export const simulatedLinkName = (joinId: string) => `simulated run ${joinId}`;
-/** As many as a run of the job looks at; the next one goes on. */
+/** Links per run of the job; the next run continues. */
 const LINKS_PER_RUN = 500;
 const RECORDED: ReadonlySet<string> = new Set(['recording', 'done']);
 

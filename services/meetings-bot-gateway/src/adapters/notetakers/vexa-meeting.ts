@@ -14,7 +14,7 @@ interface NativeMeeting {
 const NATIVE: readonly (readonly [RegExp, string, (...parts: readonly string[]) => string])[] = [
   [/^google_meet:(.+)$/, 'google_meet', (code) => code],
   [/^zoom:zoom\.us:(\d+)$/, 'zoom', (id) => id],
-  // Of another cloud, or a personal link: Vexa opens the whole link, and takes the id as a name.
+  // Meetings of another cloud and personal links: Vexa opens the whole link and uses the id as a name.
   [/^zoom:([^:]+):(\d+)$/, 'zoom', (cloud, id) => `${id}@${cloud}`],
   [/^zoom:([^:]+):my:(.+)$/, 'zoom', (cloud, name) => `my.${name}@${cloud}`],
   [/^microsoft_teams:meet:(\d+)$/, 'teams', (id) => id],

@@ -34,7 +34,7 @@ export const createAccess = (identity: InternalClient): Access => ({
     const { users, teams, by_email } = await identity.post('/internal/v1/access', { body, schema: AccessAnswer });
     // Identity also lists ids that it does not know: an id that is missing from the answer proves nothing.
     if (!namesAll(users, userIds) || !namesAll(teams, teamIds)) throw new DomainError('unavailable', 'Incomplete answer from identity.');
-    // Who is not found now would never see the recording.
+    // A person who is not found now would never see the recording.
     if (emails.length > 0 && by_email === undefined)
       throw new DomainError('unavailable', 'Identity is of an older release, which finds nobody by an address: upgrade it.');
     return {

@@ -28,7 +28,7 @@ const openQueues = (documents: Collection<JoinDoc>) => {
       collection: documents,
       fields: { claimableAt: 'dueAt', leaseToken: 'leaseToken' },
       pending: { work },
-      // Else a write that began before the claim would take the lease away.
+      // Without a new version, a write that began before the claim would remove the lease.
       onClaim: { $inc: { version: 1 }, $set: claimed },
     });
   return {

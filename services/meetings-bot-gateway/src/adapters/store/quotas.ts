@@ -17,7 +17,7 @@ interface QuotaDoc extends Doc {
 
 /** Replicas' clocks are never this far apart. */
 const MAX_SKEW_MS = 15 * 60_000;
-/** As many as a run looks at; the next one goes on. */
+/** Quotas per run; the next run continues. */
 const QUOTAS_PER_CHECK = 500;
 
 /** Replicas with clocks of their own push in any order. */

@@ -47,7 +47,7 @@ const callBudget = (budgets: Collection<CallBudgetDoc>, _id: string, perMinute: 
 
 interface Turn {
   readonly urgency: Join['urgency'];
-  /** Of the burst of calls: who waits less leaves some for who must not wait. */
+  /** Share of the burst of calls; less urgent joins leave the rest to urgent ones. */
   readonly share: number;
 }
 const URGENT_FIRST: readonly Turn[] = [
@@ -110,7 +110,7 @@ const watchQueue = ({ documents, budgets, provider, perMinute }: WatchQueueOptio
   };
 };
 
-/** Of each provider, with the calls that it may get in a minute. */
+/** One queue per provider, limited by its calls per minute. */
 export const openWatchQueues = (open: OpenCollection, documents: Collection<JoinDoc>) => {
   const budgets = open<CallBudgetDoc>('call_budgets', []);
   return {

@@ -23,7 +23,7 @@ const ASKED = {
   google: {
     calendar: 'https://www.googleapis.com/auth/calendar.readonly',
     scope: 'openid https://www.googleapis.com/auth/calendar.readonly',
-    // Else only the first consent of a user would give a refresh token.
+    // Without `prompt=consent` only the first consent of a user gives a refresh token.
     more: { access_type: 'offline', prompt: 'consent' },
   },
   microsoft: {

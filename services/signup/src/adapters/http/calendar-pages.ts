@@ -12,7 +12,7 @@ export const calendarPages = (provider: CalendarProviderName) => {
   const name = TITLES[provider];
   const nothing = (text: string): Markup => page('No calendar was connected', markup`<p>${text}</p>${COMPLETE}`);
   return {
-    /** Who was sent somebody else's link sees here whose it is. */
+    /** Shows the address, so that a person with somebody else's link notices. */
     ask: (address: string, consentUrl: string): Markup =>
       page(
         `Connect your ${name} calendar`,

@@ -25,7 +25,7 @@ interface Site {
 const consentCookie = ({ cookieName, secure }: Site, provider: CalendarProviderName, sealed: string) =>
   cookie(cookieName, sealed, { path: `/connect/calendar/${provider}`, secure, maxAgeSeconds: sealed === '' ? 0 : CONSENT_SECONDS });
 
-/** Of what a link says: two ids, an address and a time, sealed. */
+/** A link holds two ids, an address and a time, sealed. */
 const MAX_LINK_LENGTH = 1024;
 
 const openLink = (app: App, site: Site) =>
