@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { expectEventually, sightings } from '@bubbles/testing/eventually.ts';
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Channel } from 'amqplib';
@@ -18,6 +19,7 @@ import { deadQueueName, declareTopology, EVENTS_EXCHANGE } from '../operations/t
 import { createAmqpBus } from './amqp.ts';
 import { openConnection } from './connection.ts';
 import { createConsumer } from './consumer.ts';
+import { QUEUES_CHECKED_MS } from './publisher.ts';
 
 const BUS_UNAVAILABLE = { name: 'BusUnavailable' };
 
@@ -69,6 +71,7 @@ describe('the bus without its broker', () => {
 const EVENTS = {
   unroutable: thingHappened('unroutable'),
   deleted: thingHappened('deleted'),
+  shared: thingHappened('shared', ['one', 'two']),
   doubleAck: thingHappened('double-ack'),
   lostChannel: thingHappened('lost-channel'),
   dead: thingHappened('dead'),
@@ -95,6 +98,25 @@ const describeRabbit = (url: string) =>
       const channel = await engine.operator.createChannel();
       await channel.unbindQueue(queueName(consumerOf(event), event.type), EVENTS_EXCHANGE, event.type);
       await expect(bus.publish(event, anEvent(event, { n: 2 }))).rejects.toMatchObject(BUS_UNAVAILABLE);
+      await channel.close();
+    });
+
+    it('[F6] notices within seconds that one of several queues was deleted, and keeps the event until it is there again', async () => {
+      const event = EVENTS.shared;
+      const clock = fakeClock(new Date());
+      const bus = engine.connectWith({ clock });
+      await bus.publish(event, anEvent(event, { n: 1 }));
+      const channel = await engine.operator.createChannel();
+      await channel.deleteQueue(queueName(consumerOf(event, 1), event.type));
+      await clock.advance(QUEUES_CHECKED_MS);
+      const second = anEvent(event, { n: 2 });
+      await expect(bus.publish(event, second)).rejects.toMatchObject(BUS_UNAVAILABLE);
+      expect(bus.state().faults).toEqual([expect.stringContaining(queueName(consumerOf(event, 1), event.type))]);
+      await declareTopology({ url, definitions: [event], clock: systemClock() });
+      await bus.publish(event, second);
+      const counts = await Promise.all([0, 1].map((index) => channel.checkQueue(queueName(consumerOf(event, index), event.type))));
+      expect(counts.map(({ messageCount }) => messageCount)).toEqual([2, 1]);
+      expect(bus.state().faults).toEqual([]);
       await channel.close();
     });
 

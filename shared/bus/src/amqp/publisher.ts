@@ -29,6 +29,8 @@ export interface Publisher {
   close(deadline: AbortSignal): Promise<void>;
 }
 
+/** A queue that is deleted is noticed within this time: the broker returns only what reaches no queue at all. */
+export const QUEUES_CHECKED_MS = 10_000;
 /** Messages without a confirm at the same time. */
 const MAX_UNCONFIRMED = 500;
 
@@ -38,14 +40,14 @@ export const createPublisher = ({ connection, clock, log, jitter, confirmLimitMs
   let closed = false;
   let model: ChannelModel | null = null;
   const topology = topologyCheck(log);
-  const checkedQueues = memo(async (definition: EventDefinition) => topology.check(model ?? (await connection.up()), definition));
+  const queues = recentChecks(clock, async (definition) => topology.check(model ?? (await connection.up()), definition));
 
   const prepare = (channel: ConfirmChannel, fresh: ChannelModel) => {
     channel.on('drain', window.open);
     channel.on('close', window.open);
     channel.on('return', ({ properties }) => awaitingConfirm.returned(properties.correlationId));
     model = fresh;
-    checkedQueues.clear();
+    queues.clear();
     return Promise.resolve();
   };
   const create = (fresh: ChannelModel) => fresh.createConfirmChannel();
@@ -71,12 +73,12 @@ export const createPublisher = ({ connection, clock, log, jitter, confirmLimitMs
   const publishEvent = async (definition: EventDefinition, event: CloudEvent): Promise<void> => {
     if (closed) throw new BusUnavailable('the bus is closed');
     await channels.ready();
-    await checkedQueues.get(definition);
+    await queues.check(definition);
     const message = { exchange: EVENTS_EXCHANGE, routingKey: definition.type, body: encodeEvent(event), messageId: event.id };
     try {
       await publish({ ...message, mandatory: definition.consumers.length > 0 });
     } catch (error) {
-      checkedQueues.delete(definition);
+      queues.delete(definition);
       throw error;
     }
   };
@@ -110,6 +112,24 @@ const topologyCheck = (log: Log) => {
       missing.set(definition, part);
       throw new BusUnavailable(`${part} is missing`);
     },
+  };
+};
+
+/** One check of an event's queues for all publishes of the same seconds. */
+const recentChecks = (clock: Clock, check: (definition: EventDefinition) => Promise<void>) => {
+  const checkedAtMs = new Map<EventDefinition, number>();
+  const checks = memo((definition: EventDefinition) => {
+    checkedAtMs.set(definition, clock.monotonic());
+    return check(definition);
+  });
+  return {
+    check(definition: EventDefinition): Promise<void> {
+      const ageMs = clock.monotonic() - (checkedAtMs.get(definition) ?? Number.NEGATIVE_INFINITY);
+      if (ageMs >= QUEUES_CHECKED_MS) checks.delete(definition);
+      return checks.get(definition);
+    },
+    delete: checks.delete,
+    clear: checks.clear,
   };
 };
 
