@@ -193,6 +193,35 @@ describe('a service on the wire', () => {
     expect(events.filter((event) => /consumes|subscribed|jobs/.test(event))).toEqual([]);
   });
 
+  it('says at once that broker and database refuse it, each in a line', async () => {
+    const refusing = Promise.withResolvers<void>();
+    const { host: running } = await arranged({
+      bus: { check: () => refusing.promise },
+      service: { start: () => Promise.reject(loginRefused()) },
+    });
+    refusing.reject(new StartupError('AMQP_URL: refused.'));
+    await expect(running.started).rejects.toMatchObject({
+      name: 'StartupError',
+      message: 'MONGODB_URL: the database refuses the user or the password.\nAMQP_URL: refused.',
+    });
+  });
+
+  it('says that the broker refuses it while the database is out of reach', async () => {
+    const { host: running } = await arranged({
+      bus: { check: () => Promise.reject(new StartupError('AMQP_URL: refused.')) },
+      service: { start: () => Promise.reject(unavailable()) },
+    });
+    await expect(running.started).rejects.toMatchObject({ name: 'StartupError', message: 'AMQP_URL: refused.' });
+  });
+
+  it('tells of a fault that is none of the configuration before a refusal', async () => {
+    const { host: running } = await arranged({
+      bus: { check: () => Promise.reject(new StartupError('AMQP_URL: refused.')) },
+      service: { start: () => Promise.reject(new TypeError('a bug')) },
+    });
+    await expect(running.started).rejects.toThrow('a bug');
+  });
+
   it('says of a database that refuses it what it refuses, while it runs', async () => {
     const { host: running, probe } = await arranged({ ping: () => Promise.reject(loginRefused()) });
     await running.started;

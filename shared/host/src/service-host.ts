@@ -136,20 +136,28 @@ interface StartingOptions {
 const startService = async (options: HostOptions, { stopping, onWait }: StartingOptions): Promise<RunningJobs | null> => {
   const { service, infra, metrics } = options;
   const { startJobs = (jobs) => runJobs({ ...infra, jobs, metrics: measureJobs(metrics, { ...infra, jobs }) }) } = options;
-  const checked = checkBroker(options);
-  // It is awaited below.
-  checked.catch(() => undefined);
+  const broker = checkBroker(options);
   for (let failures = 0; ; failures += 1) {
-    const reason = await tryToStart(options);
+    const reason = await unlessRefused(tryToStart(options), broker);
     if (reason === null) break;
     onWait(reason);
     await pause(backoffMs(failures, Math.random), undefined, { signal: stopping }).catch(() => undefined);
     if (stopping.aborted) return null;
   }
-  await checked;
   for (const handler of service.eventHandlers) await infra.bus.consume(service.name, handler);
   return startJobs(service.jobs);
 };
+
+/** What the store says, once the broker was asked too: an operator learns at once of everything that is refused, each in a line. */
+const unlessRefused = async (store: Promise<string | null>, broker: Promise<void>): Promise<string | null> => {
+  const results = await Promise.allSettled([store, broker]);
+  const faults: readonly unknown[] = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  if (faults.length === 2 && faults.every(isRefusal)) throw new StartupError(faults.map(({ message }) => message).join('\n'), faults[0]);
+  if (faults.length > 0) throw faults.find((fault) => !isRefusal(fault)) ?? faults[0];
+  return store;
+};
+
+const isRefusal = (fault: unknown): fault is StartupError => fault instanceof StartupError;
 
 /** A missing or slow broker does not stop the start; a refusal by the broker does. */
 const checkBroker = async ({ service, infra }: HostOptions): Promise<void> => {

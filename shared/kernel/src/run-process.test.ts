@@ -74,6 +74,13 @@ describe('a process', () => {
     });
   });
 
+  it('says each of several refusals in a line of its own', async () => {
+    expect(await run({ PORT: '0', BEHAVIOUR: 'refuse' }).exited).toEqual({
+      code: 2,
+      stderr: 'fixture: MONGODB_URL: refused.\nfixture: AMQP_URL: refused.\n',
+    });
+  });
+
   it('says in one line that its port is taken', async () => {
     const taken = await startServer({
       handler: () => undefined,

@@ -45,7 +45,7 @@ export const runProcess = async ({ name, main }: ProcessOptions): Promise<void> 
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   const fail = (error: unknown) => {
-    process.stderr.write(`${name}: ${explain(error)}\n`);
+    process.stderr.write(`${name}: ${explain(error, name)}\n`);
     process.exit(exitCodeOf(error));
   };
   process.on('uncaughtException', fail).on('unhandledRejection', fail);
@@ -66,7 +66,7 @@ export const runJobProcess = async ({ name, work }: { readonly name: string; rea
   try {
     await work();
   } catch (error) {
-    process.stderr.write(`${name}: ${explain(error)}\n`);
+    process.stderr.write(`${name}: ${explain(error, name)}\n`);
     process.exitCode = exitCodeOf(error);
   }
 };
@@ -81,8 +81,8 @@ const isMisconfigured = (error: unknown): boolean =>
 
 const exitCodeOf = (error: unknown): number => (isMisconfigured(error) ? EXIT.misconfigured : EXIT.fault);
 
-const explain = (error: unknown): string => {
+const explain = (error: unknown, name: string): string => {
   if (!Error.isError(error)) return redacted(String(error));
-  if (isMisconfigured(error)) return redacted(error.message);
+  if (isMisconfigured(error)) return redacted(error.message).replaceAll('\n', `\n${name}: `);
   return redacted(error.stack ?? error.message);
 };

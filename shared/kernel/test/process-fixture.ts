@@ -3,14 +3,14 @@ import { SERVICE_LIMITS, startServer } from '@bubbles/http/wire/server.ts';
 import { readConfig } from '@bubbles/kernel/config.ts';
 import { port } from '@bubbles/kernel/config-values.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
-import { runProcess } from '@bubbles/kernel/run-process.ts';
+import { runProcess, StartupError } from '@bubbles/kernel/run-process.ts';
 import { z } from 'zod';
 
 /** A process whose boot, run and end the test chooses. */
 const Fixture = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: port(),
-  BEHAVIOUR: z.enum(['serve', 'boot-for-ever', 'throw', 'throw-later', 'stop-uncleanly', 'stop-when-told-again']),
+  BEHAVIOUR: z.enum(['serve', 'boot-for-ever', 'throw', 'refuse', 'throw-later', 'stop-uncleanly', 'stop-when-told-again']),
 });
 
 await runProcess({
@@ -26,6 +26,7 @@ await runProcess({
     process.stdout.write(`${server.url}\n`);
     if (config.BEHAVIOUR === 'boot-for-ever') await pause(60_000, undefined, { signal: stopping });
     if (config.BEHAVIOUR === 'throw') throw new Error('amqp://user:hunter2@broker:5672 refused');
+    if (config.BEHAVIOUR === 'refuse') throw new StartupError('MONGODB_URL: refused.\nAMQP_URL: refused.');
     if (config.BEHAVIOUR === 'throw-later') setTimeout(() => Promise.reject(new Error('mongodb://user:hunter2@db:27017 gone')), 10);
     return {
       stop: async () => {
