@@ -21,7 +21,9 @@ const BEFORE_PODS = {
   'argocd.argoproj.io/hook-delete-policy': 'BeforeHookCreation',
   'argocd.argoproj.io/sync-wave': '-1',
 };
-const JOB_DEADLINE_SECONDS = 600;
+/** An index over a large collection takes hours; an overlay says another bound. */
+const JOB_DEADLINE_SECONDS: Readonly<Record<string, number>> = { migration: 86_400 };
+const USUAL_JOB_DEADLINE_SECONDS = 600;
 const JOB_RETRIES = 4;
 const KEPT_SECONDS = 86_400;
 
@@ -106,7 +108,7 @@ const job = (part: Part): Manifest => ({
   metadata: { name: part.name, labels: labelsOf(part), annotations: BEFORE_PODS },
   spec: {
     backoffLimit: JOB_RETRIES,
-    activeDeadlineSeconds: JOB_DEADLINE_SECONDS,
+    activeDeadlineSeconds: JOB_DEADLINE_SECONDS[part.name] ?? USUAL_JOB_DEADLINE_SECONDS,
     ttlSecondsAfterFinished: KEPT_SECONDS,
     template: podOf(part),
   },

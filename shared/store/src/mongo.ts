@@ -23,13 +23,14 @@ type Settings = Omit<MongoOptions, 'url'>;
 const OPERATION_MS = 3_000;
 /** Indexes are made at start, over all existing documents. */
 const INDEXES_MS = 60_000;
+/** A socket outlasts the longest operation; each operation has a time limit of its own. */
+const SOCKET_MARGIN_MS = 20_000;
 const SLOW_MS = 1_000;
 
 const LIMITS = {
   serverSelectionTimeoutMS: 3_000,
   connectTimeoutMS: 3_000,
   heartbeatFrequencyMS: 10_000,
-  socketTimeoutMS: 20_000,
   waitQueueTimeoutMS: 1_000,
   maxPoolSize: 50,
 } as const;
@@ -232,7 +233,7 @@ export function openMongo(options: MongoOptions): Database {
   const open = () =>
     new MongoClient(options.url, {
       ...LIMITS,
-      socketTimeoutMS: Math.max(LIMITS.socketTimeoutMS, options.indexesMs ?? 0),
+      socketTimeoutMS: SOCKET_MARGIN_MS + (options.indexesMs ?? INDEXES_MS),
       retryWrites: true,
       writeConcern: { w: 'majority', journal: true },
       promoteBuffers: true,
