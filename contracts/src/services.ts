@@ -28,7 +28,7 @@ export interface ServiceEntry {
   readonly callers: readonly string[];
 }
 
-/** In the order of their start: who is asked before who asks. */
+/** In start order: a service comes after the services that it calls. */
 export const SERVICES = {
   'identity-and-oauth': {
     prefixes: ['/v1/me', '/v1/teams', '/v1/api-keys', '/oauth/', '/.well-known/', APP_PREFIX],

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { GATEWAY, OPERATOR, type ServiceTable } from '@bubbles/contracts/services.ts';
 
-/** Everybody's key for this run of the sandbox. They prove who calls on the wire between services, as they do in production. */
+/** Keys of all services for this run of the sandbox. As in production, they authenticate calls between services. */
 export interface CallerKeys {
   privateKey(caller: string): KeyObject;
   /** `CALLER_KEYS` of a service. */

@@ -20,7 +20,7 @@ Listening on ${url}
 ${data === MEMORY ? 'Stop it with Ctrl-C; nothing is kept.' : 'Stop it with Ctrl-C; the data is kept. `npm start -- --fresh` starts fresh.'}
 `;
 
-/** What the owner of this machine should know of who else reaches it; null when nobody does. */
+/** Warning about access from other machines; null without any. */
 const exposureWarning = ({ host, callers }: Pick<SandboxConfig, 'host' | 'callers'>): string | null => {
   if (callers.remote)
     return 'warning: SANDBOX_REMOTE_CONTROL lets everybody who reaches this port read all tokens, change and reset the world.';

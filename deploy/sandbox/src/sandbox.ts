@@ -41,7 +41,7 @@ const LOOPBACK = '127.0.0.1';
 const STEP_LIMIT_MS = 10 * 60_000;
 const ANY_ADDRESS = ['0.0.0.0', '::', ''];
 
-/** What keeps it from listening, said to who chose it. */
+/** Reason why it cannot listen, for the person who chose the address. */
 function refusedAddress(error: unknown, { host, port }: Pick<SandboxConfig, 'host' | 'port'>): unknown {
   const code = errorCode(error);
   if (code === 'EADDRINUSE')

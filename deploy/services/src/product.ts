@@ -10,7 +10,7 @@ import { webhooksDispatcher } from '@bubbles/webhooks-dispatcher/service.ts';
 
 /** What sandbox, stack and tests run behind the gateway. */
 export interface Product {
-  /** In the order of their start: who is asked before who asks. */
+  /** In start order: a service comes after the services that it calls. */
   readonly definitions: readonly ServiceDefinition[];
   readonly services: ServiceTable;
   readonly events: readonly EventDefinition[];

@@ -43,7 +43,7 @@ const PORTS_PER_SERVICE = 10;
 const OPS_OFFSET = 5;
 const MAX_REPLICAS = OPS_OFFSET;
 
-/** In the order of their start: who is asked before who asks. */
+/** In start order: a service comes after the services that it calls. */
 const namesOf = ({ definitions }: Product): readonly string[] => [...definitions.map(({ name }) => name), GATEWAY];
 
 export const defaultReplicas = (product: Product = PRODUCT): StackLayout['replicas'] =>
@@ -60,7 +60,7 @@ export const planProcesses = (layout: StackLayout, keys: Keys, product: Product 
     return Array.from({ length: count }, (_, index) => ({ port: first + index, url: `http://${LOOPBACK}:${first + index}` }));
   };
   const urlsOf = (service: string): readonly string[] => addressesOf(service).map(({ url }) => url);
-  // Whoever asks a service that does not run is told an address where nobody listens.
+  // Callers of a service that is not running get an address on which nothing listens.
   const askedAt = (service: string): readonly string[] => addressesOf(service, Math.max(1, countOf(service))).map(({ url }) => url);
   const environmentOf = serviceEnvironment({ layout, keys, product, askedAt });
   const processesOf = (service: string, environment: Readonly<Record<string, string>>): readonly ProcessPlan[] =>

@@ -39,7 +39,7 @@ export interface AddressStore {
   insert(taken: TakenAddress): Promise<boolean>;
   /** One conditional write; false when it was changed since it was read. */
   replace(taken: TakenAddress, next: Pick<TakenAddress, 'accountId' | 'takenAt'>): Promise<boolean>;
-  /** Said again when the profile was written, so that nobody who read it before frees it; false when it is not the account's. */
+  /** Confirms the reservation after the profile was written, so that no process that read it earlier frees it. False when it belongs to another account. */
   keep(taken: Omit<TakenAddress, 'version'>): Promise<boolean>;
   /** Unless it was changed since it was read. */
   free(taken: TakenAddress): Promise<void>;
@@ -157,11 +157,11 @@ export interface PageSession extends VersionedAccount {
   readonly sessionId: string;
 }
 
-/** What a service believes about who calls. */
+/** Proof of the caller for services. */
 export interface Assertions {
   /** For one service only; the same one again for a while as long as the version of the account stays. */
   issue(credential: Credential, audience: string): Promise<string>;
-  /** For a page that calls the service for who is signed in there, with these scopes and no more. */
+  /** For a page that calls a service for its signed-in user, limited to these scopes. */
   issueForPage(
     session: PageSession,
     { audience, scopes }: { readonly audience: string; readonly scopes: readonly string[] },

@@ -10,7 +10,7 @@ export interface SignInStore {
   forgetExpired(now: Date): Promise<void>;
 }
 
-/** Codes that were mailed, each for one flow and for whoever has its secret. */
+/** Mailed codes, each for one flow and the holder of its secret. */
 export interface MailedCodes {
   /** Replaces the one that the flow had. */
   issue(flow: { readonly flowId: string; readonly secret: string; readonly expiresAt: Date }): Promise<string>;

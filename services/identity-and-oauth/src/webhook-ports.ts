@@ -1,6 +1,6 @@
 import type { DeliveryLogEntry, Listed, Webhook } from './domain/webhook.ts';
 
-/** The dispatcher's routes for its users. The assertion says who asks; what the dispatcher refuses, rejects in its words. */
+/** The dispatcher's routes for users. The assertion names the user; a refusal rejects with the dispatcher's message. */
 export interface Webhooks {
   /** Newest first. */
   list(assertion: string, after: string | null): Promise<Listed<Webhook>>;

@@ -19,7 +19,7 @@ const MAX_SNAPSHOTS_PER_MINUTE = 100_000;
 
 const isPlatform = (name: string): name is MeetingPlatform => MEETING_PLATFORMS.some((platform) => platform === name);
 
-/** `google_meet=recall,zoom=attendee`: who serves each platform; the others are not supported. */
+/** `google_meet=recall,zoom=attendee`: the provider of each platform; platforms that are not listed are unsupported. */
 const platformRoutes = () =>
   parsedText(
     `must be a list of <platform>=<provider>; platforms: ${MEETING_PLATFORMS.join(', ')}; providers: ${[...PROVIDERS].join(', ')}`,
@@ -128,7 +128,7 @@ export const VARIABLES = {
 
 export type Config = ServiceContext<typeof VARIABLES>['config'];
 
-/** Where a provider is, and what proves who is who. */
+/** URL and credentials of a provider. */
 export interface ProviderSettings {
   readonly url: string;
   readonly apiKey: string;

@@ -57,7 +57,7 @@ export interface QuotaStore {
   sweep(now: Date): Promise<void>;
 }
 
-/** What providers told, for long enough that none counts twice. Who inserts one may die: it is followed all the same. */
+/** Events from providers, kept long enough to detect repetitions. An inserted event is processed even if the inserting process dies. */
 export interface ProviderEventStore {
   /** False when it was told before. */
   insert(hint: ProviderHint): Promise<boolean>;
@@ -213,7 +213,7 @@ export interface ServedMedia {
 }
 
 export interface Segment {
-  /** Null when the provider could not tell who spoke. */
+  /** Null when the provider did not recognize the speaker. */
   readonly speaker: string | null;
   readonly text: string;
   readonly startSeconds: number;

@@ -81,6 +81,6 @@ export interface Identity {
   create(
     flow: Omit<ProvenFlow, 'domain'> & { readonly name: string },
   ): Promise<{ readonly userId: string; readonly teamId: string; readonly trialEndsAt: Date | null } | 'closed'>;
-  /** Lets whoever proves an address of the domain join the workspace that the flow made. */
+  /** Lets people with a proven address of the domain join the workspace that the flow created. */
   openForDomain(flow: ProvenFlow & { readonly domain: string }): Promise<'opened' | 'closed' | 'forbidden'>;
 }

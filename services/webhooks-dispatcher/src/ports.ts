@@ -82,7 +82,7 @@ export interface DeliveryStore {
   ofSubscription(subscriptionId: string, id: string): Promise<Delivery | null>;
   /** Queues again a delivery that is finished, or waits under another epoch and would be cancelled; null when it is pending otherwise or there is none. */
   requeue(id: string, queue: Requeue): Promise<Delivery | null>;
-  /** Makes all leased deliveries due: only for whoever knows that no other process is at work. */
+  /** Makes all leased deliveries due. Only safe while no other process is working. */
   releaseLeases(now: Date): Promise<void>;
   /** Deletes finished deliveries that were created before `before`. */
   sweep(before: Date): Promise<void>;
@@ -187,7 +187,7 @@ export interface Access {
     readonly teams: ReadonlyMap<string, TeamAccess>;
   }>;
 }
-/** Asks bubbles-query who may read what, and answers in the order asked; rejects with `unavailable`. */
+/** Asks bubbles-query for read access; answers in the order of the questions. Rejects with `unavailable`. */
 export interface Readability {
   ask(pairs: readonly { readonly userId: string; readonly bubbleId: string }[]): Promise<LiveReading[]>;
 }

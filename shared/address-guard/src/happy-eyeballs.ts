@@ -2,7 +2,7 @@
 const CONNECTION_ATTEMPT_DELAY_MS = 250;
 /** How long a further address is waited for when all before it have failed. Name servers that never answer for one family are common. */
 const LAST_ADDRESS_MS = 250;
-/** What has its turn within the five seconds of a connect; whoever has more addresses is not dialled at all of them. */
+/** Number of addresses that fit into the five seconds of a connect; further addresses are not tried. */
 const MAX_ATTEMPTS = 20;
 /** They say that our network leads nowhere there, and nothing of the destination. */
 const NO_ROUTE = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EHOSTUNREACH', 'EAFNOSUPPORT']);

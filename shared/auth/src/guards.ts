@@ -12,7 +12,7 @@ import type { Guard, GuardRequest } from '@bubbles/http/routes/guard.ts';
 import { resourceMetadataUrl } from '@bubbles/http/routes/http-errors.ts';
 import { DomainError, refusal } from '@bubbles/kernel/errors.ts';
 
-/** Tells who calls. */
+/** Authenticates callers. */
 export interface Authenticator {
   /** The caller in identity's assertion for this service; rejects with `unauthorized` when it is missing or invalid. */
   callerOf(assertion: string | null): Promise<Caller>;
@@ -61,10 +61,10 @@ export const forOperators = { tag: 'Admin', guard: internal([OPERATOR]), audit: 
 
 type AcceptedKinds = keyof typeof ACCEPTED_KINDS;
 
-/** Finds out who calls; rejects with the refusal. */
+/** Authenticates the caller; rejects with the refusal. */
 type Check<I, Ports> = (request: GuardRequest, accepts: readonly CredentialKind[], ports: Ports) => Promise<I>;
 
-/** The guards of routes that users call, by one way to find out who calls. */
+/** Guards of routes for users, on one way of authentication. */
 export const userGuards = <I extends { readonly caller: Caller }, Ports>(check: Check<I, Ports>) => {
   const guard = (kinds: AcceptedKinds, scope: string | null): Guard<I, Ports> => ({
     security: ACCEPTED_KINDS[kinds].map((kind) => ({ [SECURITY_SCHEMES[kind]]: kind === 'oauth' && scope !== null ? [scope] : [] })),

@@ -85,7 +85,7 @@ export function idempotencyStore({
       }
     },
     async keep({ id }, { status, body }) {
-      // Whoever ran beside this one has the same seed, and so the same answer.
+      // A concurrent run has the same seed and therefore the same answer.
       const answer = { status, body: body && seal.seal(Buffer.from(body), id) };
       await collection.updateOne({ _id: id, answer: null }, { $set: { answer } });
     },

@@ -157,7 +157,7 @@ export const secretsOf = ({ variables }: Needs): readonly { readonly name: strin
       : [{ name: secretOf(variable), bytes: local.bytes }];
   });
 
-/** The variables that such a machine leaves to who starts it, also those for which it has a usual text. */
+/** Variables that may be set when such a machine starts, including those with a default. */
 export const settingsOf = (services: readonly Needs[]): Needs['variables'] =>
   Object.fromEntries(
     services.flatMap(({ variables }) =>

@@ -52,7 +52,7 @@ interface CodesOptions {
   readonly ids: Ids;
 }
 
-/** Codes of six digits that prove who reads a mailbox. Each is good for one flow and five tries. */
+/** Codes of six digits that prove access to a mailbox. Each is valid for one flow and five tries. */
 export const createCodes = ({ open, clock, ids }: CodesOptions) => {
   const codes = open<CodeDoc>('mailed_codes', [{ name: 'expires_at', keys: { expiresAt: 1 } }]);
   return {

@@ -156,7 +156,7 @@ export const createMailer = (options: MailerOptions) => {
         wakesWhenDue: true,
         concurrency: CONCURRENCY,
       }),
-    // No scope of its own: whoever reads the mailbox of a sandbox has waited for what was mailed.
+    // Has no scope of its own, because reading the sandbox's mailbox already waits for sent mail.
     { cut: () => cutting.abort() },
   );
 

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 
 /** One mail to one recipient. */
 export interface Mail {
-  /** Chosen by who sends it, and neither secret nor personal: it stands in the log. A mail is stored once per id. */
+  /** Id chosen by the sender, neither secret nor personal, since it is logged. A mail is stored once per id. */
   readonly id: string;
   readonly to: string;
   readonly subject: string;

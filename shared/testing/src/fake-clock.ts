@@ -13,7 +13,7 @@ export interface FakeClock extends Clock {
    * the end, as in the sandbox.
    */
   advance(ms: number): Promise<void>;
-  /** Stands at `date` at once and wakes whoever slept until then or earlier. */
+  /** Jumps to `date` and wakes all sleepers that are due by then. */
   set(date: Date): Promise<void>;
 }
 

@@ -68,7 +68,7 @@ export const describeIdempotencyStore = (engine: string, make: () => Database): 
       expect(taken).toMatchObject([{ isFirstRun: false }]);
       expect(taken[0]?.seed).toEqual(dead.seed);
       expect(claims.filter(({ kind }) => kind === 'in progress')).toHaveLength(4);
-      // Whoever was slow and not dead has the same answer to keep: the first stays.
+      // A slow first worker stores the same answer; the one stored first stays.
       await kept.store.keep(dead, { status: 201, body: 'first' });
       await kept.store.keep(taken[0] ?? dead, { status: 201, body: 'second' });
       expect(await kept.store.claim(kept.id, 'body')).toMatchObject({ answer: { body: 'first' } });

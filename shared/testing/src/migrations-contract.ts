@@ -58,7 +58,7 @@ const world = async (shared: Database) => {
 const DOUBLED = Array.from({ length: THINGS }, (_, n) => n * 2);
 const doubledOf = (things: readonly Thing[]) => things.map(({ doubled }) => doubled);
 
-/** The steps of a database, whoever runs them and however that ends. */
+/** Contract of migration steps, for any number of jobs and any crash. */
 export const describeMigrations = (engine: string, make: () => Database): void =>
   describe(`migrations on ${engine}`, () => {
     it('run once, batch by batch, and leave what contracts until it is said that nobody of before is there', async () => {

@@ -7,7 +7,7 @@ export interface SteppingClock extends Clock {
    * passed wake once at the end. Answers the time reached.
    */
   advance(ms: number): Promise<Date>;
-  /** Back to real time. Who sleeps is woken, for the time waited for may be years away now. */
+  /** Returns to real time. Wakes all sleepers, because their ends may now be years away. */
   reset(): Promise<void>;
 }
 

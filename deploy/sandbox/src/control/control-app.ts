@@ -41,7 +41,7 @@ export function controlApp(control: SandboxControl, { callers, log, clock, ids }
     budgetMs: BUDGET_MS,
     tellsFaults: true,
   }).callback();
-  // Pages hold nothing of the world: whoever finds a link to them may follow it.
+  // The pages contain no data of the world, so links from other sites may lead to them.
   const showReference = standaloneReference({ reference: REFERENCE, leading: [PREFIX, `${PREFIX}/`, `${REFERENCE.path}/`], ids, log });
   const take = (req: IncomingMessage, res: ServerResponse): void => {
     if (showReference(req, res)) return;

@@ -199,7 +199,7 @@ export const isReadable = ({ details, removed }: Bubble, now: Date): boolean =>
 export const participates = ({ details }: Bubble, userId: string): boolean =>
   details?.participants.some((person) => person.userId === userId) ?? false;
 
-/** Everybody who is named in a read of it. */
+/** All people named in a read of it. */
 export const peopleIn = ({ details }: Bubble): readonly Person[] =>
   details === null ? [] : [...details.participants, ...(details.author ? [details.author] : [])];
 

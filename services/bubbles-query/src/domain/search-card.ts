@@ -111,7 +111,7 @@ export const readPositioned = (text: string): Token[] =>
 
 export const readWords = (text: string): string[] => (text === '' ? [] : text.split(' '));
 
-/** What search knows of a bubble, whoever searches. */
+/** The searchable part of a bubble, independent of the reader. */
 export interface SearchCard extends Omit<CardRow, 'rowVersion' | 'seq' | 'readable' | 'createdMs'> {
   /** `changeCount` of the bubble from which the card was written. */
   readonly changeCount: number;

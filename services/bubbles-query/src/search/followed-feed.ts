@@ -31,7 +31,7 @@ export const followFeed = <R extends { readonly id: string; readonly seq: number
   async function* readSpan(span: FeedSpan): AsyncGenerator<readonly R[]> {
     for await (const rows of read(span)) {
       yield rows;
-      // Known only when whoever asked has taken them.
+      // The watermark advances only after the caller has accepted the rows.
       for (const { id, seq } of rows) known.set(id, seq);
     }
   }

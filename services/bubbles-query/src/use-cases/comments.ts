@@ -6,7 +6,7 @@ interface Ports {
   readonly comments: CommentStore;
 }
 
-/** A count is stored only while the comments are as they were counted: whoever changed them meanwhile counts them all. */
+/** Stores a count only if the comments have not changed since they were counted; a concurrent change counts again. */
 const recount =
   ({ bubbles, comments }: Ports) =>
   async (bubbleId: string): Promise<void> => {

@@ -29,7 +29,7 @@ interface PeerMemory {
   readonly holds: Set<Held>;
 }
 
-/** Above a peer's share its oldest holder is evicted, above the total the oldest of the peer that holds most: who holds little for a short time never is. */
+/** Above a peer's share the oldest holder of the peer is evicted, above the total the oldest holder of the peer that holds most. */
 export const createMemoryShares = ({ totalBytes, shareBytes }: MemoryLimits): MemoryShares => {
   const peers = new Map<string, PeerMemory>();
   let total = 0;

@@ -77,7 +77,7 @@ interface Claims {
   /** The gateway's own, which nobody can claim. */
   readonly own: Fragment;
   readonly candidates: readonly SeenFragment[];
-  /** Accepted before: who was there first stays, and is what remains of a service whose newer fragments are refused. */
+  /** Fragments accepted before. They stay when another fragment claims the same operation, or when newer fragments of the service are refused. */
   readonly before: readonly SeenFragment[];
   readonly prefixes: OwnedPrefixes;
 }

@@ -183,7 +183,7 @@ export const answerOptions = (exchange: Exchange, allow: string): void => {
   answer(exchange, { status: 204, headers, body: '' });
 };
 
-/** What stands on every answer, whoever made it. */
+/** Headers of every answer, from services and from the gateway. */
 export const commonHeaders = ({ requestId, isCrossOrigin, origin }: Exchange): string[] => [
   'X-Request-Id',
   requestId,

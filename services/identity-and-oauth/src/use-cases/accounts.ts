@@ -70,7 +70,7 @@ const insertAccount = async (ports: AccountWriterPorts, account: Account): Promi
 };
 
 interface AccountToOpen {
-  /** Folded; whoever asks for the account has proven that it is theirs. */
+  /** Folded address that the requester has proven to own. */
   readonly address: string;
   /** Id for the account, unless another request is creating one for the address. */
   readonly accountId: string;

@@ -172,7 +172,7 @@ export const revokeToken = (ports: RevokePorts) => {
 };
 
 interface ClientCredentials {
-  /** Null when it did not say who it is. */
+  /** Null without client authentication. */
   readonly clientId: string | null;
   /** Null when none was sent. */
   readonly secret: string | null;

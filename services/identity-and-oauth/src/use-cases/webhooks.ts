@@ -11,7 +11,7 @@ interface OfSession {
   readonly session: PageSession;
 }
 
-/** Says to the dispatcher who is signed in, with no more rights than its pages need. */
+/** Assertion of the signed-in user for the dispatcher, limited to the rights that the pages need. */
 const forDispatcher = ({ assertions }: WebhookPorts, session: PageSession): Promise<string> =>
   assertions.issueForPage(session, { audience: 'webhooks-dispatcher', scopes: ['webhooks:manage'] });
 

@@ -115,7 +115,7 @@ type NewJoin = Pick<Join, 'id' | 'teamId' | 'userQuota' | 'teamQuota' | 'platfor
   readonly runningKey: string;
 };
 
-/** The intent: whoever finds it sends the notetaker. */
+/** The intent to send a notetaker, which any worker carries out. */
 export const newJoin = ({ requesterId, ...join }: NewJoin): Join => ({
   ...join,
   requesterIds: [requesterId],
@@ -194,7 +194,7 @@ export const ended = (join: Join, reason: string, now: Date): Join | null => {
   if (isFinal(join.status)) return null;
   const next = moved(join, { status: recorded(join) ? 'done' : 'fatal', at: now, reason });
   if (join.providerRef === null && !join.isAsked) return withWork(next, 'refund', now);
-  // A dispatch that is under way is finished first: its answer says who must leave.
+  // A dispatch in progress is finished first: its answer identifies the notetaker that must leave.
   return join.providerRef === null && join.leaseToken !== null ? next : withWork(next, 'leave', now);
 };
 

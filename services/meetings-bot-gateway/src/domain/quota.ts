@@ -17,7 +17,7 @@ export interface Quota {
   readonly limit: number;
   /** Places taken until then are free again; null when they stay taken until the quota ends. */
   readonly freeUntil: Date | null;
-  /** When all of it is free again, for who comes when it is full: later by this than the oldest place, or at this time. */
+  /** When the whole quota is free again: this long after its oldest place, or at this time. */
   readonly frees: { readonly afterMs: number } | { readonly at: Date };
 }
 

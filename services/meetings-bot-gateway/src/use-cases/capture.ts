@@ -112,7 +112,7 @@ const createCopy = (ports: CapturePorts) => {
   const { media, ids } = ports;
   const end = endClaim(ports);
 
-  /** The key is stored before the first byte is copied: whoever goes on from here writes to the same place. */
+  /** Stores the key before the first byte is copied, so that a later worker writes to the same file. */
   const chosen = async (join: Join): Promise<JoinMedia> => {
     const fresh = newMedia(ids);
     const stored = await end(join, (before) => withMedia(before, before.media ?? fresh));

@@ -10,9 +10,9 @@ export interface HintPorts {
   readonly providerEvents: ProviderEventStore;
   readonly metrics: Pick<MeetingMetrics, 'providerWebhook'>;
   readonly clock: Clock;
-  /** Wakes who follows hints. */
+  /** Wakes the loop that processes hints. */
   readonly wakeHints: () => void;
-  /** Wakes who watches notetakers. */
+  /** Wakes the loop that watches notetakers. */
   readonly wakeWatch: () => void;
 }
 

@@ -24,9 +24,9 @@ export interface JoinPorts extends QuotaPorts {
   readonly notetakers: Notetakers;
   readonly joinAdvanced: JoinAdvanced;
   readonly seal: Seal;
-  /** Wakes who sends notetakers. */
+  /** Wakes the loop that sends notetakers. */
   readonly wakeDispatch: () => void;
-  /** Wakes who watches them, and lets them leave. */
+  /** Wakes the loop that watches notetakers and makes them leave. */
   readonly wakeWatch: () => void;
 }
 
@@ -168,7 +168,7 @@ export const endJoin = (ports: EndPorts) => {
   };
 };
 
-/** What an operator asks for, whoever the requesters are. One that is over stays as it is. */
+/** Ends a join for an operator, for all requesters. A finished join stays unchanged. */
 export const endAnyJoin =
   ({ joins, clock, joinAdvanced, wakeWatch, log }: EndPorts & { readonly log: Log }) =>
   async (id: string): Promise<Join> => {

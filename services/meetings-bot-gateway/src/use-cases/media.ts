@@ -2,7 +2,7 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import { withoutMedia } from '../domain/join.ts';
 import type { JoinStore, MediaStore, ServedMedia, StoredMedia } from '../ports.ts';
 
-/** Whoever has the key has the file, as with links that object stores give. */
+/** Anybody with the key gets the file, as with public links of object stores. */
 export const openMedia =
   ({ served }: { readonly served: ServedMedia | null }) =>
   async (key: string): Promise<StoredMedia> => {

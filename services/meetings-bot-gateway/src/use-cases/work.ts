@@ -28,9 +28,9 @@ export interface WorkPorts {
   readonly botName: string;
   /** Gives 0 to 1. */
   readonly jitter: () => number;
-  /** Wakes who watches notetakers, and who lets them leave. */
+  /** Wakes the loop that watches notetakers and makes them leave. */
   readonly wakeWatch: () => void;
-  /** Wakes who captures recordings. */
+  /** Wakes the loop that captures recordings. */
   readonly wakeCapture: () => void;
 }
 
@@ -79,7 +79,7 @@ const calling =
 const providerOf = ({ notetakers }: Pick<WorkPorts, 'notetakers'>, { provider }: Join): Notetaker | null =>
   provider === null ? null : notetakers.named(provider);
 
-/** Whether the run is another join's too, which still needs it: some providers have one notetaker a meeting, whoever asked for it. */
+/** True when another join still needs the run: some providers have one notetaker per meeting for all requesters. */
 export const neededByOther =
   ({ joins }: Pick<WorkPorts, 'joins'>, needs: (other: Join) => boolean) =>
   async ({ id, provider }: Pick<Join, 'id' | 'provider'>, ref: string): Promise<boolean> =>
@@ -190,7 +190,7 @@ export const letLeave = (ports: WorkPorts) => {
 };
 
 const HASTENED_MS = 60_000;
-/** What a clock that was set back would delay is due soon. Nobody's lease is taken: who works on a join renews it before. */
+/** Makes work due soon that a clock set back would delay. Takes no lease away: the worker of a join renews it earlier. */
 export const hastenJoins =
   ({ joins, clock }: Pick<WorkPorts, 'joins' | 'clock'>) =>
   (): Promise<void> => {

@@ -24,7 +24,7 @@ const faultOfDomain = (domain: string): string | null => {
   return null;
 };
 
-/** Why a text that is no address is none, for whoever typed it. */
+/** Explains why a text is not an address, for the person who typed it. */
 const faultOf = (text: string): string => {
   if (/\p{Cc}/u.test(text)) return 'must not hold line breaks or other control characters.';
   const at = text.lastIndexOf('@');

@@ -17,7 +17,7 @@ export const admitAddress = ({ domainLists }: Pick<AddressPorts, 'domainLists'>,
   return email;
 };
 
-/** Asks the DNS, so it comes after the limits of whoever asks. */
+/** Uses DNS, so it must be called after the limits per client. */
 export const requireMailServer = async (
   { mailServers }: Pick<AddressPorts, 'mailServers'>,
   { domain }: Pick<EmailAddress, 'domain'>,

@@ -24,7 +24,7 @@ const CONSENT = 'calendar consent';
 
 type OpenedLink =
   | { readonly outcome: 'over' | 'connected' | 'not configured' }
-  /** Whoever is the user of the address may go there; the browser keeps the sealed consent until it comes back. */
+  /** URL for the user of the address; the browser keeps the sealed consent until it returns. */
   | { readonly outcome: 'consent'; readonly address: string; readonly consentUrl: string; readonly sealedConsent: string };
 
 /** Prepares a consent in the browser that opened the link. Nothing is stored, since whatever previews links opens them too. */

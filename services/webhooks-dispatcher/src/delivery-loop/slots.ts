@@ -64,7 +64,7 @@ function timingOut() {
   };
 }
 
-/** Counts the attempts in flight in this process and says who may start more. */
+/** Counts the attempts in flight in this process and decides which subscriptions may start more. */
 export interface Slots {
   total(): number;
   /** How many subscriptions and origins have no room. */

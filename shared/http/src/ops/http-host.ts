@@ -27,7 +27,7 @@ interface HttpHostOptions {
 interface HttpHost {
   readonly url: string;
   readonly opsUrl: string | null;
-  /** Goes on the wire. Until then connections are refused, so that who knows another address goes there. */
+  /** Starts to listen. Until then connections are refused, so that callers use another replica. */
   open(): Promise<void>;
   /** Not ready, then the grace for balancers, then everything in flight; true when nothing had to be cut. */
   drain(): Promise<boolean>;

@@ -45,7 +45,7 @@ export const createMetrics = (process: MeasuredProcess | null = null): Metrics =
   return metrics;
 };
 
-/** For a process that shows none: whoever counts something has a registry to do it with. */
+/** Metrics for a process that does not export them, so that counting code needs no condition. */
 export const unshownMetrics = (): Metrics => {
   const registry = new Registry();
   const loopFailures = new Counter({

@@ -66,7 +66,7 @@ export const canonicalJson = (value: unknown): string =>
 const isPlainObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
 const sorted = (value: object): object => Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
-/** A request under a key: who sends it where, and what. */
+/** A request with a key: its owner, route and body. */
 interface KeyedRequest {
   readonly key: string;
   /** Owner of the key; only the owner gets the stored answer. */
@@ -78,7 +78,7 @@ interface KeyedRequest {
   readonly signal: AbortSignal;
 }
 
-/** Shorter than the time budget of a request, longer than a lease: who comes after a crash gets the answer. */
+/** Shorter than the time limit of a request and longer than a lease, so that a repeated request after a crash gets the answer. */
 const WAIT_MS = 15_000;
 const FIRST_POLL_MS = 20;
 const MAX_POLL_MS = 500;
@@ -112,7 +112,7 @@ const patience = (signal: AbortSignal) => {
   };
 };
 
-/** Acts on a request once for each key; whoever comes with the same one waits for the answer and gets it. */
+/** Acts on a request once per key; concurrent requests with the same key wait for the answer. */
 export const actOnce = (store: IdempotencyStore): ActOnce => {
   /** Those that this process acts on. They never reject. */
   const running = new Map<string, Promise<unknown>>();

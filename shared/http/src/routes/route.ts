@@ -12,7 +12,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** How all refusals of a route are written: our envelope, as RFC 6749 (5.2) has it, or as a page for a person. */
 export type ErrorFormat = 'envelope' | 'rfc6749' | 'page';
 
-/** The contract of an endpoint: from it come who is let in, validation, answers, OpenAPI operation and the gateway's marks. */
+/** The contract of an endpoint, from which guard, validation, answers, OpenAPI operation and the gateway's marks follow. */
 export interface RouteSpec<I extends object, Ports, P = unknown, Q = unknown, H = unknown, B = unknown, A extends Answers = Answers> {
   readonly method: Method;
   /** OpenAPI template, e.g. `/v1/bubbles/{id}`. */

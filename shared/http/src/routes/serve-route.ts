@@ -43,7 +43,7 @@ export interface HttpAppOptions<Ports> {
 /** Collects the fields of the audit line. */
 type Note = Parameters<Parameters<ReturnType<typeof audited>>[0]>[1];
 
-/** The refusals in their order: who calls (401, 429, 403), what was sent (400), what it is about (404). */
+/** Order of refusals: caller (401, 429, 403), input (400), resource (404). */
 export const serveRoute = <Ports>(route: Route<Ports>, options: HttpAppOptions<Ports>) => {
   const { spec, handle } = route;
   const { guard, timeLimitMs = options.budgetMs } = spec;
@@ -111,7 +111,7 @@ const guardRequest = (ctx: Context, body: GuardRequest['body'], publicBaseUrl: s
 
 const clientOf = (req: IncomingMessage) => (): string => headerValues(req, 'x-forwarded-for').at(-1) ?? req.socket.remoteAddress ?? '';
 
-/** Whoever looks at one makes the answer depend on it. */
+/** Reading a cookie makes the answer vary by it. */
 const cookieReader =
   (ctx: Context) =>
   (name: string): string | null => {

@@ -55,7 +55,7 @@ const largestOf = (peers: ReadonlyMap<string, PeerConnections>, own: PeerConnect
   peers.values().reduce((largest, peer) => (peer.sockets.size > largest.sockets.size ? peer : largest), own);
 
 const MAX_REQUESTS = 1000;
-/** Requests that may wait on one connection; whoever sends more before reading an answer gets no further ones. */
+/** Pipelined requests that may wait on one connection; further ones are not read until an answer was sent. */
 const MAX_WAITING = 256;
 /** Over all connections, about 80 MB. Above it each connection may have `FEW_WAITING`. */
 const MAX_WAITING_IN_ALL = 20_000;

@@ -57,7 +57,7 @@ export const hitPosition: PositionSchema<Position> = {
   },
 };
 
-/** Cursors are bound to who reads and to what was asked, not to the credential or the size of a page. */
+/** Cursors are bound to the reader and the query, not to the credential or the page size. */
 export const cursors = (define: DefineCursor) => ({
   rows: define(1, rowPosition),
   hits: define(2, hitPosition),

@@ -69,7 +69,7 @@ export const openTranscripts = (open: OpenCollection): TranscriptStore => {
       }
       throw storeUnavailable(new Error(`The parts of a transcript were replaced ${MAX_READS} times.`));
     },
-    /** The later parts first: whoever reads the first one finds them all. */
+    /** Writes the later parts first, so that a reader of the first part finds all of them. */
     async put({ bubbleId, revision, segments }) {
       const [first = [], ...later] = partsOf(segments);
       const before = await transcripts.findOne({ _id: bubbleId }, { projection: { more: 1 } });

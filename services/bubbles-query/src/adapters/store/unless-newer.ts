@@ -18,7 +18,7 @@ interface FeedWrite<T extends FedDoc> {
   readonly seq: number;
 }
 
-/** Writes what is not older than the document, or the first there is, and gives it a higher number: whoever follows the feed can tell by that alone. */
+/** Inserts the document, or replaces one that is not newer, and gives it a higher feed number, by which followers notice it. */
 export const putIntoFeed = async <T extends FedDoc>(collection: Collection<T>, { older, update, seq }: FeedWrite<T>): Promise<void> => {
   for (let next = seq; ; ) {
     // A filter and an update of T, with a field that every T has.

@@ -21,7 +21,7 @@ const SIGN_IN_PATH = '/app/sign-in';
 
 type Ports = Pick<App, 'checkCredentials'>;
 
-/** `closed`: the account of whoever is signed in is closed; null: nobody is. */
+/** `closed`: the account of the signed-in user is closed. Null: nobody is signed in. */
 const sessionIn = async ({ checkCredentials }: Ports, { cookie, publicBaseUrl }: GuardRequest): Promise<SignedIn | 'closed' | null> => {
   const sessionToken = cookie(sessionCookieName(publicBaseUrl)) ?? '';
   const check = { hash: hashToken(sessionToken), jwt: null, accepts: ['session'], counted: false, countedElsewhere: null } as const;
@@ -36,7 +36,7 @@ const toSignIn = ({ target }: GuardRequest): Redirection => seeOther(`${SIGN_IN_
 
 const BY_COOKIE = { security: [], gatewayMark: 'none', callers: null, isCounted: false, refusals: [], reads: 'Cookie' } as const;
 
-/** A page for whoever is signed in; others are sent to sign in, and come back to this path and query. */
+/** Requires a signed-in user; redirects others to sign in and back to this path and query. */
 export const signedInGuard = (ports: Ports): Guard<SignedIn> => ({
   ...BY_COOKIE,
   admit: async (request) => {
@@ -45,7 +45,7 @@ export const signedInGuard = (ports: Ports): Guard<SignedIn> => ({
   },
 });
 
-/** Lets in also whoever has an account that was closed while the page was open: what they were asked has an answer. */
+/** Also admits a user whose account was closed while the page was open, so that the form gets an answer. */
 export const signedInOrClosedGuard = (ports: Ports): Guard<{ readonly account: Account | null }> => ({
   ...BY_COOKIE,
   admit: async (request) => {

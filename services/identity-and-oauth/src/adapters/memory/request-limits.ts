@@ -5,7 +5,7 @@ import { createTwoGenerationCache } from '@bubbles/kernel/two-generation-cache.t
 import type { RequestLimit } from '../../ports.ts';
 
 const MINUTE_MS = 60_000;
-/** Above it callers who came once make room for others. */
+/** Above this number, callers with a single request are evicted. */
 const MAX_CALLERS = 50_000;
 
 /**

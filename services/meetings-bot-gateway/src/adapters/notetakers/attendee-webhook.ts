@@ -4,7 +4,7 @@ import type { ProviderEvent, ProviderWebhook } from '../../ports.ts';
 import { parsedJson } from './provider-http.ts';
 
 const SIGNATURE_HEADER = 'x-webhook-signature';
-/** Attendee's own messages are a few levels deep, and of some hundred tokens. Anybody may send others, and this is done before it is known who did. */
+/** Limits of unverified JSON; Attendee's own messages have a few levels and some hundred tokens. */
 const MAX_DEPTH = 100;
 const MAX_TOKENS = 20_000;
 const MAX_ID_CHARACTERS = 200;

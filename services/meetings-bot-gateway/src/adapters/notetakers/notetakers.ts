@@ -36,7 +36,7 @@ interface ProviderContext extends Pick<OpenOptions, 'clock' | 'config' | 'downlo
 }
 
 interface Provider {
-  /** How its calls prove who calls. */
+  /** Authentication of its calls. */
   readonly headers: (apiKey: string) => Readonly<Record<string, string>>;
   readonly create: (context: ProviderContext) => Notetaker;
 }

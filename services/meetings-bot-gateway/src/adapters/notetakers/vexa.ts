@@ -120,7 +120,7 @@ const reader = (http: ProviderHttp) => {
   };
 };
 
-/** Where the bytes are, and what proves there who asks: nobody but Vexa gets its key. */
+/** URL of the bytes with the credentials for it; only Vexa gets its key. */
 const linkOf = (rawUrl: string, { url, apiKey }: ProviderSettings): [string, Readonly<Record<string, string>>] => {
   if (rawUrl.startsWith('/') && !rawUrl.startsWith('//')) return [`${url}${rawUrl}`, { [KEY_HEADER]: apiKey }];
   const isOwn = URL.parse(rawUrl)?.origin === new URL(url).origin;
@@ -193,7 +193,7 @@ export const createVexa = ({ http, log, ...options }: Options): Required<Notetak
       if (answer.status === UNPROCESSABLE) throw permanent('meeting_link_invalid');
       const live = await read.live(native);
       if (live === null) throw transient();
-      // A user of Vexa has one notetaker a meeting, whoever asked for it.
+      // A user of Vexa has one notetaker per meeting for all requesters.
       if (request.tries === 0) log.warn('notetaker shared with another join', { joinId: request.joinId, provider: NAME, ref: live.id });
       return { ref: live.id, adopted: true };
     },

@@ -7,7 +7,7 @@ import type { ProviderEventStore, ProviderHint } from '../../ports.ts';
 /** `_id` is `<provider>:<id of the event>`. */
 interface ProviderEventDoc extends Doc, Omit<ProviderHint, 'id'> {
   readonly expiresAt: Date;
-  /** When it is followed, or when the lease of who follows it ends; absent once it was followed. */
+  /** When it is due, or when the lease of its worker ends; absent once processed. */
   readonly dueAt?: Date;
   readonly leaseToken: string | null;
 }

@@ -10,7 +10,7 @@ type NameServers = Pick<dns.Resolver, 'resolveMx' | 'resolve4' | 'resolve6'>;
 
 const QUERY_MS = 700;
 const TRIES = 2;
-/** For all questions about one domain; who signs up waits as long at most. */
+/** Time limit for all questions about one domain, which is also the longest wait of a signup. */
 const TIME_LIMIT_MS = 2000;
 
 /** The name servers say that there is nothing, not that they could not be asked. */
