@@ -21,5 +21,6 @@ export default {
     '/test/bench/',
     '/test/kubernetes/',
     '/test/cluster/',
+    '/test/second-store/',
   ],
 };

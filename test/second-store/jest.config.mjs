@@ -15,5 +15,6 @@ export default {
   ...usual,
   rootDir: root,
   testEnvironment: join(import.meta.dirname, 'deviations.ts'),
-  testMatch: onTheEngine.map((file) => `<rootDir>/${file}`),
+  testMatch: [...onTheEngine.map((file) => `<rootDir>/${file}`), '<rootDir>/test/second-store/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/'],
 };
