@@ -119,9 +119,13 @@ export function createEmbeddedCollection<T extends Doc>(parts: CollectionParts):
     await journal.flushed();
     return result;
   };
-  /** What is stored under T was inserted as T; a projection narrows it as the caller asked. */
-  const shown = (doc: Fields | null, projection?: Parameters<typeof projector>[0]): T | null =>
-    doc ? (projector(projection)(doc) as unknown as T) : null;
+  const showing = (projection?: Parameters<typeof projector>[0]) => {
+    const project = projector(projection);
+    // A stored document was inserted as T; the driver types a part of it as T too.
+    return (doc: Fields) => project(doc) as unknown as T;
+  };
+  const shown = (doc: Fields | null | undefined, projection?: Parameters<typeof projector>[0]): T | null =>
+    doc ? showing(projection)(doc) : null;
   /** A copy of an object is an object. */
   const copyOf = (doc: T): Fields => cloneData(doc) as Fields;
   const removeAll = (found: readonly Row[]) => {
@@ -131,12 +135,11 @@ export function createEmbeddedCollection<T extends Doc>(parts: CollectionParts):
 
   return {
     name,
-    findOne: (filter, { sort, projection } = {}) => answer(() => shown(rows.first(asFields(filter), sort)?.doc ?? null, projection)),
+    findOne: (filter, { sort, projection } = {}) => answer(() => shown(rows.first(asFields(filter), sort)?.doc, projection)),
     find: (filter, { sort, limit, projection } = {}) =>
       answer(() => {
-        const show = projector(projection);
-        // Documents of this collection, or the part of them that was asked for, as the driver types it too.
-        return rows.find({ filter: asFields(filter), sort, limit }).map((row) => show(row.doc) as unknown as T);
+        const show = showing(projection);
+        return rows.find({ filter: asFields(filter), sort, limit }).map((row) => show(row.doc));
       }),
     insert: (doc) => answer(() => rows.insert(copyOf(doc))),
     insertEach: (docs) => answer(() => docs.map((doc) => rows.insert(copyOf(doc)))),

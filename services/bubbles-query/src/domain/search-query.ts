@@ -4,7 +4,7 @@ const MAX_UNITS = 10;
 /** Below it the last part of a compound must be whole. */
 export const PART_PREFIX_CHARACTERS = 2;
 
-/** A word of the query: any one of its forms is enough. */
+/** A word of the query; one matching form is enough. */
 export interface Unit {
   /** Matched with all qualities; null for an unspaced run of several characters. */
   readonly word: string | null;

@@ -54,7 +54,7 @@ const isAuthClass = (value: unknown): value is AuthClass =>
 
 /** Reads what a service says of itself; a fragment with a fault is refused whole. */
 export const readFragment = (service: string, document: unknown): Fragment | Fault => {
-  if (!isObject(document) || !isObject(document['paths'])) return { code: 'not_a_document', detail: 'not an OpenAPI document' };
+  if (!isObject(document) || !isObject(document['paths'])) return { code: 'invalid_document', detail: 'not an OpenAPI document' };
   const version = document['openapi'];
   if (typeof version !== 'string' || !version.startsWith('3.1.')) return { code: 'openapi_version', detail: `openapi ${String(version)}` };
   const operations: Operation[] = [];

@@ -222,8 +222,8 @@ describe('merging', () => {
 
 describe('reading a fragment', () => {
   it.each([
-    ['not_a_document', null],
-    ['not_a_document', { openapi: '3.1.0' }],
+    ['invalid_document', null],
+    ['invalid_document', { openapi: '3.1.0' }],
     ['openapi_version', { openapi: '3.0.3', paths: {} }],
     ['no_operation_id', { openapi: '3.1.0', paths: { '/a': { get: { 'x-gw-auth': 'none' } } } }],
     ['unknown_auth', { openapi: '3.1.0', paths: { '/a': { get: { operationId: 'a' } } } }],

@@ -55,7 +55,7 @@ export const createForwarder = (options: ForwarderOptions): Forward => {
     }
     if (admitted === null || res.destroyed) return;
     const timeoutMs = operation.timeoutMs ?? limits.answerTimeoutMs;
-    // An answer that may take longer to begin has as much time to end as any other.
+    // The time to the end of an answer grows with the time that its beginning may take.
     const deadline = setTimeout(expire, limits.exchangeTimeoutMs + Math.max(0, timeoutMs - limits.answerTimeoutMs), exchange);
     const startedAt = clock.monotonic();
     const headers = serviceHeaders(exchange, operation).concat(admitted.forService);

@@ -90,7 +90,7 @@ export function createDeliveryLoop({ prepare, wake, quiet, ...ports }: Ports) {
     },
     /** Something may be due that this loop does not know about. */
     wake: runs.news,
-    /** Resolves when no attempt is in flight: whether there was any. */
+    /** Resolves when no attempt is in flight, with whether one was. */
     async drained(): Promise<boolean> {
       const wasBusy = attempting.size() > 0;
       await attempting.idle();

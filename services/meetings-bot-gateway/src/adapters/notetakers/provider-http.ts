@@ -7,8 +7,8 @@ import type { ZodType } from 'zod';
 import { NotetakerError } from '../../ports.ts';
 
 /**
- * What became of a call. `refused`: any other 4xx. `failed`: any 5xx. `nonsense`: an answer that is not what the provider documents, such as the page of
- * a firewall, or a redirect. `unreachable`: no connection, or one that broke.
+ * Result of a call. `refused`: another 4xx. `failed`: a 5xx. `nonsense`: an answer outside of the provider's documentation, such as the page of a firewall
+ * or a redirect. `unreachable`: no connection, or one that broke.
  */
 type ProviderOutcome = 'ok' | 'refused' | 'unauthorized' | 'rate_limited' | 'failed' | 'nonsense' | 'timeout' | 'unreachable';
 /** Counts a call of a provider. */
