@@ -116,6 +116,18 @@ export const EDITS: readonly Edit[] = [
     byPacts: true,
   },
   {
+    name: 'a second service answers with a component, in the same words',
+    changes: [
+      [
+        'contracts/src/api/meeting-join.ts',
+        "import { z } from 'zod';",
+        "import { z } from 'zod';\nimport { BubblePerson } from './bubble.ts';",
+      ],
+      ['contracts/src/api/meeting-join.ts', '    fatal_reason: z', '    asked_by: BubblePerson.optional(),\n    fatal_reason: z'],
+    ],
+    says: 'meetings-bot-gateway defines the component schemas/BubblePerson, which bubbles-query owns',
+  },
+  {
     name: 'a field of an answer is added',
     changes: [
       [BUBBLE, '    action_items: z', '    language: z.string().nullable(),\n    action_items: z'],

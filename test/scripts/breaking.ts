@@ -1,6 +1,7 @@
 import { type Break, breaksBetween, readersIn, report, withoutExcepted } from '../released/compare.ts';
 import { breaksOfSamples, samplesOf } from '../released/families.ts';
 import { historyFaults } from '../released/history.ts';
+import { ownerFaults } from '../released/owners.ts';
 import { currentDocuments, documentsOf, exceptions, latestRelease, runningReleases } from '../released/releases.ts';
 
 /** Compares what the tree says and writes with each release that may still run, and says what breaks and who relies on it. */
@@ -25,6 +26,7 @@ const lines = [
     ),
   ),
   ...refused,
+  ...ownerFaults(revision.services),
   ...historyFaults(),
 ];
 if (lines.length > 0) {

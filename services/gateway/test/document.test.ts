@@ -149,14 +149,14 @@ describe('the document', () => {
   });
 
   it('[API-01] a conflict of components keeps the last good document, and the new route is served', async () => {
-    const clash = { schemas: { ErrorEnvelope: { type: 'string' } } };
-    const reference = {
-      200: { description: 'Done.', content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorEnvelope' } } } },
+    const before = world.identity.fragment;
+    const responses = {
+      200: { description: 'Done.', content: { 'application/json': { schema: { $ref: '#/components/schemas/Clash' } } } },
     };
-    world.bubbles.fragment = aFragment(
-      { '/v1/bubbles/clash': { get: { ...operation('clash', { auth: 'none' }), responses: reference } } },
-      clash,
-    );
+    const clashing = (path: string, type: string) =>
+      aFragment({ [path]: { get: { ...operation(`clash ${type}`, { auth: 'none' }), responses } } }, { schemas: { Clash: { type } } });
+    world.bubbles.fragment = clashing('/v1/bubbles/clash', 'string');
+    world.identity.fragment = clashing('/v1/me/clash', 'number');
     await world.gateway.refresh();
     expect((await world.fetch('/v1/bubbles/clash')).status).toBe(200);
     expect((await documentAt('a')).paths).not.toHaveProperty('/v1/bubbles/clash');
@@ -166,6 +166,21 @@ describe('the document', () => {
         ({ message, fields }) => message === 'fragments conflict, last good document kept' && fields['code'] === 'component',
       ),
     ).toBe(true);
+    world.bubbles.fragment = BUBBLES_FRAGMENT;
+    world.identity.fragment = before;
+    await world.gateway.refresh();
+  });
+
+  it('[API-01] shows the error envelope of the gateway beside services of another release', async () => {
+    const responses = {
+      400: { description: 'Refused.', content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorEnvelope' } } } },
+    };
+    const fragment = { '/v1/bubbles/open': { get: { ...operation('older', { auth: 'none' }), responses } } };
+    world.bubbles.fragment = aFragment(fragment, { schemas: { ErrorEnvelope: { type: 'string' } } });
+    await world.gateway.refresh();
+    const document = await documentAt('a');
+    expect(document.paths['/v1/bubbles/open']).toMatchObject({ get: { operationId: 'older' } });
+    expect(document).toMatchObject({ components: { schemas: { ErrorEnvelope: { type: 'object' } } } });
     world.bubbles.fragment = BUBBLES_FRAGMENT;
     await world.gateway.refresh();
   });

@@ -152,6 +152,17 @@ describe('merging', () => {
     }
   });
 
+  it('[API-01] shows what all define as the gateway defines it, whatever the releases of the services say', () => {
+    const gateway = aDocument(
+      {},
+      { components: { schemas: { Thing: reference('Deep'), Deep: { type: 'string' }, Unused: { type: 'string' } } } },
+    );
+    const older = { ...B, components: { schemas: { Thing: { type: 'number' } } } };
+    const { document, conflicts } = merge({ a: A, b: older, gateway });
+    expect(conflicts).toEqual([]);
+    expect(Object(document?.['components']).schemas).toEqual({ Thing: reference('Deep'), Deep: { type: 'string' } });
+  });
+
   it.each<readonly [string, JsonObject]>([
     [
       'b component',

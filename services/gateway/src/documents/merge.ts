@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { GATEWAY } from '@bubbles/contracts/services.ts';
 import { byName, isObject, type JsonObject, membersOf } from '../messages/json.ts';
 import { type Fragment, isDocumented, METHODS } from './fragment.ts';
 import { claimFault, type OwnedPrefixes } from './ownership.ts';
@@ -46,7 +47,7 @@ export const mergeFragments = ({ head, fragments, prefixes }: MergeInput): Merge
     tags: usedTags(head, parts),
     paths: mergedPaths(parts),
     ...mergedWebhooks(parts, report),
-    components: mergedComponents(parts, { head, report }),
+    components: mergedComponents(parts, { head, shared: sharedComponents(ordered, parts), report }),
   };
   for (const part of parts) checkMentions(part, document, report);
   return conflicts.length === 0 ? { document, conflicts: [] } : { document: null, conflicts };
@@ -107,23 +108,26 @@ const mergedWebhooks = (parts: readonly PublicPart[], report: Report): JsonObjec
 
 interface ComponentContext {
   readonly head: DocumentHead;
+  /** What all fragments define and the gateway owns. */
+  readonly shared: readonly Defined[];
   readonly report: Report;
 }
 
 /**
- * The fragment whose operations use a component defines it. Fragments that share a component, such as the error envelope, define it identically. For a
- * component that a fragment uses only in its webhooks, the definition of the service counts whose operations answer with it, also across releases.
+ * The fragment whose operations use a component defines it. Components that the gateway's own fragment defines too, such as the error envelope, are as the
+ * gateway defines them. For a component that a fragment uses only in its webhooks, the definition of the service counts whose operations answer with it.
+ * So fragments of two releases merge.
  */
-const mergedComponents = (parts: readonly PublicPart[], { head, report }: ComponentContext): JsonObject => {
+const mergedComponents = (parts: readonly PublicPart[], { head, shared, report }: ComponentContext): JsonObject => {
   const sections = new Map<string, Map<string, Defined>>();
   const all = parts.flatMap(componentsOf);
-  for (const defined of [...all.filter(({ isOwn }) => isOwn), ...all.filter(({ isOwn }) => !isOwn)]) {
+  for (const defined of [...shared, ...all.filter(({ isOwn }) => isOwn), ...all.filter(({ isOwn }) => !isOwn)]) {
     const { service, section, name, component, isOwn } = defined;
     const merged = sections.get(section) ?? new Map<string, Defined>();
     sections.set(section, merged);
     const first = merged.get(name) ?? defined;
     merged.set(name, first);
-    const mustEqual = isOwn || !first.isOwn;
+    const mustEqual = !shared.includes(first) && (isOwn || !first.isOwn);
     if (mustEqual && !isDeepStrictEqual(first.component, component))
       report({ service, code: 'component', detail: `${section}/${name} is defined otherwise by ${first.service}` });
   }
@@ -153,6 +157,14 @@ const componentsOf = ({ service, components, usedByPaths }: PublicPart): readonl
         return { service, section, name, component, isOwn };
       }),
     );
+
+/** Those of the gateway's own components that the document needs. */
+const sharedComponents = (fragments: readonly Fragment[], parts: readonly PublicPart[]): readonly Defined[] => {
+  const components = fragments.find(({ service }) => service === GATEWAY)?.document['components'];
+  if (!isObject(components)) return [];
+  const reached = marklessIn(reachableComponents(components, parts));
+  return componentsOf({ service: GATEWAY, paths: {}, webhooks: {}, components: reached, usedByPaths: reached });
+};
 
 /** Looks at the merged document, so that a part may lean on a component that another brought. */
 const checkMentions = (part: PublicPart, document: JsonObject, report: Report): void => {
@@ -198,7 +210,7 @@ const publicPart = ({ service, document }: Fragment): PublicPart => {
     service,
     paths,
     webhooks,
-    components: Object.fromEntries(Object.entries(reached).map(([section, named]) => [section, markless(named)])),
+    components: marklessIn(reached),
     usedByPaths: reachableComponents(components, [paths]),
   };
 };
@@ -228,6 +240,9 @@ const isMark = (key: string): boolean => key.startsWith('x-gw-') || key === 'x-i
 
 const markless = (object: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(object).flatMap(([key, value]) => (isMark(key) ? [] : [[key, withoutMarks(value)]])));
+
+const marklessIn = (components: Components): Components =>
+  Object.fromEntries(Object.entries(components).map(([section, named]) => [section, markless(named)]));
 
 const withoutMarks = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutMarks);

@@ -1,5 +1,6 @@
 import { anyone } from '@bubbles/auth/guards.ts';
 import { API_ERRORS } from '@bubbles/contracts/access.ts';
+import { BubbleType } from '@bubbles/contracts/api/bubble.ts';
 import { GATEWAY } from '@bubbles/contracts/services.ts';
 import { openApiFragment } from '@bubbles/http/document/openapi.ts';
 import { json, withDetails } from '@bubbles/http/routes/content.ts';
@@ -30,12 +31,16 @@ const openApiDocument = route(
   () => Promise.reject(new TypeError('The page serves the document.')),
 );
 
+/** Schemas that operations of several services use belong to the gateway, as the error envelope does. */
+const SHARED_COMPONENTS = [BubbleType];
+
 /** What the gateway serves itself, described as the services describe theirs; the pages of the reference are no API and stay out of the document. */
 export const ownFragment = (): Fragment => {
   const document = openApiFragment({
     name: GATEWAY,
     errors: API_ERRORS,
     routes: [openApiDocument],
+    components: SHARED_COMPONENTS,
   });
   const fragment = readFragment(GATEWAY, document);
   if ('code' in fragment) throw new TypeError(`The gateway's own fragment is faulty: ${fragment.code} ${fragment.detail}`);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ErrorKind } from '@bubbles/kernel/errors.ts';
+import type { z } from 'zod';
 import { type AnswerKind, bodyOf, mediaTypesOf } from '../routes/content.ts';
 import { marksOf } from '../routes/deprecation.ts';
 import { type ErrorCatalog, HTTP_ERRORS, INTERNAL_ERROR_MESSAGE, NOT_FOUND_MESSAGE } from '../routes/http-errors.ts';
@@ -9,9 +10,9 @@ import { type JsonObject, type SchemaDocument, schemaDocument } from './schema-d
 import { type WebhookSpec, webhooksOf } from './webhook-spec.ts';
 
 /** The document of one service, out of the routes that it serves and the webhooks that it sends; the gateway merges those of all. */
-export const openApiFragment = ({ name, version = '1', routes, webhooks = [], errors }: FragmentSource): JsonObject => {
+export const openApiFragment = ({ name, version = '1', routes, webhooks = [], components = [], errors }: FragmentSource): JsonObject => {
   const schemas = schemaDocument();
-  schemas.schemaOf(errors.envelope, 'output');
+  for (const schema of [errors.envelope, ...components]) schemas.schemaOf(schema, 'output');
   const paths: Record<string, JsonObject> = {};
   for (const { spec } of routes) paths[spec.path] = { ...paths[spec.path], [spec.method.toLowerCase()]: operationOf(spec, schemas) };
   return {
@@ -28,6 +29,8 @@ export interface FragmentSource {
   readonly version?: string;
   readonly routes: readonly Route<never>[];
   readonly webhooks?: readonly WebhookSpec[] | undefined;
+  /** Schemas with an id that the document defines whether its routes use them or not. */
+  readonly components?: readonly z.ZodType[];
   readonly errors: ErrorCatalog;
 }
 
