@@ -1,15 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { pactException } from '../released/compare.ts';
-import { PactFile } from './pact-files.ts';
+import { currentDocuments } from '../released/releases.ts';
+import { everyPact, PactFile } from './pact-files.ts';
 import { listen } from './recording.ts';
 import { changedPacts, type ReleasedProvider, verifyAgainst } from './released.ts';
+import { reachedBy, requestFaults } from './requests.ts';
 import { brokerOptions, runVerifier, withPactFiles } from './verifier.ts';
 
 const PATH = '/internal/v1/readable';
 const TYPE = 'bubbles.bubble.ready.v1';
+const FRAGMENT_PATH = '/internal/openapi.json';
 
 /** A consumer that reads these fields of the answer, and of the event. */
-const pactOf = (fields: object, { consumer = 'webhooks-dispatcher', description = 'a question', path = PATH, type = TYPE } = {}) => {
+const pactOf = (
+  fields: object,
+  { consumer = 'webhooks-dispatcher', description = 'a question', path = PATH, type = TYPE, request = {} } = {},
+) => {
   const body = { content: fields, contentType: 'application/json', encoded: false };
   const rules = Object.fromEntries(Object.keys(fields).map((name) => [`$.${name}`, { combine: 'AND', matchers: [{ match: 'type' }] }]));
   return PactFile.parse({
@@ -20,7 +26,7 @@ const pactOf = (fields: object, { consumer = 'webhooks-dispatcher', description 
         type: 'Synchronous/HTTP',
         description,
         pending: false,
-        request: { method: 'POST', path },
+        request: { method: 'POST', path, ...request },
         response: { status: 200, headers: { 'Content-Type': ['application/json'] }, body, matchingRules: { body: rules } },
       },
       { type: 'Asynchronous/Messages', description: type, pending: false, contents: body, matchingRules: { body: rules } },
@@ -74,6 +80,60 @@ describe('a consumer of now beside a provider of a release', () => {
       `webhooks-dispatcher of now asks bubbles-query for POST ${path} (news): ${why}.`,
     );
   });
+});
+
+describe('a request of now to a provider of a release', () => {
+  const schema = {
+    type: 'object',
+    properties: { pairs: { type: 'array', items: { type: 'string' } } },
+    required: ['pairs'],
+    additionalProperties: false,
+  };
+  const post = {
+    parameters: [{ name: 'limit', in: 'query', required: true, schema: { type: 'integer', maximum: 10 } }],
+    requestBody: { required: true, content: { 'application/json': { schema } } },
+  };
+  const strict = { ...released, document: { paths: { [PATH]: { post } } } };
+  const asking = (content: object | undefined, limit: readonly string[] = ['10'], consumer = 'webhooks-dispatcher') => {
+    const body = content && { body: { content, contentType: 'application/json' } };
+    return [pactOf({ participates: true }, { consumer, request: { query: { limit }, ...body } })];
+  };
+
+  it('is one that the release takes', async () => {
+    await expect(verifyAgainst(strict, asking({ pairs: [] }))).resolves.toBeUndefined();
+  }, 60_000);
+
+  it.each([
+    ['a field that it does not know', { pairs: [], language: 'en' }, ['10'], 'language'],
+    ['no field that it requires', {}, ['10'], 'pairs'],
+    ['another type', { pairs: 'a' }, ['10'], '/pairs: must be array'],
+    ['no body', undefined, ['10'], 'the body is missing'],
+    ['more than a parameter may be', { pairs: [] }, ['11'], 'the query parameter limit'],
+    ['no parameter that it requires', { pairs: [] }, [], 'the query parameter limit is missing'],
+  ])('has %s', async (_, content, limit, named) => {
+    const verified = verifyAgainst(strict, asking(content, limit));
+    await expect(verified).rejects.toThrow('webhooks-dispatcher of now sends bubbles-query what release 7 refuses: ');
+    await expect(verified).rejects.toThrow(named);
+    await expect(verified).rejects.toThrow(`(POST ${PATH}, a question)`);
+  });
+
+  it('is described by the documents of now, in every pact', () => {
+    const { services } = currentDocuments();
+    const faults = everyPact().flatMap(({ pact: { consumer, provider, interactions } }) =>
+      interactions.flatMap(({ description, request, response }) => {
+        const reached = request && reachedBy(services[provider.name], request);
+        // The gateway reads the documents themselves at a path that none of them describes.
+        if (!request || request.path === FRAGMENT_PATH || Number(Object(response).status) >= 400) return [];
+        const said = reached ? requestFaults(reached, request) : ['is not described'];
+        return said.map((fault) => `${consumer.name} ${provider.name} ${request.path} (${description}): ${fault}`);
+      }),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  it('is no matter of an operator, who calls services of now', async () => {
+    await expect(verifyAgainst(strict, asking({}, ['10'], 'operator'))).resolves.toBeUndefined();
+  }, 60_000);
 });
 
 describe('a command of an operator', () => {

@@ -20,7 +20,13 @@ export const PactFile = z.looseObject({
       providerStates: z.array(z.object({ name: z.string() })).default([]),
       /** Absent of a message. */
       request: z
-        .looseObject({ method: z.string(), path: z.string(), headers: z.record(z.string(), z.array(z.string())).default({}) })
+        .looseObject({
+          method: z.string(),
+          path: z.string(),
+          query: z.record(z.string(), z.array(z.string())).default({}),
+          headers: z.record(z.string(), z.array(z.string())).default({}),
+          body: z.looseObject({ content: z.unknown(), contentType: z.string() }).optional(),
+        })
         .optional(),
     }),
   ),

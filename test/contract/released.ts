@@ -6,14 +6,10 @@ import { pactException } from '../released/compare.ts';
 import { documentsOf, type Exception, exceptions, folderOf, isJson, type Json, runningReleases } from '../released/releases.ts';
 import { everyPact, type PactFile, pactsIn } from './pact-files.ts';
 import { listen, type Recorded, readRecorded } from './recording.ts';
+import { pathMatches, reachedBy, requestFaults } from './requests.ts';
 import { runVerifier, withPactFiles } from './verifier.ts';
 
 type Interaction = PactFile['interactions'][number];
-
-const pathMatches = (template: string, path: string): boolean => {
-  const [wanted, given] = [template.split('/'), path.split('/')];
-  return wanted.length === given.length && wanted.every((step, index) => step.startsWith('{') || step === given[index]);
-};
 
 const isExcepted = ({ consumer, provider }: PactFile, { description, request }: Interaction, excepted: readonly Exception[]): boolean =>
   excepted.some(({ producer, place, change }) => {
@@ -76,12 +72,9 @@ export interface ReleasedProvider {
   readonly types: readonly string[];
 }
 
-const operationOf = (document: Json | undefined, { method, path }: { readonly method: string; readonly path: string }): unknown => {
-  const paths = isJson(document?.['paths']) ? document['paths'] : {};
-  const template = Object.keys(paths).find((one) => one === path) ?? Object.keys(paths).find((one) => pathMatches(one, path));
-  const methods = template === undefined ? undefined : paths[template];
-  return isJson(methods) ? methods[method.toLowerCase()] : undefined;
-};
+const operationOf = (...asked: Parameters<typeof reachedBy>): Json | undefined => reachedBy(...asked)?.operation;
+
+const BAD_REQUEST = 400;
 
 interface Met {
   /** What the provider of the release answers, by the path that the pact is given: the place in the list. */
@@ -106,6 +99,12 @@ const metAt = ({ release, provider, recorded, document, types }: ReleasedProvide
     );
     return asked.find((one) => one.consumer === consumer) ?? asked[0] ?? like;
   };
+  /** A request that is meant to be refused may break the rules. */
+  const refusedOf = ({ request, response }: Interaction): readonly string[] => {
+    const reached = request === undefined ? null : reachedBy(document, request);
+    const isWelcome = isJson(response) && Number(response['status']) < BAD_REQUEST;
+    return request !== undefined && reached !== null && isWelcome ? requestFaults(reached, request) : [];
+  };
   const replayed = (interaction: Interaction, consumer: string): readonly object[] => {
     const { request, description, providerStates: _, ...rest } = interaction;
     // What nobody of the release publishes, nobody reads amiss.
@@ -118,6 +117,10 @@ const metAt = ({ release, provider, recorded, document, types }: ReleasedProvide
       faults.push(`${consumer} of now asks ${provider} for ${request.method} ${request.path} (${description}): release ${release} ${why}.`);
       return [];
     }
+    for (const fault of consumer === OPERATOR ? [] : refusedOf(interaction))
+      faults.push(
+        `${consumer} of now sends ${provider} what release ${release} refuses: ${fault} (${request.method} ${request.path}, ${description}).`,
+      );
     answers.push(found.answer);
     return [{ ...rest, description, request: { method: 'GET', path: `/${answers.length - 1}` } }];
   };

@@ -37,7 +37,7 @@ describe('a pact that changed', () => {
       {
         description,
         providerStates: [],
-        request: { method: 'POST', path: '/access', headers: {} },
+        request: { method: 'POST', path: '/access', headers: {}, query: {} },
         response: { status: 200, body: { content }, matchingRules: { body: rules } },
       },
     ],

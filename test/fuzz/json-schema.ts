@@ -4,6 +4,8 @@ export type Json = Readonly<Record<string, unknown>>;
 export const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+/** Clients may write it as RFC 3339 allows. */
+const ANY_DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const EMAIL = /^[^@\s]+@[^@\s]+$/u;
 const DOCUMENT = 'document';
@@ -29,18 +31,19 @@ const localReferences = (part: unknown): unknown => {
 };
 
 /** What of a value a schema of this document does not allow. It throws for what it does not know: a keyword, a format, a reference. */
-export function schemaFaultsIn(document: Json): (schema: Json, value: unknown) => string[] {
+export function schemaFaultsIn(document: Json, of: 'answers' | 'requests' = 'answers'): (schema: Json, value: unknown) => string[] {
+  const local = (part: unknown) => localReferences(of === 'answers' ? closed(part) : part);
   const ajv = new Ajv2020({
     allErrors: true,
     allowUnionTypes: true,
     validateSchema: false,
-    formats: { 'date-time': DATE_TIME, uuid: UUID, uri: URL.canParse, email: EMAIL },
+    formats: { 'date-time': of === 'answers' ? DATE_TIME : ANY_DATE_TIME, uuid: UUID, uri: URL.canParse, email: EMAIL },
   });
   const { schemas } = Object(document['components']);
-  ajv.addSchema({ $id: DOCUMENT, $defs: localReferences(closed(schemas)) }, DOCUMENT);
+  ajv.addSchema({ $id: DOCUMENT, $defs: local(schemas) }, DOCUMENT);
   const compiled = new WeakMap<Json, ValidateFunction>();
   return (schema, value) => {
-    const validate = compiled.get(schema) ?? ajv.compile(Object(localReferences(closed(schema))));
+    const validate = compiled.get(schema) ?? ajv.compile(Object(local(schema)));
     compiled.set(schema, validate);
     validate(value);
     return (validate.errors ?? []).map(({ instancePath, message, params }) => `$${instancePath}: ${message} ${JSON.stringify(params)}`);
