@@ -132,6 +132,11 @@ const edgeRules: Readonly<Record<string, Rule>> = {
       : partPods(manifests)
           .filter(({ container }) => !/^[^@:]+(?::\d+)?[^@:]*@sha256:[0-9a-f]{64}$/.test(textAt(container, 'image')))
           .map(nameOf),
+  // A node asks for `latest` again at each start.
+  'images that no registry has are not asked for': (manifests) =>
+    partPods(manifests)
+      .filter(({ container }) => /^localhost\/[^:]+(?::latest)?$/.test(textAt(container, 'image')))
+      .map(nameOf),
   'no secret is written down': (manifests) => names(ofKind(manifests, 'Secret')),
   'settings that change start new pods': (manifests) =>
     names(ofKind(manifests, 'ConfigMap').filter(({ metadata }) => !/-[a-z0-9]{10}$/.test(metadata.name))),

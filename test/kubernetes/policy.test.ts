@@ -154,6 +154,7 @@ const BREAKS: Readonly<Record<string, readonly Mutation[]>> = {
     set(GATEWAY, `${CONTAINER}.image`, 'registry.example.com/bubbles/gateway:latest'),
     set('Job/topology', `${CONTAINER}.image`, 'bubbles/topology'),
   ],
+  'images that no registry has are not asked for': [set(GATEWAY, `${CONTAINER}.image`, 'localhost/bubbles/gateway:latest')],
   'no secret is written down': [
     (manifests) => manifests.push({ kind: 'Secret', metadata: { name: 'gateway', labels: {}, annotations: {} } }),
   ],
