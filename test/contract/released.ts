@@ -5,6 +5,7 @@ import { OPERATOR } from '@bubbles/contracts/services.ts';
 import { pactException } from '../released/compare.ts';
 import { documentsOf, type Exception, exceptions, folderOf, isJson, type Json, runningReleases } from '../released/releases.ts';
 import { everyPact, type PactFile, pactsIn } from './pact-files.ts';
+import { unpromised } from './promises.ts';
 import { listen, type Recorded, readRecorded } from './recording.ts';
 import { pathMatches, reachedBy, requestFaults } from './requests.ts';
 import { runVerifier, withPactFiles } from './verifier.ts';
@@ -76,6 +77,12 @@ const operationOf = (...asked: Parameters<typeof reachedBy>): Json | undefined =
 
 const BAD_REQUEST = 400;
 
+/** Nobody of the release asked for this answer: its document is all that is known of it. */
+const unknownOf = (reached: ReturnType<typeof reachedBy>, response: unknown): readonly string[] =>
+  reached === null
+    ? ['does not serve it']
+    : unpromised(reached.document, reached.operation, response).map((lacking) => `does not promise ${lacking}`);
+
 interface Met {
   /** What the provider of the release answers, by the path that the pact is given: the place in the list. */
   readonly answers: readonly Recorded['interactions'][number]['answer'][];
@@ -113,14 +120,16 @@ const metAt = ({ release, provider, recorded, document, types }: ReleasedProvide
     if (!found) {
       // A person runs a command of now once the services of now run.
       if (consumer === OPERATOR) return [];
-      const why = operationOf(document, request) === undefined ? 'does not serve it' : 'has no recorded answer to it';
-      faults.push(`${consumer} of now asks ${provider} for ${request.method} ${request.path} (${description}): release ${release} ${why}.`);
-      return [];
+      for (const why of unknownOf(reachedBy(document, request), interaction['response']))
+        faults.push(
+          `${consumer} of now asks ${provider} for ${request.method} ${request.path} (${description}): release ${release} ${why}.`,
+        );
     }
     for (const fault of consumer === OPERATOR ? [] : refusedOf(interaction))
       faults.push(
         `${consumer} of now sends ${provider} what release ${release} refuses: ${fault} (${request.method} ${request.path}, ${description}).`,
       );
+    if (!found) return [];
     answers.push(found.answer);
     return [{ ...rest, description, request: { method: 'GET', path: `/${answers.length - 1}` } }];
   };
