@@ -11,6 +11,9 @@ const PINNED: Readonly<Record<Core, readonly string[]>> = {
   any: [],
 };
 
+/** Arguments of a child that has no traces. */
+export const UNTRACED = ['--import', new URL('../processes/without-traces.ts', import.meta.url).href];
+
 /** Where profiles of the children go (`--profile`), null for none. */
 let profiles: string | null = null;
 export const profileChildren = (folder: string): void => {

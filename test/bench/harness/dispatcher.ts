@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pauseMs } from 'node:timers/promises';
 import type { BenchDispatcherSettings, Done, Task, Teller } from '../processes/dispatcher.ts';
 import type { Received } from '../processes/lag-of.ts';
-import { type Child, startChild } from './children.ts';
+import { type Child, startChild, UNTRACED } from './children.ts';
 import { median, percentile } from './statistics.ts';
 
 const WARM_SECONDS = 1;
@@ -22,8 +22,8 @@ export interface Dispatcher {
 interface Over {
   readonly mongoUrl?: string;
   readonly amqpUrl?: string;
-  /** Whether store and broker are measured, as in production. */
-  readonly measured?: boolean;
+  /** True: with traces and figures of store and broker, as in production. False: with neither. Absent: with traces alone. */
+  readonly observed?: boolean;
 }
 
 /** One process on a store of its own, or on that of another process, with the messages of its broker. */
@@ -31,8 +31,9 @@ export const startDispatcher = async (over?: Over): Promise<Dispatcher> => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-webhooks-'));
   const url = over?.mongoUrl ?? process.env['MONGODB_URL'];
   const store = url === undefined ? { path: join(folder, 'data.db') } : { url, name: `bench_webhooks_${process.pid}_${Date.now()}` };
-  const settings: BenchDispatcherSettings = { store, secret: SECRET, amqpUrl: over?.amqpUrl ?? null, measured: over?.measured ?? false };
-  const child = await startChild({ module: 'processes/dispatcher.ts', settings, core: 'measured' });
+  const settings: BenchDispatcherSettings = { store, secret: SECRET, amqpUrl: over?.amqpUrl ?? null, measured: over?.observed === true };
+  const nodeArguments = over?.observed === false ? UNTRACED : [];
+  const child = await startChild({ module: 'processes/dispatcher.ts', settings, core: 'measured', nodeArguments });
   return {
     perform: (task) => child.ask<Done>(task),
     cpuMs: child.cpuMs,

@@ -16,3 +16,13 @@ export const seededRandom = (seed: number): (() => number) => {
     return state / 2 ** 32;
   };
 };
+
+const RESAMPLES = 2000;
+
+/** Where the median lies with 95 % confidence, by drawing the values again and again. */
+export const medianInterval = (values: readonly number[]): readonly [number, number] => {
+  const random = seededRandom(1);
+  const drawn = () => median(values.map(() => values[Math.floor(random() * values.length)] ?? Number.NaN));
+  const medians = Array.from({ length: RESAMPLES }, drawn);
+  return [percentile(medians, 0.025), percentile(medians, 0.975)];
+};

@@ -1,7 +1,7 @@
 import type { SeededAccount } from '../processes/identity.ts';
 import type { SeededBubbles, SeedPlan } from '../processes/seed-bubbles.ts';
 import type { ServiceReady } from '../processes/serve-service.ts';
-import { type Child, type Core, startChild } from './children.ts';
+import { type Child, type Core, startChild, UNTRACED } from './children.ts';
 import { type Keys, makeKeys } from './credentials.ts';
 
 export const KEYS_EACH = 10;
@@ -11,6 +11,8 @@ export interface WorldPlan {
   readonly seed: SeedPlan;
   readonly shedding?: boolean;
   readonly gatewayCore?: Core;
+  /** True: with traces and figures of store and broker, as in production. False: with neither. Absent: with traces alone. */
+  readonly observed?: boolean;
 }
 
 /** The read path as processes: gateway, identity, bubbles-query. */
@@ -28,14 +30,22 @@ interface IdentityPlan {
   readonly accounts: number;
   readonly core?: Core;
   /** Of each account, and access tokens of each grant; none when absent. */
+  readonly observed?: boolean;
   readonly grants?: { readonly grantsEach: number; readonly accessTokensEach: number };
 }
 
+const argumentsFor = (observed: boolean | undefined): readonly string[] => (observed === false ? UNTRACED : []);
+
 export const startIdentity = (
   keys: Keys,
-  { accounts, grants, core = 'any' }: IdentityPlan,
+  { accounts, grants, core = 'any', observed }: IdentityPlan,
 ): Promise<Child<ServiceReady<readonly SeededAccount[]>>> =>
-  startChild({ module: 'processes/identity.ts', settings: { callers: keys.callers, accounts, keysEach: KEYS_EACH, ...grants }, core });
+  startChild({
+    module: 'processes/identity.ts',
+    settings: { callers: keys.callers, accounts, keysEach: KEYS_EACH, measured: observed === true, ...grants },
+    core,
+    nodeArguments: argumentsFor(observed),
+  });
 
 export const tokensOf = (accounts: readonly SeededAccount[]): readonly string[] =>
   Array.from({ length: KEYS_EACH }, (_, k) => accounts.map(({ tokens }) => tokens[k] ?? '')).flat();
@@ -45,22 +55,25 @@ export const startBubbles = (
   {
     seed,
     identityUrl,
+    observed,
     ...rest
-  }: { readonly seed: SeedPlan; readonly identityUrl: string; readonly shedding?: boolean; readonly measured?: boolean },
+  }: { readonly seed: SeedPlan; readonly identityUrl: string; readonly shedding?: boolean; readonly observed?: boolean | undefined },
 ): Promise<Child<ServiceReady<SeededBubbles>>> =>
   startChild({
     module: 'processes/bubbles-query.ts',
-    settings: { ...rest, callers: keys.callers, seed, identityUrl, serviceKey: keys.own['bubbles-query'] },
+    settings: { ...rest, measured: observed === true, callers: keys.callers, seed, identityUrl, serviceKey: keys.own['bubbles-query'] },
+    nodeArguments: argumentsFor(observed),
   });
 
-export const startWorld = async ({ accounts, seed, shedding = false, gatewayCore = 'any' }: WorldPlan): Promise<World> => {
+export const startWorld = async ({ accounts, seed, shedding = false, gatewayCore = 'any', observed }: WorldPlan): Promise<World> => {
   const keys = makeKeys();
-  const identity = await startIdentity(keys, { accounts });
+  const identity = await startIdentity(keys, { accounts, ...(observed !== undefined && { observed }) });
   const identityUrl = identity.ready.url;
-  const bubbles = await startBubbles(keys, { seed, identityUrl, shedding });
+  const bubbles = await startBubbles(keys, { seed, identityUrl, shedding, observed });
   const gateway = await startChild<{ readonly url: string }>({
     module: 'processes/gateway.ts',
     core: gatewayCore,
+    nodeArguments: argumentsFor(observed),
     settings: {
       upstreams: `identity-and-oauth=${identityUrl};bubbles-query=${bubbles.ready.url}`,
       serviceKey: keys.own.gateway,
