@@ -18,6 +18,7 @@ const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
   signup: async () => (await import('./parts/signup.ts')).signup,
   'open-loop': async () => (await import('./parts/open-loop.ts')).openLoop,
   fairness: async () => (await import('./parts/fairness.ts')).fairness,
+  stack: async () => (await import('./parts/stack.ts')).stackPart,
   endurance: async () => (await import('./parts/endurance.ts')).endurance,
 };
 
