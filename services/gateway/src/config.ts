@@ -6,6 +6,7 @@ import { type Environment, readConfig } from '@bubbles/kernel/config.ts';
 import { baseUrl, commaList, type PeerList, peerList, serviceKey, wholeNumber } from '@bubbles/kernel/config-values.ts';
 import type { LogLevel } from '@bubbles/kernel/log.ts';
 import { z } from 'zod';
+import type { AllowanceLimits } from './balancing/body-allowance.ts';
 import type { MemoryLimits } from './balancing/memory-shares.ts';
 import { OWNED_PREFIXES, type OwnedPrefixes } from './documents/ownership.ts';
 import type { UpstreamUrls } from './upstream/upstreams.ts';
@@ -49,6 +50,8 @@ export interface GatewayLimits {
   readonly unreadMemory: MemoryLimits;
   /** For bodies that have not arrived whole. */
   readonly bodyMemory: MemoryLimits;
+  /** For bodies of requests without a credential, of each client network. */
+  readonly bodyAllowance: AllowanceLimits;
   readonly maxInFlight: number;
 }
 
@@ -66,6 +69,7 @@ export const GATEWAY_LIMITS: GatewayLimits = {
   readerStallMs: 10_000,
   unreadMemory: { totalBytes: 128 * 1024 * 1024, shareBytes: 16 * 1024 * 1024 },
   bodyMemory: { totalBytes: 64 * 1024 * 1024, shareBytes: 4 * 1024 * 1024 },
+  bodyAllowance: { burstBytes: 8 * 1024 * 1024, bytesPerSecond: 512 * 1024 },
   maxInFlight: 2048,
 };
 

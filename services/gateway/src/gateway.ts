@@ -12,6 +12,7 @@ import { startLoop } from '@bubbles/kernel/loop.ts';
 import type { Counter } from 'prom-client';
 import { createAdmission } from './admission/admission.ts';
 import { createIdentityChecks } from './admission/identity-checks.ts';
+import { createBodyAllowance } from './balancing/body-allowance.ts';
 import { createMemoryShares } from './balancing/memory-shares.ts';
 import type { GatewayConfig } from './config.ts';
 import { createSlowReaders } from './exchange/slow-readers.ts';
@@ -139,6 +140,7 @@ const assemble = (config: GatewayConfig, infra: Infra) => {
       checks,
       upstreams,
       bodies: createMemoryShares(limits.bodyMemory),
+      bodyAllowance: createBodyAllowance(limits.bodyAllowance, clock.monotonic),
       readers,
       limits,
       clock,

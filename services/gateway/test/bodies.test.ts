@@ -49,6 +49,20 @@ describe('bodies of requests', () => {
     expect(world.bubbles.seen).toEqual([]);
   });
 
+  it('without a credential have a limit for each network, above which they are refused unread', async () => {
+    const open = await startWorld({ limits: { bodyAllowance: { burstBytes: 100_000, bytesPerSecond: 1 } } });
+    const post = (path: string, bytes: number) => open.fetch(path, { method: 'POST', body: 'x'.repeat(bytes), headers: AUTHORIZATION });
+    const spent = [await post('/v1/bubbles/open', 60_000), await post('/v1/bubbles/open', 60_000)];
+    const refused = await post('/v1/bubbles/open', 60_000);
+    expect([...spent, refused].map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect([refused.headers.get('retry-after'), refused.headers.get('connection')]).toEqual([expect.stringMatching(/^\d{5}$/), 'close']);
+    expect(await refused.json()).toMatchObject({ error: { type: 'rate_limited' } });
+    expect(open.bubbles.seen).toHaveLength(2);
+    // Who has one is counted by it.
+    expect((await post('/v1/bubbles/42', 50_000)).status).toBe(200);
+    await open.stop();
+  });
+
   it('[ERR-08] are not looked at before the credential', async () => {
     const response = await world.fetch('/v1/bubbles/42', { method: 'POST', body: 'x'.repeat(300 * 1024) });
     expect(response.status).toBe(401);

@@ -3,6 +3,7 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import { traceparentOf } from '@bubbles/kernel/trace.ts';
 import type { Admission } from '../admission/admission.ts';
 import { IDENTITY, type IdentityChecks } from '../admission/identity-checks.ts';
+import type { BodyAllowance } from '../balancing/body-allowance.ts';
 import { RetryBudget } from '../balancing/circuit-breaker.ts';
 import type { MemoryShares } from '../balancing/memory-shares.ts';
 import { isWithin, type Operation } from '../documents/fragment.ts';
@@ -28,6 +29,7 @@ interface ForwarderOptions {
   readonly checks: IdentityChecks;
   readonly upstreams: Upstreams;
   readonly bodies: MemoryShares;
+  readonly bodyAllowance: BodyAllowance;
   readonly readers: SlowReaders;
   readonly limits: ForwardLimits;
   readonly clock: Clock;
@@ -40,7 +42,7 @@ export type Forward = (exchange: Exchange, operation: Operation) => Promise<void
 export const createForwarder = (options: ForwarderOptions): Forward => {
   const { admission, limits, clock, readers } = options;
   const budget = new RetryBudget();
-  const receive = createBodyReceiver({ bodies: options.bodies, timeoutMs: limits.bodyTimeoutMs });
+  const receive = createBodyReceiver({ bodies: options.bodies, allowance: options.bodyAllowance, timeoutMs: limits.bodyTimeoutMs });
   return async (exchange, operation) => {
     const { res, req, head, target, method } = exchange;
     // The credential is checked first, and again when it may have ended while the body was on its way.
@@ -49,7 +51,7 @@ export const createForwarder = (options: ForwarderOptions): Forward => {
     let body: Buffer | null = null;
     if (head.hasBody) {
       const isLate = !req.complete;
-      body = await receive(exchange, operation.bodyLimitBytes);
+      body = await receive(exchange, operation);
       if (body === null) return;
       if (isLate) admitted = await admission.admit(exchange, operation, true);
     }
