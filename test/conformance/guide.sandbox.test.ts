@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -25,9 +25,9 @@ const END_RECEIVER = "trap 'kill $(jobs -p) 2>/dev/null' EXIT";
 /** Who tries it goes on when the receiver has printed the recording. The answer of the sandbox before it has no line of its own. */
 const SEEN = "until grep -qE 'dlv_\\w+ Team meeting$' printed; do sleep 0.1; done";
 const SCRIPT_LIMIT_MS = 120_000;
-/** `jq -r .a.b`, on machines that have none. */
+/** `jq -r .a[0].b`, on machines that have none. */
 const JQ = `jq() {
-  node -e 'console.log(process.argv[1].slice(1).split(".").reduce((value, key) => value[key], JSON.parse(require("fs").readFileSync(0))))' "$2"
+  node -e 'console.log(process.argv[1].slice(1).split(/[.[\\]]+/).reduce((value, key) => value[key], JSON.parse(require("fs").readFileSync(0))))' "$2"
 }`;
 
 let sandbox: Sandbox;
@@ -87,13 +87,15 @@ describe('the guide of meetings', () => {
 });
 
 describe('the guide of the API', () => {
-  it('[GEN-13] [LIST-06] its requests do what it says', async () => {
+  it('[GEN-13] [LIST-06] [API-05] its requests do what it says', async () => {
     const script = [JQ, ...blocksOf('sh', guideOf('api'))].join('\n').replaceAll(API, sandbox.url);
-    const { stdout } = await promisify(execFile)('bash', ['-c', script], { timeout: SCRIPT_LIMIT_MS });
+    const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder, timeout: SCRIPT_LIMIT_MS });
     const [, me = '', rest = ''] = /^(\{.*?\})(\{.*\}.*)$/s.exec(stdout) ?? [];
     expect(JSON.parse(me)).toMatchObject({ email: expect.any(String) });
     const [page = '', first, again] = rest.replace('}201', '}\n201').trim().split('\n');
     expect(JSON.parse(page).data).toHaveLength(2);
     expect([first?.trim(), again]).toEqual(['201', '201 true']);
+    const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.srt'));
+    expect(readFileSync(join(folder, file), 'utf8')).toMatch(/^1\n00:00:00,\d{3} --> /);
   });
 });
