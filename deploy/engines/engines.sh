@@ -8,8 +8,8 @@
 #   ctl …    the broker's rabbitmqctl
 # An AMQP_URL or MONGODB_URL in the environment is used as it is. ENGINES_HOME names another folder, for engines beside these; with MONGO_KEEPS=1 what
 # the MongoDB-compatible engine was told survives an orderly end of it (at half the speed). RABBITMQ_BIN is the folder of another broker (rabbitmq4.sh),
-# SECANTUSDB_BIN that of another store (secantusdb.sh): with MONGO_KEEPS=1 what it has answered survives a SIGKILL too. MONGO_LOGINS=1 makes it ask for a
-# login; who may make users in it has to be made before, without.
+# SECANTUSDB_BIN that of another store (secantusdb.sh): there also what it has acknowledged as in its journal survives a SIGKILL. MONGO_LOGINS=1 makes it ask
+# for a login; who may make users in it has to be made before, without.
 set -euo pipefail
 
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
@@ -186,8 +186,7 @@ mongo_up() {
     if [ "${SECANTUSDB_BIN:-}" ]; then
       say 'engines: starting SecantusDB'
       echo secantusdb >"$state/mongo.storage"
-      launch mongo "$SECANTUSDB_BIN/secantusd-py" --port "$mongo_port" --storage-path "$state/secantusdb" --log-level WARNING \
-        ${MONGO_KEEPS:+--sync-on-commit} ${MONGO_LOGINS:+--auth}
+      launch mongo "$SECANTUSDB_BIN/secantusd-py" --port "$mongo_port" --storage-path "$state/secantusdb" --log-level WARNING ${MONGO_LOGINS:+--auth}
     elif has mongod; then
       say 'engines: starting mongod'
       echo file >"$state/mongo.storage"
