@@ -52,6 +52,7 @@ describe.each(RELEASES)('processes of %s and of the tree on one store and broker
   let scene: JourneyScene;
   const secrets = new Map<string, string>();
   const stated: StatedFacts[] = [];
+  let documented: readonly string[] = [];
   let open: readonly (readonly [string, () => Promise<void>])[] = [];
 
   beforeAll(async () => {
@@ -75,6 +76,8 @@ describe.each(RELEASES)('processes of %s and of the tree on one store and broker
     database = openMongo({ url: engines.mongoUrl, name: SERVICES['bubbles-query'].database, log: SILENT_LOG, clock: systemClock() });
     receiver = await startVerifyingReceiver((path) => secrets.get(path) ?? '');
     scene = openScene(teamId);
+    documented = await pathsAt(scene.gateway());
+    expect(documented.length).toBeGreaterThan(20);
     const [first] = people;
     const body = { url: `${receiver.url}/${ALL}`, events: ['bubble.ready'] };
     const subscribed = await send(scene.gateway(), '/v1/webhooks', { method: 'POST', as: first?.pat, body });
@@ -92,7 +95,7 @@ describe.each(RELEASES)('processes of %s and of the tree on one store and broker
 
   const openScene = (teamId: string): JourneyScene => {
     const mails = caughtMails(stack.mailFolder);
-    const [turns, gateways] = [{ person: 0, gateway: 0 }, stack.plansOf('gateway').map(({ url }) => url)];
+    const [turns, gateways] = [{ person: 0, gateway: 0 }, gatewayUrls()];
     return {
       outside,
       teamId,
@@ -122,11 +125,20 @@ describe.each(RELEASES)('processes of %s and of the tree on one store and broker
     await Promise.all(begun.map(([name, goOn]) => named(name, mixture, goOn)));
   };
 
+  const gatewayUrls = () => stack.plansOf('gateway').map(({ url }) => url);
+  const pathsAt = async (url: string): Promise<readonly string[]> => Object.keys((await send(url, '/v1/openapi.json')).json.paths);
+  /** The paths that the document of this gateway lacks, and that of the release alone had. */
+  const undocumentedAt = async (url: string): Promise<readonly string[]> => {
+    const shown = await pathsAt(url);
+    return documented.filter((path) => !shown.includes(path));
+  };
+
   /** Recordings come in while services change their release; then everybody goes on with what they began before, and begins again. */
   const change = async (mixture: string, services: Readonly<Record<string, Side>>): Promise<void> => {
     const stating = stateFacts(outside, { count: RECORDINGS, participants: people.slice(0, PARTICIPANTS).map(({ id }) => id) });
     await Promise.all(Object.entries(services).map(([service, side]) => stack.become(service, side)));
     stated.push(await stating);
+    for (const url of gatewayUrls()) expect({ mixture, undocumented: await undocumentedAt(url) }).toEqual({ mixture, undocumented: [] });
     await finish(mixture);
     open = await Promise.all(
       Object.entries(JOURNEYS).map(async ([name, begin]) => [name, await named(name, mixture, () => begin(scene))] as const),
