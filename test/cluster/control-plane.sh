@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # control-plane.sh up FOLDER [nodes] | down FOLDER: the control plane of a cluster on this machine's loopback, from what build.sh made in CLUSTER_CACHE.
 # Nodes are pretended ones, each a zone of its own: kwok says of their pods that they run. FOLDER/kubeconfig leads to it.
+# CLUSTER_ADDRESS is where the pods of a real node find the API server (node.sh).
 set -euo pipefail
 verb="${1:-}"
 folder="${2:?"Usage: control-plane.sh up FOLDER [nodes] | down FOLDER"}"
@@ -9,6 +10,7 @@ bin="${CLUSTER_CACHE:-$HOME/.cache/bubbles-cluster}/bin"
 # The first of five, below those that outgoing connections take.
 port="${CLUSTER_PORT:-22440}"
 services=10.96.0.0/16
+address="${CLUSTER_ADDRESS:-127.0.0.1}"
 
 launch() {
   local name="$1"
@@ -30,14 +32,16 @@ eventually() {
 k() { kubectl --kubeconfig "$folder/kubeconfig" "$@"; }
 
 api_server() {
-  local token
+  local token endpoint=()
+  # A pod does not reach the loopback of its node.
+  [ "$address" != 127.0.0.1 ] || endpoint=(--endpoint-reconciler-type none)
   token="$(openssl rand -hex 16)"
   openssl genrsa -out "$folder/accounts.key" 2048 2>/dev/null
   echo "$token,admin,admin,system:masters" >"$folder/tokens.csv"
   launch etcd "$bin/etcd" --data-dir "$folder/etcd" --unsafe-no-fsync --log-level error --listen-client-urls "http://127.0.0.1:$((port + 3))" \
     --advertise-client-urls "http://127.0.0.1:$((port + 3))" --listen-peer-urls "http://127.0.0.1:$((port + 4))"
-  launch api-server "$bin/kube-apiserver" --etcd-servers "http://127.0.0.1:$((port + 3))" --bind-address 127.0.0.1 --advertise-address 127.0.0.1 \
-    --secure-port "$port" --cert-dir "$folder/certificates" --service-cluster-ip-range "$services" --endpoint-reconciler-type none \
+  launch api-server "$bin/kube-apiserver" --etcd-servers "http://127.0.0.1:$((port + 3))" --bind-address "$address" --advertise-address "$address" \
+    --secure-port "$port" --cert-dir "$folder/certificates" --service-cluster-ip-range "$services" "${endpoint[@]}" \
     --service-account-issuer https://kubernetes.default.svc --service-account-key-file "$folder/accounts.key" \
     --service-account-signing-key-file "$folder/accounts.key" --token-auth-file "$folder/tokens.csv" --authorization-mode Node,RBAC \
     --enable-admission-plugins NodeRestriction --kubelet-preferred-address-types InternalIP
@@ -46,7 +50,7 @@ apiVersion: v1
 kind: Config
 current-context: test
 contexts: [{ name: test, context: { cluster: test, user: admin } }]
-clusters: [{ name: test, cluster: { server: "https://127.0.0.1:$port", insecure-skip-tls-verify: true } }]
+clusters: [{ name: test, cluster: { server: "https://$address:$port", insecure-skip-tls-verify: true } }]
 users: [{ name: admin, user: { token: "$token" } }]
 YAML
   eventually k get --raw /readyz
@@ -55,7 +59,7 @@ YAML
 controllers() {
   local login=(--kubeconfig "$folder/kubeconfig" --authentication-kubeconfig "$folder/kubeconfig" --authorization-kubeconfig "$folder/kubeconfig")
   launch controllers "$bin/kube-controller-manager" "${login[@]}" --bind-address 127.0.0.1 --secure-port $((port + 1)) --leader-elect=false \
-    --service-account-private-key-file "$folder/accounts.key" --use-service-account-credentials=false
+    --service-account-private-key-file "$folder/accounts.key" --root-ca-file "$folder/certificates/apiserver.crt" --use-service-account-credentials=false
   launch scheduler "$bin/kube-scheduler" "${login[@]}" --bind-address 127.0.0.1 --secure-port $((port + 2)) --leader-elect=false
   eventually k get serviceaccount default --namespace default
 }

@@ -1,4 +1,4 @@
-/** A real control plane on this machine: wants kubectl, openssl, and Go to build it once (test/cluster/build.sh). */
+/** A real control plane and a real node on this machine: README says what they take; test/cluster/build.sh builds them once. */
 export default {
   rootDir: '../..',
   testEnvironment: 'node',
