@@ -75,6 +75,8 @@ const workLoops = (app: App, { queues, watchQueue, orphanQueue, hints }: Stores,
           ...own,
           name,
           queue,
+          // Looks for hours: in traces of its own.
+          causedBy: (doc) => (doc.work === 'watch' ? null : doc.traceparent),
           work: (doc, _lease, lost) => work(stateOf<Join>(doc), AbortSignal.any([lost, stopping.signal])),
           ids,
           leaseMs: LEASE_MS,

@@ -1,3 +1,4 @@
+import { runInSpan, startSpan, traceparentOf } from '@bubbles/kernel/trace.ts';
 import { describe, expect, it } from '@jest/globals';
 import type { openStores } from '../src/adapters/store/stores.ts';
 import { ended, withRequester } from '../src/domain/join.ts';
@@ -19,6 +20,16 @@ export const describeJoinStore = (engine: string, make: () => Promise<Stores>): 
       await joins.update(first?.id ?? '', (join) => unchanged(ended(join, 'cancelled', NOON) ?? join));
       expect(await joins.running('key')).toBeNull();
       expect(await joins.insert(aJoin({ id: 'mj_3' }), [])).toBe(true);
+    });
+
+    it('keeps with a join the trace of what asked for its present work', async () => {
+      const { joins, queues } = await make();
+      const [asked, renamed, left] = [startSpan(), startSpan(), startSpan()];
+      await runInSpan(asked, () => joins.insert(aJoin(), []));
+      await runInSpan(renamed, () => joins.update('mj_1', (join) => unchanged(withRequester(join, 'ben') ?? join)));
+      expect(await queues.dispatch.claimNext(NOON, lease('a'))).toMatchObject({ traceparent: traceparentOf(asked) });
+      await runInSpan(left, () => joins.update('mj_1', (join) => unchanged({ ...join, work: 'leave', leaseToken: null })));
+      expect(await queues.leave.claimNext(later(60), lease('b', 120))).toMatchObject({ traceparent: traceparentOf(left) });
     });
 
     it('gives a join to each of its requesters, and to nobody else', async () => {

@@ -1,5 +1,6 @@
 import type { Loop } from '@bubbles/kernel/loop.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
+import { currentTraceparent, runInSpan, startSpan } from '@bubbles/kernel/trace.ts';
 import { type Collection, type Database, storeUnavailable } from '@bubbles/store/collection.ts';
 import { type CrashPoints, crashPoints, faultPoints } from '@bubbles/testing/crash-points.ts';
 import { type FakeClock, fakeClock } from '@bubbles/testing/fake-clock.ts';
@@ -60,6 +61,27 @@ const pass = async ({ clock }: Scene, loop: Loop, seconds: number): Promise<void
 };
 
 describe('a mail', () => {
+  it('is sent in the trace of the request that asked for it, also later and by another process', async () => {
+    const world = scene();
+    const traces: (string | undefined)[] = [];
+    const seen = (end: () => Promise<void>) => () => {
+      traces.push(currentTraceparent()?.slice(3, 35));
+      return end();
+    };
+    world.transport.answers.push(
+      seen(() => Promise.reject(new MailFailure('deferred', 451))),
+      seen(() => Promise.resolve()),
+    );
+    const { mailer } = await started(world, 'one');
+    const request = startSpan();
+    await runInSpan(request, () => mailer.send(aMail(world)));
+    await mailer.loop.idle();
+    await mailer.loop.stop();
+    const next = await started(world, 'two');
+    await pass(world, next.mailer.loop, 10);
+    expect(traces).toEqual([request.traceId, request.traceId]);
+  });
+
   it('goes out and is erased whatever step of the store fails once', async () => {
     const faults = await failEverywhere(async (step) => {
       const world = scene();

@@ -3,6 +3,7 @@ import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import type { Seal } from '@bubbles/kernel/seal.ts';
+import { currentTraceparent } from '@bubbles/kernel/trace.ts';
 import type { Collection, Doc, IndexSpec } from '@bubbles/store/collection.ts';
 import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
 import { createWorkQueue, type Lease, type WorkQueue } from '@bubbles/store/work/work-queue.ts';
@@ -18,6 +19,8 @@ export interface MailDoc extends Doc {
   readonly leaseToken: string | null;
   readonly tries: number;
   readonly dropAt: Date;
+  /** `traceparent` of the work that stored it, which its sending continues; mails of earlier releases have none. */
+  readonly traceparent?: string | null;
   /** Address, subject and texts, readable with the master key only; null as `queuedAt`. */
   readonly sealed: string | null;
 }
@@ -148,6 +151,7 @@ export const createMailer = (options: MailerOptions) => {
         ...own,
         name: 'mail',
         queue,
+        causedBy: ({ traceparent }) => traceparent,
         work: (doc, lease, lost) => work({ doc, lease, signal: AbortSignal.any([lost, cutting.signal]) }),
         ids,
         leaseMs: LEASE_MS,
@@ -167,7 +171,16 @@ export const createMailer = (options: MailerOptions) => {
     async send({ id, dropAt, to, subject, text, html }: Mail): Promise<void> {
       const sealed = seal.seal(Buffer.from(JSON.stringify({ id, to, subject, text, html })), sealedName(id));
       const now = clock.now();
-      await mails.insert({ _id: id, queuedAt: now, dueAt: now, leaseToken: null, tries: 0, dropAt, sealed });
+      await mails.insert({
+        _id: id,
+        queuedAt: now,
+        dueAt: now,
+        leaseToken: null,
+        tries: 0,
+        dropAt,
+        traceparent: currentTraceparent(),
+        sealed,
+      });
       loop.poke();
     },
     /** Call it only where no other process can be at work. */

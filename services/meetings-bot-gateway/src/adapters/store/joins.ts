@@ -1,11 +1,21 @@
-import { type AggregateStoreOptions, createAggregateStore, OUTBOX_INDEX, type Stored, stateOf } from '@bubbles/store/aggregates.ts';
+import { currentTraceparent } from '@bubbles/kernel/trace.ts';
+import {
+  type AggregateStore,
+  type AggregateStoreOptions,
+  createAggregateStore,
+  OUTBOX_INDEX,
+  type Stored,
+  stateOf,
+} from '@bubbles/store/aggregates.ts';
 import type { Collection, IndexSpec } from '@bubbles/store/collection.ts';
 import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
 import { createWorkQueue } from '@bubbles/store/work/work-queue.ts';
 import type { Join } from '../../domain/join.ts';
 import type { JoinStore } from '../../ports.ts';
 
-export type JoinDoc = Stored<Join>;
+/** With the `traceparent` of what asked for its present work; joins of earlier releases have none. */
+type TracedJoin = Join & { readonly traceparent?: string | null };
+export type JoinDoc = Stored<TracedJoin>;
 
 const INDEXES: readonly IndexSpec[] = [
   OUTBOX_INDEX,
@@ -42,15 +52,23 @@ const openQueues = (documents: Collection<JoinDoc>) => {
   };
 };
 
+const withTraces = ({ insert, get, update }: AggregateStore<TracedJoin>): AggregateStore<Join> => ({
+  insert: (join, events) => insert({ ...join, traceparent: currentTraceparent() }, events),
+  get,
+  update: (id, change) =>
+    update(id, (join) => {
+      const changed = change(join);
+      if (changed === null || changed.state.work === join.work) return changed;
+      return { ...changed, state: { ...changed.state, traceparent: currentTraceparent() } };
+    }),
+});
+
 /** The store, the collection whose documents carry events, and the queues of what is to be done with joins. */
 export const openJoins = (open: OpenCollection, options: AggregateStoreOptions) => {
   const documents = open<JoinDoc>('joins', INDEXES);
-  const { insert, get, update } = createAggregateStore<Join>(documents, options);
   const found = (doc: JoinDoc | null) => doc && stateOf<Join>(doc);
   const joins: JoinStore = {
-    insert,
-    get,
-    update,
+    ...withTraces(createAggregateStore<TracedJoin>(documents, options)),
     byIds: async (ids) => new Map((await documents.find({ _id: { $in: [...ids] } })).map((doc) => [doc._id, stateOf<Join>(doc)])),
     ofRequester: async (requesterId, id) => found(await documents.findOne({ _id: id, requesterIds: requesterId })),
     async listOf(requesterIds, { status, position, limit }) {
