@@ -133,6 +133,9 @@ services() {
   k apply --filename "$here/coredns.yaml" >/dev/null
 }
 
+for tool in runc iptables ipset nft; do
+  [ -x "$(command -v "$tool")" ] || { echo "$tool is not installed: apt-get install runc iptables ipset nftables" >&2 && exit 2; }
+done
 mkdir -p "$folder"
 [ "${INSIDE:-}" = 1 ] || outside
 start() {
