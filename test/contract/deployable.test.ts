@@ -1,16 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { pactException } from '../released/compare.ts';
-import { currentDocuments } from '../released/releases.ts';
-import { everyPact, PactFile } from './pact-files.ts';
-import { unpromised } from './promises.ts';
+import { PactFile } from './pact-files.ts';
 import { listen } from './recording.ts';
 import { changedPacts, type ReleasedProvider, verifyAgainst } from './released.ts';
-import { reachedBy, requestFaults } from './requests.ts';
 import { brokerOptions, runVerifier, withPactFiles } from './verifier.ts';
 
 const PATH = '/internal/v1/readable';
 const TYPE = 'bubbles.bubble.ready.v1';
-const FRAGMENT_PATH = '/internal/openapi.json';
 
 /** A consumer that reads these fields of the answer, and of the event. */
 const pactOf = (
@@ -146,23 +142,6 @@ describe('a request of now to a provider of a release', () => {
     await expect(verified).rejects.toThrow('webhooks-dispatcher of now sends bubbles-query what release 7 refuses: ');
     await expect(verified).rejects.toThrow(named);
     await expect(verified).rejects.toThrow(`(POST ${PATH}, a question)`);
-  });
-
-  it('is described by the documents of now, in every pact, and so is its answer', () => {
-    const { services } = currentDocuments();
-    const saidOf = ({ request, response }: PactFile['interactions'][number], provider: string): readonly string[] => {
-      // The gateway reads the documents themselves at a path that none of them describes.
-      if (!request || request.path === FRAGMENT_PATH) return [];
-      const reached = reachedBy(services[provider], request);
-      if (reached === null) return ['is not described'];
-      const refused = Number(Object(response).status) < 400 ? requestFaults(reached, request) : [];
-      return [...refused, ...unpromised(reached.document, reached.operation, response)];
-    };
-    const faults = everyPact().flatMap(({ pact: { consumer, provider, interactions } }) =>
-      interactions.flatMap((one) => saidOf(one, provider.name).map((fault) => `${consumer.name}: ${one.request?.path} ${fault}`)),
-    );
-    // These are sent when the request asks for them, and so promised to nobody else.
-    expect(faults.filter((fault) => !/access answer 200, \$\.(by_email|users\[\*\]\.life)$/.test(fault))).toEqual([]);
   });
 
   it('is no matter of an operator, who calls services of now', async () => {
