@@ -1,64 +1,25 @@
 import { execFile } from 'node:child_process';
-import { createServer, type Server } from 'node:http';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { z } from 'zod';
 import { send } from '../conformance/support/client.ts';
 import { type HookScene, openHookScene } from '../conformance/support/hooks.ts';
 import { control } from '../conformance/support/sandbox-world.ts';
+import { type Collector, startCollector } from '../support/collector.ts';
 
 const FOLDER = new URL('../../deploy/observability/tracing/', import.meta.url).pathname;
 const SERVER = 2;
 
-/** What of OTLP in JSON the test reads. */
-const Exported = z.object({
-  resourceSpans: z.array(
-    z.object({
-      resource: z.object({ attributes: z.array(z.object({ key: z.string(), value: z.object({ stringValue: z.string().optional() }) })) }),
-      scopeSpans: z.array(
-        z.object({
-          spans: z.array(
-            z.object({
-              traceId: z.string(),
-              spanId: z.string(),
-              parentSpanId: z.string().optional(),
-              name: z.string(),
-              kind: z.number(),
-              startTimeUnixNano: z.string(),
-              endTimeUnixNano: z.string(),
-            }),
-          ),
-        }),
-      ),
-    }),
-  ),
-});
-type Spans = z.infer<typeof Exported>['resourceSpans'][number]['scopeSpans'][number]['spans'];
-
 describe('with the tracer of deploy/observability/tracing', () => {
-  const spans: Spans = [];
-  const services = new Set<string | undefined>();
-  let collector: Server;
+  let collector: Collector;
   let scene: HookScene;
   beforeAll(async () => {
     const ci = ['ci', '--prefix', FOLDER, '--workspaces=false', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
     await promisify(execFile)('npm', ci);
-    collector = createServer(async (req, res) => {
-      let text = '';
-      for await (const chunk of req) text += chunk;
-      for (const { resource, scopeSpans } of Exported.parse(JSON.parse(text)).resourceSpans) {
-        for (const { key, value } of resource.attributes) if (key === 'service.name') services.add(value.stringValue);
-        for (const scope of scopeSpans) for (const span of scope.spans) spans.push(span);
-      }
-      res.setHeader('Content-Type', 'application/json').end('{}');
-    });
-    await new Promise<void>((resolve) => void collector.listen(0, '127.0.0.1', resolve));
-    const address = collector.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    collector = await startCollector();
     scene = await openHookScene({
       LOG_LEVEL: 'debug',
       NODE_OPTIONS: `--import=${FOLDER}register.mjs`,
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: '50',
     });
   });
@@ -67,14 +28,6 @@ describe('with the tracer of deploy/observability/tracing', () => {
     collector?.close();
   });
 
-  /** Once as many as that have come. */
-  const spansOf = async (traceId: string, count: number): Promise<Spans> => {
-    for (;;) {
-      const found = spans.filter((span) => span.traceId === traceId);
-      if (found.length >= count) return found;
-      await new Promise(setImmediate);
-    }
-  };
   const traceIdOf = async (requestId: string | null): Promise<string> => {
     for (;;) {
       const line = scene.sandbox
@@ -91,7 +44,7 @@ describe('with the tracer of deploy/observability/tracing', () => {
     const answer = await send(scene.sandbox.url, '/v1/bubbles?limit=1', { as: person.pat });
     expect(answer.status).toBe(200);
     const traceId = await traceIdOf(answer.headers.get('x-request-id'));
-    const found = await spansOf(traceId, 3);
+    const found = await collector.spansOf(traceId, 3);
     const [root, ...others] = found.filter(({ parentSpanId }) => parentSpanId === undefined);
     expect([root?.name, root?.kind, others]).toEqual(['GET /v1/bubbles', SERVER, []]);
     const below = found.filter(({ parentSpanId }) => parentSpanId === root?.spanId).map(({ name }) => name);
@@ -101,7 +54,7 @@ describe('with the tracer of deploy/observability/tracing', () => {
       expect(parentSpanId === undefined || known.has(parentSpanId)).toBe(true);
       expect(BigInt(endTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(startTimeUnixNano));
     }
-    expect([...services]).toEqual(['sandbox']);
+    expect(new Set(collector.spans.map(({ service }) => service))).toEqual(new Set(['sandbox']));
   });
 
   it('a recording, its events and the webhook of it are one trace', async () => {
@@ -115,7 +68,7 @@ describe('with the tracer of deploy/observability/tracing', () => {
     await control(scene.sandbox.url, 'POST /settle');
     expect(subscriber.receiver.received).toHaveLength(1);
     for (let count = 1; ; count += 1) {
-      const names = (await spansOf(traceId, count)).map(({ name }) => name);
+      const names = (await collector.spansOf(traceId, count)).map(({ name }) => name);
       if (names.includes('attempt webhook') && names.includes('process bubbles.bubble.ready.v1')) break;
     }
   });

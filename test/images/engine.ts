@@ -28,11 +28,22 @@ export const baseImage = async (): Promise<string> => {
   return made;
 };
 
-export const buildImage = async (workspace: string, base: string): Promise<void> => {
+interface ImageOptions {
+  readonly tag?: string;
+  /** Whether it can send spans. */
+  readonly tracing?: boolean;
+}
+
+export const buildImage = async (
+  workspace: string,
+  base: string,
+  { tag = imageOf(workspace), tracing = false }: ImageOptions = {},
+): Promise<void> => {
   await command(
     'buildah',
     ...['--runtime', 'runc', 'bud', '--quiet', '--layers', '--network', 'host', '--file', 'deploy/docker/Dockerfile'],
-    ...['--build-arg', `BASE=${base}`, '--build-arg', `SERVICE=${workspace}`, '--tag', imageOf(workspace), '.'],
+    ...['--build-arg', `BASE=${base}`, '--build-arg', `SERVICE=${workspace}`],
+    ...['--build-arg', `TRACING=${tracing ? 'with' : 'without'}`, '--tag', tag, '.'],
   );
 };
 

@@ -9,6 +9,7 @@ import { partsOf } from '../../deploy/services/src/deployment.ts';
 import { type ProcessPlan, planProcesses } from '../../deploy/stack/src/plan.ts';
 import { whyNotReady } from '../../deploy/stack/src/readiness.ts';
 import { type FrailEngines, frailEngines } from '../chaos/support/engines.ts';
+import { type Collector, startCollector } from '../support/collector.ts';
 import { baseImage, buildImage, command, imageOf, podman, RESTRICTED } from './engine.ts';
 
 const PROCESSES = [...Object.keys(SERVICES), GATEWAY];
@@ -16,6 +17,9 @@ const WORKSPACES = partsOf().map(({ workspace }) => workspace);
 /** The user of the images. */
 const USER = 10_001;
 const PORT = 8680;
+const TRACED_PORT = 9080;
+const TRACED = [GATEWAY, 'identity-and-oauth'];
+const tracedImage = (service: string) => `${imageOf(service)}-traced`;
 const READY_LIMIT_MS = 60_000;
 /** Beside what a process gives its last requests. */
 const END_LIMIT_S = 20;
@@ -37,10 +41,12 @@ let engines: FrailEngines;
 let home: string;
 let keys: Keys;
 let plans: readonly ProcessPlan[];
+let tracedPlans: readonly ProcessPlan[];
 
 beforeAll(async () => {
   const base = await baseImage();
   for (const workspace of WORKSPACES) await buildImage(workspace, base);
+  for (const service of TRACED) await buildImage(`services/${service}`, base, { tag: tracedImage(service), tracing: true });
   engines = await frailEngines();
   home = mkdtempSync(join(tmpdir(), 'images-'));
   const folder = join(home, 'files');
@@ -50,25 +56,29 @@ beforeAll(async () => {
   const { amqpUrl, mongoUrl } = engines;
   const layout = { amqpUrl, mongoUrl, port: PORT, folder, databasePrefix: '', replicas, drainNotice: '1s', shedding: true, settings: {} };
   plans = planProcesses(layout, keys);
+  const tracedReplicas = Object.fromEntries(PROCESSES.map((name) => [name, TRACED.includes(name) ? 1 : 0]));
+  tracedPlans = planProcesses({ ...layout, port: TRACED_PORT, replicas: tracedReplicas }, keys);
   keys.privateKeyFile('operator');
   readableByUser(home);
 });
 
 afterAll(async () => {
-  await podman('rm', '--force', '--ignore', ...(plans ?? []).map(containerOf));
+  const containers = [...(plans ?? []).map(containerOf), ...(tracedPlans ?? []).map(tracedContainer)];
+  await podman('rm', '--force', '--ignore', ...containers);
   await engines?.close();
   if (home !== undefined) rmSync(home, { recursive: true, force: true });
 });
 
 const containerOf = ({ name }: ProcessPlan) => `bubbles-images-${name}`;
+const tracedContainer = (plan: ProcessPlan) => `${containerOf(plan)}-traced`;
 const variables = (environment: Readonly<Record<string, string>>) =>
   Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
 const runOnce = (workspace: string, environment: Readonly<Record<string, string>>, ...words: readonly string[]) =>
   podman('run', '--rm', ...RESTRICTED, '--volume', `${home}:${home}:ro`, ...variables(environment), imageOf(workspace), ...words);
-const awaitReady = async (plan: ProcessPlan) => {
+const awaitReady = async (plan: ProcessPlan, container = containerOf(plan)) => {
   const deadline = performance.now() + READY_LIMIT_MS;
   for (let why = await whyNotReady(plan); why !== null; why = await whyNotReady(plan)) {
-    if (performance.now() > deadline) throw new Error(`${plan.name}: ${why}\n${await podman('logs', '--tail', '5', containerOf(plan))}`);
+    if (performance.now() > deadline) throw new Error(`${plan.name}: ${why}\n${await podman('logs', '--tail', '5', container)}`);
     await pause(50);
   }
 };
@@ -104,7 +114,7 @@ describe('the product in containers without any rights', () => {
       const image = imageOf(`services/${plan.service}`);
       await podman('run', '--detach', '--name', containerOf(plan), ...RESTRICTED, ...mounted, ...variables(plan.environment), image);
     }
-    await Promise.all(plans.map(awaitReady));
+    await Promise.all(plans.map((plan) => awaitReady(plan)));
     expect(await Promise.all(plans.map(whyNotReady))).toEqual(plans.map(() => null));
   });
 
@@ -121,6 +131,47 @@ describe('the product in containers without any rights', () => {
     const environment = { IDENTITY_URL: planOf('identity-and-oauth').url, OPERATOR_KEY_FILE: keys.privateKeyFile('operator') };
     const made = await runOnce('deploy/admin', environment, 'node', 'src/main.ts', 'accounts', 'create', '--email', 'ada@images.test');
     expect(JSON.parse(made)).toMatchObject({ account: { email: 'ada@images.test', state: 'active' } });
+  });
+
+  it('sends the spans of a request through gateway and service to a collector, when it was built with tracing', async () => {
+    const collector: Collector = await startCollector();
+    const tracing = {
+      NODE_OPTIONS: '--import=/app/deploy/observability/tracing/register.mjs',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+    };
+    for (const plan of tracedPlans) {
+      const mounted = [
+        '--volume',
+        `${join(home, 'keys')}:${join(home, 'keys')}:ro`,
+        '--volume',
+        `${join(home, 'files')}:${join(home, 'files')}`,
+      ];
+      const environment = variables({ ...plan.environment, ...tracing });
+      await podman(
+        'run',
+        '--detach',
+        '--name',
+        tracedContainer(plan),
+        ...RESTRICTED,
+        ...mounted,
+        ...environment,
+        tracedImage(plan.service),
+      );
+    }
+    await Promise.all(tracedPlans.map((plan) => awaitReady(plan, tracedContainer(plan))));
+    const [gateway] = tracedPlans.filter(({ service }) => service === GATEWAY);
+    const answer = await fetch(`${gateway?.url}/oauth/jwks`);
+    expect(answer.status).toBe(200);
+    const atGateway = () => collector.spans.find(({ service, name }) => service === GATEWAY && name === 'GET /oauth/jwks');
+    while (atGateway() === undefined) await pause(20);
+    const spans = await collector.spansOf(atGateway()?.traceId ?? '', 2);
+    expect(spans.map(({ service, name }) => `${service}: ${name}`).toSorted()).toEqual(
+      TRACED.map((service) => `${service}: GET /oauth/jwks`),
+    );
+    const child = spans.find(({ service }) => service !== GATEWAY);
+    expect(child?.parentSpanId).toBe(atGateway()?.spanId);
+    collector.close();
   });
 
   it('is as the interface says', async () => {
