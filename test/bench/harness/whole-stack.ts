@@ -39,6 +39,10 @@ export const startWholeStack = async (): Promise<WholeStack> => {
     await engines.close();
     rmSync(home, { recursive: true, force: true });
   };
+  // Its processes outlive this one unless they are ended: `stop` does so, and this one when it is interrupted.
+  process.once('exit', () => {
+    for (const plan of stack.plans) stack.processes.signal(plan, 'SIGKILL');
+  });
   await stack.up().catch(async (error: unknown) => {
     await stop();
     throw error;
