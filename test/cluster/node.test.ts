@@ -8,6 +8,8 @@ const SERVERS = PARTS.filter(isServer);
 const ENGINES = { rabbitmq: 5672, mongodb: 27_017, mailpit: 1025 };
 const USER = 10_001;
 const OUT_OF_MEMORY = 137;
+/** Images are made before it, the first time from nothing. */
+const START_LIMIT_MS = 30 * 60_000;
 const GATEWAY_URL = 'http://gateway.bubbles.svc.cluster.local:8080';
 
 let product: Awaited<ReturnType<typeof productOnNode>>;
@@ -17,7 +19,7 @@ let tokens: readonly string[];
 beforeAll(async () => {
   product = await productOnNode();
   deployed = await product.deploy();
-});
+}, START_LIMIT_MS);
 afterAll(() => product?.stop());
 
 const only = (pods: readonly Manifest[]): Manifest => {
