@@ -10,6 +10,8 @@ export interface Parameter {
 /** What stands in a body: of requests JSON or a form, of answers also a page. */
 export interface Content {
   readonly mediaType: string;
+  /** Others that it may have in place of that one. */
+  readonly otherTypes: readonly string[];
   readonly schema: Json;
 }
 
@@ -31,8 +33,8 @@ const jsonAt = (value: unknown, ...names: readonly string[]): Json | null => {
 };
 
 function contentOf(part: unknown): Content | null {
-  const [mediaType] = Object.keys(jsonAt(part, 'content') ?? {});
-  return mediaType === undefined ? null : { mediaType, schema: jsonAt(part, 'content', mediaType, 'schema') ?? {} };
+  const [mediaType, ...otherTypes] = Object.keys(jsonAt(part, 'content') ?? {});
+  return mediaType === undefined ? null : { mediaType, otherTypes, schema: jsonAt(part, 'content', mediaType, 'schema') ?? {} };
 }
 
 function answersOf(document: Json, responses: Json): Map<number, Content | null> {
