@@ -136,8 +136,14 @@ def before_call(context, case, kwargs):
     if number % REQUESTS_PER_MINUTE == 0:
         control("POST", "/_sandbox/clock", {"advance_seconds": 60})
     meta = case.meta
-    # Every second valid request; in a chain of requests the ids come from the answers before.
-    if number % 2 == 0 and meta is not None and meta.generation.mode.is_positive and meta.phase.name.value != "stateful":
+    if meta is None or not meta.generation.mode.is_positive:
+        return
+    if meta.phase.name.value == "stateful":
+        # The ids come from the answers before. A key that another chain has used would answer with what that one made, and perhaps removed.
+        if "Idempotency-Key" in (case.headers or {}):
+            case.headers["Idempotency-Key"] = f"chain-{number}"
+    elif number % 2 == 0:
+        # Every second valid request.
         point_at_scene(case, number)
 
 
