@@ -50,6 +50,14 @@ describe('a process', () => {
     expect(await exited).toEqual({ code: 0, stderr: '' });
   });
 
+  it('gives back the memory that only its start needed', async () => {
+    const { listening } = run({ PORT: '0', BEHAVIOUR: 'start-large' });
+    const answer = await fetch((await listening).trim());
+    const { large, now } = JSON.parse(await answer.text());
+    expect(large).toBeGreaterThan(8 * 1024 * 1024);
+    expect(now).toBeLessThan(large / 4);
+  });
+
   it('keeps its compiled code for the next start, also when it is killed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'compile-cache-'));
     const { child, listening, exited } = run({ PORT: '0', BEHAVIOUR: 'serve', NODE_COMPILE_CACHE: folder });
