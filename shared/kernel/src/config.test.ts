@@ -43,7 +43,7 @@ describe('the configuration', () => {
   it('[GEN-10] names every faulty variable at once, and no value', () => {
     const faulty = () => readConfig(schema, { PORT: 'hunter2', MODE: 'hunter2', SECRET: 'hunter2', STORE_URL: '' });
     expect(faulty).toThrow(
-      'bad configuration: PORT: must be a whole number from 0 to 65535; MODE: Invalid option: expected one of "a"|"b"; SECRET: Too small: expected string to have >=8 characters; STORE_URL: is required',
+      'bad configuration: PORT: must be a whole number from 0 to 65535; MODE: must be one of "a", "b"; SECRET: must have at least 8 characters; STORE_URL: is required',
     );
   });
 

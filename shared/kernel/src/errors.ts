@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 /** The kinds of refusal. `http/routes/http-errors.ts` holds the one table that turns them into HTTP. */
 export type ErrorKind =
   | 'invalid'
@@ -55,14 +57,59 @@ export const errorCode = (error: unknown): string | number | null => {
   return typeof error.code === 'string' || typeof error.code === 'number' ? error.code : null;
 };
 
-interface RawIssue {
-  readonly code?: string | undefined;
-  readonly input?: unknown;
-}
-
 const ABSENCE_CODES: ReadonlySet<string | undefined> = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
 
-/** For zod: an absent value "is required", where zod would say that undefined has the wrong type. */
+const KINDS: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  int: 'a whole number',
+  nan: 'a number',
+  null: 'null',
+  number: 'a number',
+  object: 'an object',
+  record: 'an object',
+  string: 'a string',
+};
+
+const UNITS: Readonly<Record<string, string>> = { array: 'items', string: 'characters' };
+
+/** A length in its unit, or a number. */
+const limit = (origin: string, bound: string, value: number | bigint): string =>
+  UNITS[origin] === undefined ? `must be ${bound} ${value}` : `must have ${bound} ${value} ${UNITS[origin]}`;
+
+const kindOf = (input: unknown): string | undefined => KINDS[input === null ? 'null' : Array.isArray(input) ? 'array' : typeof input];
+
+const wrongKind = (expected: string, input: unknown): string | undefined => {
+  const [wanted, received] = [KINDS[expected], kindOf(input)];
+  if (wanted === undefined) return undefined;
+  return received === undefined || received === wanted ? `must be ${wanted}` : `must be ${wanted}, not ${received}`;
+};
+
+const FORMATS: Readonly<Record<string, string>> = {
+  date: 'must be a date such as 2026-01-31',
+  datetime: 'must be a time with its zone such as 2026-01-31T09:30:00Z',
+  email: 'must be an e-mail address',
+  url: 'must be an absolute URL',
+  uuid: 'must be a UUID',
+};
+
+/** For zod: the reasons in the words of the other refusals. An absent value "is required". What is undefined here keeps zod's own words. */
 export const ISSUE_WORDING = {
-  error: ({ code, input }: RawIssue): string | undefined => (input === undefined && ABSENCE_CODES.has(code) ? 'is required' : undefined),
+  error: (issue: z.core.$ZodRawIssue): string | undefined => {
+    if (issue.input === undefined && ABSENCE_CODES.has(issue.code)) return 'is required';
+    switch (issue.code) {
+      case 'invalid_type':
+        return wrongKind(issue.expected, issue.input);
+      case 'invalid_value':
+        return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
+      case 'too_big':
+        return limit(issue.origin, issue.inclusive === false ? 'fewer than' : 'at most', issue.maximum);
+      case 'too_small':
+        return limit(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
+      case 'invalid_format':
+        return FORMATS[issue.format];
+      default:
+        return undefined;
+    }
+  },
 };

@@ -23,14 +23,14 @@ describe('JSON bodies', () => {
   const reason = (message: string) => ({ status: 400, body: JSON.stringify({ error: { type: 'invalid_request', message } }) });
 
   it.each([
-    ['a wrong type', '{"name":1}', 'name: Invalid input: expected string, received number'],
-    ['null where it is not nullable', '{"name":null}', 'name: Invalid input: expected string, received null'],
-    ['an operator in place of text', '{"name":{"$gt":""}}', 'name: Invalid input: expected string, received object'],
-    ['a list in place of text', '{"name":["a"]}', 'name: Invalid input: expected string, received array'],
+    ['a wrong type', '{"name":1}', 'name: must be a string, not a number'],
+    ['null where it is not nullable', '{"name":null}', 'name: must be a string, not null'],
+    ['an operator in place of text', '{"name":{"$gt":""}}', 'name: must be a string, not an object'],
+    ['a list in place of text', '{"name":["a"]}', 'name: must be a string, not a list'],
     ['a missing field', '{}', 'name: is required'],
     ['an empty body', '', 'name: is required'],
-    ['a wrong type inside', '{"name":"a","filters":{"mine":"yes"}}', 'filters.mine: Invalid input: expected boolean, received string'],
-    ['a wrong item', '{"name":"a","tags":["a",1]}', 'tags.1: Invalid input: expected string, received number'],
+    ['a wrong type inside', '{"name":"a","filters":{"mine":"yes"}}', 'filters.mine: must be true or false, not a string'],
+    ['a wrong item', '{"name":"a","tags":["a",1]}', 'tags.1: must be a string, not a number'],
     ['rest behind the object', '{}x', 'body: must be well-formed JSON'],
     ['NaN', '{"name":NaN}', 'body: must be well-formed JSON'],
     ['a name without quotes', '{a:1}', 'body: must be well-formed JSON'],
