@@ -1,4 +1,5 @@
 import type { Doc } from '@bubbles/store/collection.ts';
+import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { describe, expect, it } from '@jest/globals';
 import type { DataFile } from './data-file.ts';
 import { createEmbeddedCollection } from './embedded-collection.ts';
@@ -42,7 +43,7 @@ const row = (number: number) => ({ number, space: 'd/c', body: new Uint8Array() 
 describe('createFileJournal', () => {
   it('makes one transaction of all that is written in one turn', async () => {
     const { file, written } = disk();
-    const journal = createFileJournal(file);
+    const journal = createFileJournal(file, memoryLog());
     const flushes = [1, 2, 3].map((number) => {
       journal.put(row(number));
       return journal.flushed();
@@ -55,7 +56,7 @@ describe('createFileJournal', () => {
 
   it('answers nothing as kept while the disk is full, and keeps all of it when there is room again', async () => {
     const { file, written, fill } = disk();
-    const journal = createFileJournal(file);
+    const journal = createFileJournal(file, memoryLog());
     fill(true);
     journal.put(row(1));
     await expect(journal.flushed()).rejects.toMatchObject({ kind: 'unavailable' });
@@ -66,9 +67,30 @@ describe('createFileJournal', () => {
     expect(written).toEqual([[1, 2]]);
   });
 
+  it('says once that the disk is full, and once that it can be written again', async () => {
+    const { file, fill } = disk();
+    const log = memoryLog();
+    const journal = createFileJournal(file, log);
+    const write = async (number: number) => {
+      journal.put(row(number));
+      await Promise.allSettled([journal.flushed()]);
+    };
+    await write(1);
+    fill(true);
+    await write(2);
+    await write(3);
+    fill(false);
+    await write(4);
+    await write(5);
+    expect(log.lines).toEqual([
+      { level: 'error', message: 'data file cannot be written', fields: { reason: 'database or disk is full' } },
+      { level: 'info', message: 'data file is written again', fields: {} },
+    ]);
+  });
+
   it('keeps what waits when the file cannot be cleared, and nothing of it when it could', async () => {
     const { file, written, fill } = disk();
-    const journal = createFileJournal(file);
+    const journal = createFileJournal(file, memoryLog());
     fill(true);
     journal.put(row(1));
     expect(() => journal.clear()).toThrow('full');
@@ -83,7 +105,13 @@ describe('createFileJournal', () => {
 
   it('lets nothing more be done while the disk is full', async () => {
     const { file, written, fill } = disk();
-    const parts = { name: 'c', space: 'd/c', table: createTable(counter(), []), journal: createFileJournal(file), onScan: () => undefined };
+    const parts = {
+      name: 'c',
+      space: 'd/c',
+      table: createTable(counter(), []),
+      journal: createFileJournal(file, memoryLog()),
+      onScan: () => undefined,
+    };
     const docs = createEmbeddedCollection<Doc>({ ...parts, isOpen: () => true });
     const insert = (_id: string) => docs.insert({ _id });
     fill(true);
@@ -100,7 +128,7 @@ describe('createFileJournal', () => {
 
   it('waits for nothing when nothing was written', async () => {
     const { file, written } = disk();
-    await createFileJournal(file).flushed();
+    await createFileJournal(file, memoryLog()).flushed();
     expect(written).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Log } from '@bubbles/kernel/log.ts';
 import { storeRefusal, storeUnavailable } from '@bubbles/store/collection.ts';
 import type { Fields } from '@bubbles/store/plain-data.ts';
 import { serialize } from 'bson';
@@ -43,7 +44,7 @@ const encode = (doc: Fields): Uint8Array => {
 };
 
 /** All writes of one turn of the event loop are one transaction. */
-export function createFileJournal(file: DataFile): Journal {
+export function createFileJournal(file: DataFile, log: Log): Journal {
   let pending = new Map<number, StoredRow | null>();
   let commit: Promise<void> | null = null;
   let behind = false;
@@ -53,8 +54,10 @@ export function createFileJournal(file: DataFile): Journal {
     pending = new Map();
     try {
       file.write(changes);
+      if (behind) log.info('data file is written again');
       behind = false;
     } catch (error) {
+      if (!behind) log.error('data file cannot be written', { reason: Error.isError(error) ? error.message : String(error) });
       // They are written with the next commit, unless they were changed again meanwhile.
       pending = new Map([...changes, ...pending]);
       behind = true;

@@ -33,7 +33,7 @@ const openJournal = ({ path, log }: EmbeddedOptions): Opened => {
   if (path === ':memory:') return { journal: createMemoryJournal(), loaded: [] };
   const { file, rows, counted } = openDataFile(path);
   if (!counted) log.warn('no counter of commits tells whether the data file is complete', { path });
-  return { loaded: rows, journal: createFileJournal(file) };
+  return { loaded: rows, journal: createFileJournal(file, log) };
 };
 
 /** Throws `DataFileRefused` when the file is in use, damaged, behind what was answered or cannot be read. */
