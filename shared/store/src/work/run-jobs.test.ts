@@ -247,6 +247,23 @@ describe('jobLease', () => {
     await store.close();
   });
 
+  it('is given again after a clock that was ahead has been set right, and not over the few seconds by which clocks differ', async () => {
+    const store = openEmbedded({ path: ':memory:', log: memoryLog() });
+    const leases = store.database('test').collection<LeaseDoc>('leases');
+    const clock = fakeClock();
+    const lease = (by: string) => jobLease({ leases, job: 'sweep', by, clock, log: memoryLog() });
+    const rightAt = clock.now();
+    await clock.set(new Date(rightAt.getTime() + 24 * HOUR_MS));
+    expect(await lease('one').acquire(clock.now())).toBe(true);
+    await lease('one').hold(() => Promise.resolve());
+    await clock.set(rightAt);
+    expect(await lease('two').acquire(rightAt)).toBe(true);
+    await lease('two').hold(() => Promise.resolve());
+    await clock.set(new Date(rightAt.getTime() - 5000));
+    expect(await lease('one').acquire(clock.now())).toBe(false);
+    await store.close();
+  });
+
   describe('of a store that says no more what became of a write', () => {
     const faltering = () => {
       const store = openEmbedded({ path: ':memory:', log: memoryLog() });

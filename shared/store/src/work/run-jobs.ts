@@ -63,6 +63,8 @@ interface JobLeaseOptions {
 }
 
 const LEASE_MS = 60_000;
+/** More than clocks of replicas differ by. A run for a later time was recorded by a clock that was ahead, and must not keep the job from running until then. */
+const CLOCK_TOLERANCE_MS = 300_000;
 
 const jobQueue = (leases: Collection<LeaseDoc>): WorkQueue<LeaseDoc> =>
   createWorkQueue({ collection: leases, fields: { claimableAt: 'until', leaseToken: 'by' } });
@@ -74,7 +76,8 @@ export const jobLease = ({ leases, job, by, clock, log }: JobLeaseOptions): JobL
   const take = async (at: Date): Promise<boolean> => {
     const now = clock.now();
     const lease = { token: by, until: new Date(now.getTime() + LEASE_MS) };
-    const due = { _id: job, ...queue.claimable(now), ranFor: { $lt: at } };
+    const latestPossible = new Date(now.getTime() + CLOCK_TOLERANCE_MS);
+    const due = { _id: job, ...queue.claimable(now), $or: [{ ranFor: { $lt: at } }, { ranFor: { $gt: latestPossible } }] };
     // A job that ran never has no document yet.
     const outcome = await leases.updateOne(due, queue.claimed(lease, { $set: { ranFor: at }, $setOnInsert: { firstRanFor: at } }), {
       upsert: true,
