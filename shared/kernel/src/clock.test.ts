@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { systemClock } from './clock.ts';
 
 const HOUR_MS = 3_600_000;
@@ -48,5 +48,27 @@ describe('a clock of the system that is set back while somebody sleeps', () => {
     expect(awake).toBe(false);
     ending.abort();
     await waits;
+  });
+});
+
+describe('a clock of the system that is set forward while somebody sleeps', () => {
+  it.each(['due', 'poll'] as const)('wakes a sleeper of kind %s within a minute', async (kind) => {
+    jest.useFakeTimers();
+    try {
+      const clock = systemClock();
+      let awake = false;
+      const sleeps = clock.sleepUntil(new Date(Date.now() + 24 * HOUR_MS), kind).then(() => {
+        awake = true;
+      });
+      await jest.advanceTimersByTimeAsync(HOUR_MS);
+      expect(awake).toBe(false);
+      // As after a machine was suspended: the timers have stood still.
+      jest.setSystemTime(Date.now() + 25 * HOUR_MS);
+      await jest.advanceTimersByTimeAsync(60_000);
+      expect(awake).toBe(true);
+      await sleeps;
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });

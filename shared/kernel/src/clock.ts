@@ -10,7 +10,8 @@ export interface Clock {
   sleepUntil(at: Date, kind: SleepKind, signal?: AbortSignal): Promise<void>;
 }
 
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** A timer stands still while its machine is suspended and knows nothing of a clock that is set forward, so the time is read again. */
+const LONGEST_TIMER_MS = 60_000;
 
 export const systemClock = (wallMs: () => number = Date.now): Clock => ({
   now: () => new Date(wallMs()),
@@ -24,7 +25,7 @@ export const systemClock = (wallMs: () => number = Date.now): Clock => ({
     const arm = () => {
       const left = Math.min(untilAt(), enoughAt - performance.now());
       if (left <= 0) return finish();
-      timer = setTimeout(arm, Math.min(left, MAX_TIMER_MS));
+      timer = setTimeout(arm, Math.min(left, LONGEST_TIMER_MS));
       timer.unref();
     };
     const finish = () => {
