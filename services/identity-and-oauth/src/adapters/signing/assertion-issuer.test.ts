@@ -86,6 +86,18 @@ describe('assertion issuer', () => {
     expect(decodeJwt(await assertions.issue(aCredential(), 'bubbles-query')).iat).toBe((decodeJwt(first).iat ?? 0) + 20);
   });
 
+  it.each([
+    ['back', -3600],
+    ['forward', 86_400],
+  ])('hands out another one at once when the clock was set %s, since services would refuse the first', async (_, seconds) => {
+    let setBy = 0;
+    const wall = { ...clock, now: () => new Date(clock.now().getTime() + setBy) };
+    const assertions = createAssertionIssuer({ ring, clock: wall });
+    const first = await assertions.issue(aCredential(), 'bubbles-query');
+    setBy = seconds * 1000;
+    expect(decodeJwt(await assertions.issue(aCredential(), 'bubbles-query')).iat).toBe((decodeJwt(first).iat ?? 0) + seconds);
+  });
+
   it('[AUTH-05] never reuses one over a change of the account', async () => {
     const assertions = createAssertionIssuer({ ring, clock });
     await assertions.issue(aCredential({ accountVersion: 1 }), 'bubbles-query');

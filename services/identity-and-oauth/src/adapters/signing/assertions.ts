@@ -14,9 +14,16 @@ interface Issued {
   readonly accountVersion: number;
   /** Id of the signing key. */
   readonly kid: string;
-  readonly reuseUntilMs: number;
+  /** By the clock that its times are of; null for one that could not be signed. */
+  readonly signedAtMs: number | null;
   readonly assertion: Promise<string>;
 }
+
+/** Services refuse one from the future or the past, which it is after the clock was set. */
+const isReusable = ({ signedAtMs }: Issued, now: Date): boolean => {
+  const ageMs = now.getTime() - (signedAtMs ?? Number.NEGATIVE_INFINITY);
+  return ageMs >= 0 && ageMs < REUSE_MS;
+};
 
 /** What an assertion says; the caller is put together only when it is signed. */
 interface Said {
@@ -32,14 +39,14 @@ export const createAssertionIssuer = ({ ring, clock }: { ring: Pick<KeyRing<unkn
   const issue = async (name: string, { caller, accountVersion, audience }: Said): Promise<string> => {
     // The ring checks regularly that the store still has its key: an assertion of another key is not reused.
     const key = await ring.current();
-    const now = clock.monotonic();
-    const known = issued.get(name, now);
-    if (known && known.accountVersion === accountVersion && known.kid === key.kid && now < known.reuseUntilMs) return known.assertion;
-    const assertion = signAssertion({ caller: caller(), audience, accountVersion }, key, clock.now());
-    const made: Issued = { accountVersion, kid: key.kid, reuseUntilMs: now + REUSE_MS, assertion };
-    issued.set(name, made, now);
+    const [cachedAt, now] = [clock.monotonic(), clock.now()];
+    const known = issued.get(name, cachedAt);
+    if (known && known.accountVersion === accountVersion && known.kid === key.kid && isReusable(known, now)) return known.assertion;
+    const assertion = signAssertion({ caller: caller(), audience, accountVersion }, key, now);
+    const made: Issued = { accountVersion, kid: key.kid, signedAtMs: now.getTime(), assertion };
+    issued.set(name, made, cachedAt);
     // After a failure the next check signs again, so that one failure does not last for the whole reuse time.
-    assertion.catch(() => issued.set(name, { ...made, reuseUntilMs: now }, now));
+    assertion.catch(() => issued.set(name, { ...made, signedAtMs: null }, cachedAt));
     return assertion;
   };
 
