@@ -115,10 +115,10 @@ const createFieldWriter = (nowMs: () => number) => {
     if (Array.isArray(value)) return value.map((inner) => writable(inner, depth + 1));
     return writableFields(value, depth);
   };
-  const writableFields = (fields: object, depth = 0): object =>
-    Object.fromEntries(
-      Object.entries(fields).map(([key, inner]) => [key, SECRET_FIELD.test(key) && inner !== null ? HIDDEN : writable(inner, depth + 1)]),
-    );
+  const writableField = (key: string, value: unknown, depth: number): unknown =>
+    SECRET_FIELD.test(key) && value !== null ? HIDDEN : writable(value, depth);
+  const writableFields = (fields: object, depth: number): object =>
+    Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, writableField(key, value, depth + 1)]));
   const writableFault = (error: Error, depth: number): object => {
     const repeats = faults.repeatsToTell(error);
     return { ...writableError(error, depth, repeats !== null), ...(repeats && { repeats }) };
@@ -133,7 +133,11 @@ const createFieldWriter = (nowMs: () => number) => {
   });
   const writableCause = (cause: unknown, depth: number, withFrames: boolean): unknown =>
     Error.isError(cause) && depth < MAX_DEPTH ? writableError(cause, depth, withFrames) : writable(cause, depth);
-  return writableFields;
+  /** Adds them to `line`. */
+  return (fields: LogFields, line: Record<string, unknown>): object => {
+    for (const [key, value] of Object.entries(fields)) line[key] = writableField(key, value, 1);
+    return line;
+  };
 };
 
 /** The stack frames alone: the message may contain line breaks. */
@@ -150,7 +154,6 @@ export const createLog = ({ name, level, destination, nowMs = () => performance.
     base: { service: name },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    mixin: () => ({ ...currentFields() }),
     messageKey: 'message',
   };
   return adapt(pino(options, destination), createFieldWriter(nowMs));
@@ -158,17 +161,17 @@ export const createLog = ({ name, level, destination, nowMs = () => performance.
 
 type PinoLogger = ReturnType<typeof pino>;
 
-const adapt = (logger: PinoLogger, writableFields: ReturnType<typeof createFieldWriter>): Log => {
+const adapt = (logger: PinoLogger, addFields: ReturnType<typeof createFieldWriter>): Log => {
   const write =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, fields: LogFields = {}): void => {
-      if (logger.isLevelEnabled(level)) logger[level](writableFields(fields), redacted(message));
+      if (logger.isLevelEnabled(level)) logger[level](addFields(fields, currentFields()), redacted(message));
     };
   return {
     debug: write('debug'),
     info: write('info'),
     warn: write('warn'),
     error: write('error'),
-    child: (fields) => adapt(logger.child(writableFields(fields)), writableFields),
+    child: (fields) => adapt(logger.child(addFields(fields, {})), addFields),
   };
 };

@@ -86,7 +86,7 @@ describe('work in a span', () => {
       expect(callHeaders()).toEqual({ traceparent: traceparentOf(outer), 'x-request-id': 'req-12345678' });
     };
     await runInSpan(outer, around, { requestId: 'req-12345678' });
-    expect([callHeaders(), currentTraceparent(), currentFields()]).toEqual([{}, null, undefined]);
+    expect([callHeaders(), currentTraceparent(), currentFields()]).toEqual([{}, null, {}]);
   });
 
   it('can be gone on with from elsewhere', () => {

@@ -42,8 +42,10 @@ const FIELDS = '(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}';
 /** Higher versions may append fields (W3C Trace Context, 3.2.4); only the four known ones are read. */
 const TRACEPARENT = new RegExp(`^(?:00-${FIELDS}|(?!00|ff)[0-9a-f]{2}-${FIELDS}(?:-.*)?)$`);
 
-const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
+const ROOT_ID_BYTES = 24;
+/** Hex digits of a trace id. */
+const TRACE_ID_LENGTH = 32;
 const POOL_BYTES = 4096;
 const pool: { bytes: Buffer; used: number } = { bytes: Buffer.alloc(0), used: 0 };
 
@@ -61,14 +63,21 @@ const nowMs = (): number => performance.timeOrigin + performance.now();
 
 /** Continues the trace of a valid `traceparent`; any other text begins a new trace. */
 export const startSpan = (traceparent: unknown = null): Span => {
-  const id = randomHex(SPAN_ID_BYTES);
-  const known = typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : null;
-  const traceId = known?.slice(3, 35) ?? randomHex(TRACE_ID_BYTES);
-  const sampled = known === null ? tracer?.samples(traceId) === true : isSampled(known);
-  return { traceId, id, parentId: known?.slice(36, 52) ?? null, sampled, startedAt: sampled && tracer !== null ? nowMs() : 0 };
+  if (typeof traceparent !== 'string' || !TRACEPARENT.test(traceparent)) return startRoot();
+  const sampled = (Number.parseInt(traceparent.slice(53, 55), 16) & 1) === 1;
+  const parentId = traceparent.slice(36, 52);
+  return { traceId: traceparent.slice(3, 35), id: randomHex(SPAN_ID_BYTES), parentId, sampled, startedAt: startOf(sampled) };
 };
 
-const isSampled = (traceparent: string): boolean => (Number.parseInt(traceparent.slice(53, 55), 16) & 1) === 1;
+/** Both ids are drawn at once. */
+const startRoot = (): Span => {
+  const drawn = randomHex(ROOT_ID_BYTES);
+  const traceId = drawn.slice(0, TRACE_ID_LENGTH);
+  const sampled = tracer?.samples(traceId) === true;
+  return { traceId, id: drawn.slice(TRACE_ID_LENGTH), parentId: null, sampled, startedAt: startOf(sampled) };
+};
+
+const startOf = (sampled: boolean): number => (sampled && tracer !== null ? nowMs() : 0);
 
 /** Hands a recorded span to the tracer. */
 export const endSpan = (span: Span, report: () => SpanReport): void => {
@@ -89,8 +98,8 @@ export const spanFields = ({ traceId, id, parentId }: Span): Fields => ({
 
 interface Work {
   readonly span: Span;
-  readonly requestId: string | null;
-  readonly fields: Fields;
+  readonly requestId: string | undefined;
+  readonly fields: Fields | undefined;
 }
 
 const context = new AsyncLocalStorage<Work>();
@@ -103,14 +112,7 @@ interface WorkOptions {
 
 /** Runs `work` in the span: its log lines, calls and events carry it. Replaces the surrounding context. */
 export const runInSpan = <T>(span: Span, work: () => T, { requestId, fields }: WorkOptions = {}): T =>
-  context.run(
-    {
-      span,
-      requestId: requestId ?? null,
-      fields: { ...(requestId !== undefined && { request_id: requestId }), ...spanFields(span), ...fields },
-    },
-    work,
-  );
+  context.run({ span, requestId, fields }, work);
 
 interface BackgroundOptions extends Pick<WorkOptions, 'fields'>, Pick<SpanReport, 'name' | 'kind' | 'attributes'> {
   /** `traceparent` of the cause; without one the work begins a trace. */
@@ -143,11 +145,16 @@ export const currentTraceparent = (): string | null => {
 export const callHeaders = (): Readonly<Record<string, string>> => {
   const work = context.getStore();
   if (work === undefined) return {};
-  return { traceparent: traceparentOf(work.span), ...(work.requestId !== null && { 'x-request-id': work.requestId }) };
+  return { traceparent: traceparentOf(work.span), ...(work.requestId !== undefined && { 'x-request-id': work.requestId }) };
 };
 
-/** Trace fields of log lines in the current work. */
-export const currentFields = (): Fields | undefined => context.getStore()?.fields;
+/** Trace fields of log lines in the current work, in an object of their own; none outside of a trace. */
+export const currentFields = (): Record<string, unknown> => {
+  const work = context.getStore();
+  if (work === undefined) return {};
+  const { span, requestId, fields } = work;
+  return { ...(requestId !== undefined && { request_id: requestId }), ...spanFields(span), ...fields };
+};
 
 /** Binds `work` to the current context, for a later call. */
 export const keepContext = (): (<T>(work: () => T) => T) => AsyncLocalStorage.snapshot();
