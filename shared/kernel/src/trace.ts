@@ -102,7 +102,7 @@ interface Work {
   readonly fields: Fields | undefined;
 }
 
-const context = new AsyncLocalStorage<Work>();
+const context = new AsyncLocalStorage<Work | undefined>();
 
 interface WorkOptions {
   readonly requestId?: string;
@@ -157,4 +157,7 @@ export const currentFields = (): Record<string, unknown> => {
 };
 
 /** Binds `work` to the current context, for a later call. */
-export const keepContext = (): (<T>(work: () => T) => T) => AsyncLocalStorage.snapshot();
+export const keepContext = (): (<T>(work: () => T) => T) => {
+  const kept = context.getStore();
+  return (work) => context.run(kept, work);
+};
