@@ -11,8 +11,8 @@ const PINNED: Readonly<Record<Core, readonly string[]>> = {
   any: [],
 };
 
-/** Arguments of a child that has no traces. */
-export const UNTRACED = ['--import', new URL('../processes/without-traces.ts', import.meta.url).href];
+/** Arguments of a child whose traces can be switched off. */
+export const SWITCHED = ['--import', new URL('../processes/with-switch.ts', import.meta.url).href];
 
 /** Where profiles of the children go (`--profile`), null for none. */
 let profiles: string | null = null;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pauseMs } from 'node:timers/promises';
 import type { BenchDispatcherSettings, Done, Task, Teller } from '../processes/dispatcher.ts';
 import type { Received } from '../processes/lag-of.ts';
-import { type Child, startChild, UNTRACED } from './children.ts';
+import { type Child, SWITCHED, startChild } from './children.ts';
 import { median, percentile } from './statistics.ts';
 
 const WARM_SECONDS = 1;
@@ -14,6 +14,7 @@ export const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 
 export interface Dispatcher {
   perform(task: Task): Promise<Done>;
+  observe(observe: boolean): Promise<void>;
   cpuMs(): number;
   memoryMb(): number;
   stop(): Promise<void>;
@@ -22,8 +23,8 @@ export interface Dispatcher {
 interface Over {
   readonly mongoUrl?: string;
   readonly amqpUrl?: string;
-  /** True: with traces and figures of store and broker, as in production. False: with neither. Absent: with traces alone. */
-  readonly observed?: boolean;
+  /** With traces and with figures of store and broker, as in production, until they are switched off. Else with traces alone. */
+  readonly switched?: boolean;
 }
 
 /** One process on a store of its own, or on that of another process, with the messages of its broker. */
@@ -31,11 +32,12 @@ export const startDispatcher = async (over?: Over): Promise<Dispatcher> => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-webhooks-'));
   const url = over?.mongoUrl ?? process.env['MONGODB_URL'];
   const store = url === undefined ? { path: join(folder, 'data.db') } : { url, name: `bench_webhooks_${process.pid}_${Date.now()}` };
-  const settings: BenchDispatcherSettings = { store, secret: SECRET, amqpUrl: over?.amqpUrl ?? null, measured: over?.observed === true };
-  const nodeArguments = over?.observed === false ? UNTRACED : [];
+  const settings: BenchDispatcherSettings = { store, secret: SECRET, amqpUrl: over?.amqpUrl ?? null, switched: over?.switched === true };
+  const nodeArguments = over?.switched ? SWITCHED : [];
   const child = await startChild({ module: 'processes/dispatcher.ts', settings, core: 'measured', nodeArguments });
   return {
     perform: (task) => child.ask<Done>(task),
+    observe: (observe) => child.ask({ observe }),
     cpuMs: child.cpuMs,
     memoryMb: () => child.memory().rssMb,
     async stop() {

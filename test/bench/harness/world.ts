@@ -1,7 +1,7 @@
 import type { SeededAccount } from '../processes/identity.ts';
 import type { SeededBubbles, SeedPlan } from '../processes/seed-bubbles.ts';
 import type { ServiceReady } from '../processes/serve-service.ts';
-import { type Child, type Core, startChild, UNTRACED } from './children.ts';
+import { type Child, type Core, SWITCHED, startChild } from './children.ts';
 import { type Keys, makeKeys } from './credentials.ts';
 
 export const KEYS_EACH = 10;
@@ -11,8 +11,8 @@ export interface WorldPlan {
   readonly seed: SeedPlan;
   readonly shedding?: boolean;
   readonly gatewayCore?: Core;
-  /** True: with traces and figures of store and broker, as in production. False: with neither. Absent: with traces alone. */
-  readonly observed?: boolean;
+  /** With traces, log lines and figures of store and broker, as in production, until they are switched off. Else with traces alone. */
+  readonly switched?: boolean;
 }
 
 /** The read path as processes: gateway, identity, bubbles-query. */
@@ -29,22 +29,22 @@ export interface World {
 interface IdentityPlan {
   readonly accounts: number;
   readonly core?: Core;
+  readonly switched?: boolean;
   /** Of each account, and access tokens of each grant; none when absent. */
-  readonly observed?: boolean;
   readonly grants?: { readonly grantsEach: number; readonly accessTokensEach: number };
 }
 
-const argumentsFor = (observed: boolean | undefined): readonly string[] => (observed === false ? UNTRACED : []);
+const argumentsFor = (switched: boolean): readonly string[] => (switched ? SWITCHED : []);
 
 export const startIdentity = (
   keys: Keys,
-  { accounts, grants, core = 'any', observed }: IdentityPlan,
+  { accounts, grants, core = 'any', switched = false }: IdentityPlan,
 ): Promise<Child<ServiceReady<readonly SeededAccount[]>>> =>
   startChild({
     module: 'processes/identity.ts',
-    settings: { callers: keys.callers, accounts, keysEach: KEYS_EACH, measured: observed === true, ...grants },
+    settings: { callers: keys.callers, accounts, keysEach: KEYS_EACH, switched, ...grants },
     core,
-    nodeArguments: argumentsFor(observed),
+    nodeArguments: argumentsFor(switched),
   });
 
 export const tokensOf = (accounts: readonly SeededAccount[]): readonly string[] =>
@@ -55,29 +55,36 @@ export const startBubbles = (
   {
     seed,
     identityUrl,
-    observed,
+    switched = false,
     ...rest
-  }: { readonly seed: SeedPlan; readonly identityUrl: string; readonly shedding?: boolean; readonly observed?: boolean | undefined },
+  }: { readonly seed: SeedPlan; readonly identityUrl: string; readonly shedding?: boolean; readonly switched?: boolean },
 ): Promise<Child<ServiceReady<SeededBubbles>>> =>
   startChild({
     module: 'processes/bubbles-query.ts',
-    settings: { ...rest, measured: observed === true, callers: keys.callers, seed, identityUrl, serviceKey: keys.own['bubbles-query'] },
-    nodeArguments: argumentsFor(observed),
+    settings: { ...rest, switched, callers: keys.callers, seed, identityUrl, serviceKey: keys.own['bubbles-query'] },
+    nodeArguments: argumentsFor(switched),
   });
 
-export const startWorld = async ({ accounts, seed, shedding = false, gatewayCore = 'any', observed }: WorldPlan): Promise<World> => {
+export const startWorld = async ({
+  accounts,
+  seed,
+  shedding = false,
+  gatewayCore = 'any',
+  switched = false,
+}: WorldPlan): Promise<World> => {
   const keys = makeKeys();
-  const identity = await startIdentity(keys, { accounts, ...(observed !== undefined && { observed }) });
+  const identity = await startIdentity(keys, { accounts, switched });
   const identityUrl = identity.ready.url;
-  const bubbles = await startBubbles(keys, { seed, identityUrl, shedding, observed });
+  const bubbles = await startBubbles(keys, { seed, identityUrl, shedding, switched });
   const gateway = await startChild<{ readonly url: string }>({
     module: 'processes/gateway.ts',
     core: gatewayCore,
-    nodeArguments: argumentsFor(observed),
+    nodeArguments: argumentsFor(switched),
     settings: {
       upstreams: `identity-and-oauth=${identityUrl};bubbles-query=${bubbles.ready.url}`,
       serviceKey: keys.own.gateway,
       shedding,
+      switched,
     },
   });
   return {

@@ -19,92 +19,90 @@ interface Round {
 }
 
 interface Side {
-  run(): Promise<Round>;
+  run(observe: boolean): Promise<Round>;
   stop(): Promise<void>;
 }
 
-/** Both sides of a round, without and with. */
+/** A round without and one with. */
 type Pair = readonly [Round, Round];
 
 interface Plan {
-  /** Each with processes of its own, since two of the same kind differ a little for as long as they live. */
+  /** Each with processes of its own. */
   readonly generations: number;
   readonly rounds: number;
 }
 
-/** Short rounds, the first side by turns, so that what disturbs the machine disturbs both alike. */
-const compare = async ({ generations, rounds }: Plan, start: (observed: boolean) => Promise<Side>): Promise<readonly Pair[]> => {
+/** Pairs of rounds that warm the code up both ways. */
+const WARM_UP = 10;
+
+/**
+ * Short rounds of the same processes without and with, the first by turns: what disturbs the machine disturbs both alike, and two processes of one kind differ
+ * by more than is measured here for as long as they live.
+ */
+const compare = async ({ generations, rounds }: Plan, start: () => Promise<Side>): Promise<readonly Pair[]> => {
   const pairs: Pair[] = [];
   for (let generation = 0; generation < generations; generation += 1) {
-    // Which is started first changes too.
-    const order = generation % 2 === 0 ? [false, true] : [true, false];
-    const sides = new Map<boolean, Side>();
-    for (const observed of order) sides.set(observed, await start(observed));
-    for (let round = -1; round < rounds; round += 1) {
-      const taken = new Map<boolean, Round>();
-      for (const observed of round % 2 === 0 ? [true, false] : [false, true]) {
-        const figures = await sides.get(observed)?.run();
-        if (figures !== undefined) taken.set(observed, figures);
-      }
-      const [without, with_] = [taken.get(false), taken.get(true)];
-      // The first round warms up.
-      if (round >= 0 && without !== undefined && with_ !== undefined) pairs.push([without, with_]);
+    const side = await start();
+    for (let round = -WARM_UP; round < rounds; round += 1) {
+      const first = await side.run(round % 2 === 0);
+      const second = await side.run(round % 2 !== 0);
+      if (round >= 0) pairs.push(round % 2 === 0 ? [second, first] : [first, second]);
     }
-    for (const side of sides.values()) await side.stop();
+    await side.stop();
   }
   return pairs;
 };
 
 /** The path of T2: the gateway with a live check of each credential, and a list behind it. */
-const requestSide =
-  (seconds: number) =>
-  async (observed: boolean): Promise<Side> => {
-    const world = await startWorld({ accounts: SEED.users, seed: SEED, observed });
-    const load = await startLoadGenerator();
-    const processes = [world.gateway, world.identity, world.bubbles];
-    const cpuMs = () => processes.reduce((sum, child) => sum + child.cpuMs(), 0);
-    const asked = world.tokens.map((token) => ({ path: LIST, headers: { authorization: `Bearer ${token}` } }));
-    return {
-      async run() {
-        const before = cpuMs();
-        const plan = { connections: CONNECTIONS, seconds, origin: world.gateway.ready.url, requests: asked };
-        const { perSecond, answered, others } = await load.run(plan);
-        if (Object.keys(others).some((status) => status !== '429')) throw new Error(`answers ${JSON.stringify(others)}`);
-        const all = answered + (others['429'] ?? 0);
-        return { perSecond, cpuUs: ((cpuMs() - before) * 1000) / all };
-      },
-      stop: async () => {
-        await Promise.all([load.stop(), world.stop()]);
-      },
-    };
+const requestSide = (seconds: number) => async (): Promise<Side> => {
+  const world = await startWorld({ accounts: SEED.users, seed: SEED, switched: true });
+  const load = await startLoadGenerator();
+  const processes = [world.gateway, world.identity, world.bubbles];
+  const asked = world.tokens.map((token) => ({ path: LIST, headers: { authorization: `Bearer ${token}` } }));
+  return {
+    async run(observe) {
+      const cpuMs = async () => {
+        const each = await Promise.all(processes.map((child) => child.ask<number>({ observe })));
+        return each.reduce((sum, ms) => sum + ms, 0);
+      };
+      const before = await cpuMs();
+      const plan = { connections: CONNECTIONS, seconds, origin: world.gateway.ready.url, requests: asked };
+      const { perSecond, answered, others } = await load.run(plan);
+      if (Object.keys(others).some((status) => status !== '429')) throw new Error(`answers ${JSON.stringify(others)}`);
+      const all = answered + (others['429'] ?? 0);
+      return { perSecond, cpuUs: (((await cpuMs()) - before) * 1000) / all };
+    },
+    stop: async () => {
+      await Promise.all([load.stop(), world.stop()]);
+    },
   };
+};
 
-const deliverySide =
-  (receiver: Receiver, count: number) =>
-  async (observed: boolean): Promise<Side> => {
-    const dispatcher = await startDispatcher({ observed });
-    let round = 0;
-    return {
-      async run() {
-        round += 1;
-        await dispatcher.perform({ task: 'queue', owner: `round-${round}`, url: receiver.ready.url, count, dueInMs: AN_HOUR_MS });
-        await dispatcher.perform({ task: 'put-forward', ms: AN_HOUR_MS });
-        const { ms, cpuMs } = await dispatcher.perform({ task: 'work-off' });
-        return { perSecond: (count * 1000) / ms, cpuUs: (cpuMs * 1000) / count };
-      },
-      stop: () => dispatcher.stop(),
-    };
+const deliverySide = (receiver: Receiver, count: number) => async (): Promise<Side> => {
+  const dispatcher = await startDispatcher({ switched: true });
+  let round = 0;
+  return {
+    async run(observe) {
+      round += 1;
+      await dispatcher.observe(observe);
+      await dispatcher.perform({ task: 'queue', owner: `round-${round}`, url: receiver.ready.url, count, dueInMs: AN_HOUR_MS });
+      await dispatcher.perform({ task: 'put-forward', ms: AN_HOUR_MS });
+      const { ms, cpuMs } = await dispatcher.perform({ task: 'work-off' });
+      return { perSecond: (count * 1000) / ms, cpuUs: (cpuMs * 1000) / count };
+    },
+    stop: dispatcher.stop,
   };
+};
 
 const ratios = (pairs: readonly Pair[], figure: keyof Round): readonly number[] =>
   pairs.map(([without, with_]) => with_[figure] / without[figure]);
 
-/** What traces and the figures of store and broker cost: the same processes with and without them, in one run. */
+/** What traces and the figures of store and broker cost: the same processes with and without them, round by round. */
 export const observed: Part = async ({ quick }) => {
-  const plan = quick ? { generations: 2, rounds: 5 } : { generations: 6, rounds: 10 };
-  const listed = await compare(plan, requestSide(1));
+  const plan = quick ? { generations: 1, rounds: 50 } : { generations: 4, rounds: 100 };
+  const listed = await compare(plan, requestSide(0.4));
   const receiver: Receiver = await startChild({ module: 'processes/webhook-receiver.ts', core: 'rest' });
-  const delivered = await compare(plan, deliverySide(receiver, quick ? 1000 : 2000));
+  const delivered = await compare(plan, deliverySide(receiver, 500));
   await receiver.stop();
   const rows: Cell[][] = [];
   const verdicts: Verdict[] = [];

@@ -1,7 +1,6 @@
 import { createAmqpBus } from '@bubbles/bus/amqp/amqp.ts';
 import { outgoing, stamp } from '@bubbles/bus/outgoing.ts';
 import { BubbleReadyV1 } from '@bubbles/contracts/events/service-events.ts';
-import { measuredInfra } from '@bubbles/host/service-metrics.ts';
 import { createMetrics } from '@bubbles/http/ops/metrics.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { createSeal } from '@bubbles/kernel/seal.ts';
@@ -20,6 +19,7 @@ import { aBubble, anEvent, aReadyBubble, aSubscription, readyEvent } from '../..
 import { fakePeers } from '../../../services/webhooks-dispatcher/test/fake-peers.ts';
 import { movedClock } from '../../support/moved-clock.ts';
 import { serveParent, settings, tellParent } from '../harness/in-child.ts';
+import { switchedInfra } from '../harness/switched-infra.ts';
 
 export interface BenchDispatcherSettings {
   readonly store: { readonly path: string } | { readonly url: string; readonly name: string };
@@ -27,7 +27,8 @@ export interface BenchDispatcherSettings {
   readonly secret: string;
   /** Whose messages are consumed when it is asked for; null without a broker. */
   readonly amqpUrl: string | null;
-  readonly measured: boolean;
+  /** Store and broker are measured, as in production, until that is switched off. */
+  readonly switched: boolean;
 }
 
 /** Bubbles of this owner get ready at this pace. */
@@ -61,7 +62,7 @@ const MOST_SUBSCRIPTIONS = 10_000;
 const nowMs = () => performance.timeOrigin + performance.now();
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const { store, secret, amqpUrl, measured } = settings<BenchDispatcherSettings>();
+const { store, secret, amqpUrl, switched } = settings<BenchDispatcherSettings>();
 /** How far the time of this process is put forward. */
 let aheadMs = 0;
 const clock = movedClock(() => aheadMs);
@@ -71,7 +72,7 @@ const opened: Database =
     : openMongo({ ...store, log: SILENT_LOG, clock });
 const broker = amqpUrl === null ? recordingBus() : createAmqpBus({ url: amqpUrl, service: 'bench-dispatcher', clock, log: SILENT_LOG });
 const plain = { database: opened, bus: broker, clock };
-const { database, bus } = measured ? measuredInfra(plain, createMetrics()) : plain;
+const { database, bus } = switched ? switchedInfra(plain, createMetrics()) : plain;
 const kept = openStores(database);
 await kept.ensureIndexes();
 const seal = createSeal(SEAL_KEYS, systemIds().bytes);

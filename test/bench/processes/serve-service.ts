@@ -2,25 +2,26 @@ import { serviceAuth } from '@bubbles/auth/service-tokens.ts';
 import { createMemoryBus } from '@bubbles/bus/memory/memory.ts';
 import { type Infra, openService, type ServiceDefinition } from '@bubbles/host/service.ts';
 import { hostService, INSTANT_DRAIN } from '@bubbles/host/service-host.ts';
-import { measuredInfra } from '@bubbles/host/service-metrics.ts';
 import { createMetrics } from '@bubbles/http/ops/metrics.ts';
 import { createLoadShedder, NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import type { Environment } from '@bubbles/kernel/config.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
 import { createLog } from '@bubbles/kernel/log.ts';
+import { logOutput } from '@bubbles/kernel/log-output.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
 import { openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
 import { testConfig } from '@bubbles/testing/service-under-test.ts';
 import { serveParent, settings, tellParent } from '../harness/in-child.ts';
+import { switchedInfra } from '../harness/switched-infra.ts';
 import { countedDatabase, type Reads } from './counted-database.ts';
 
 /** What every service of the bench is told. */
 export interface ServiceBenchSettings {
   readonly callers: string;
   readonly shedding?: boolean;
-  /** Whether store and broker are measured, as in production. */
-  readonly measured?: boolean;
+  /** As in production: store and broker are measured, until that is switched off, and each request writes its log line. */
+  readonly switched?: boolean;
 }
 
 export interface ServiceReady<S> {
@@ -47,17 +48,18 @@ const databaseOf = (name: string, { clock, log }: Pick<Infra, 'clock' | 'log'>) 
 
 /** A service as in production but for its bus, which is this process's own, and its store where none is given: the embedded one. */
 export const serveService = async <S>({ definition, environment, seed, answer = () => null }: BenchService<S>): Promise<void> => {
-  const { callers, shedding = false, measured = false } = settings<ServiceBenchSettings>();
+  const { callers, shedding = false, switched = false } = settings<ServiceBenchSettings>();
   const { name } = definition;
   const clock = systemClock();
-  const log = createLog({ name, level: 'error', destination: process.stderr });
+  const destination = switched ? logOutput(process.stdout) : process.stderr;
+  const log = createLog({ name, level: switched ? 'info' : 'error', destination });
   const reads: Reads = { count: 0 };
   const database = countedDatabase(databaseOf(name, { clock, log }), reads);
   const given = { clock, ids: systemIds(), log, database, bus: createMemoryBus({ clock, log }) };
   const seeded = await seed(given);
   const config = testConfig(definition, { ...environment, CALLER_KEYS: callers });
   const metrics = createMetrics();
-  const infra = measured ? measuredInfra(given, metrics) : given;
+  const infra = switched ? switchedInfra(given, metrics) : given;
   const host = await hostService({
     service: openService(definition, { ...infra, config, metrics, migrations: 'run' }),
     infra,
