@@ -118,8 +118,8 @@ export const ACCOUNT_COMMANDS: Readonly<Record<string, Command>> = {
   'teams create': {
     words: [],
     flags: TEAM,
-    needsFlag: true,
-    call: (_, flags) => identity('POST', 'teams', checked(CreateTeam, { name: null, ...team(flags) })),
+    required: ['name', 'plan'],
+    call: (_, flags) => identity('POST', 'teams', checked(CreateTeam, team(flags))),
   },
   'teams set': {
     words: ['team'],

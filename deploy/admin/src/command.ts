@@ -42,6 +42,8 @@ export interface Command {
   /** Names of the positional arguments, in order. */
   readonly words: readonly string[];
   readonly flags: Readonly<Record<string, 'string' | 'boolean'>>;
+  /** The flags without which the command is not complete. */
+  readonly required?: readonly string[];
   /** The command needs at least one of its flags. */
   readonly needsFlag?: boolean;
   /** The answer holds a token that is shown only once. */

@@ -144,6 +144,13 @@ describe('operator commands', () => {
     expect(() => operatorCall(['accounts', 'show', 'u1'], 'two words')).toThrow(UsageError);
   });
 
+  it.each([
+    ['deliveries redeliver wh_1 --dry-run', 'deliveries redeliver <subscription> --from … [--to …] [--all] [--dry-run]'],
+    ['teams create --name Acme', 'teams create --name … --plan … [--domain …]'],
+  ])('says of "%s" which flags it lacks, by their names', (line, usage) => {
+    expect(() => call(line)).toThrow(usage);
+  });
+
   it('lists every command', () => {
     expect(USAGE).toContain('members set <team> <account> <admin|member|guest> [--hidden]');
   });

@@ -4,7 +4,7 @@ import { RedeliveriesRequest } from '@bubbles/contracts/internal/operators.ts';
 import { wholeNumber } from '@bubbles/kernel/config-values.ts';
 import { z } from 'zod';
 import { ACCOUNT_COMMANDS } from './account-commands.ts';
-import { type AdminCall, at, type Command, callTo, checked, type DeadLetterCall, UsageError } from './command.ts';
+import { type AdminCall, at, type Command, callTo, checked, type DeadLetterCall, type Flags, UsageError } from './command.ts';
 
 /** Services that store sealed values. */
 const SEALING = [
@@ -42,7 +42,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'deliveries redeliver': {
     words: ['subscription'],
     flags: { from: 'string', to: 'string', all: 'boolean', 'dry-run': 'boolean' },
-    needsFlag: true,
+    required: ['from'],
     call: ([id], { from: since, to: until = null, all, 'dry-run': dryRun }) => {
       const request = { since, until, includes_received: all === true, dry_run: dryRun === true, after: null };
       const path = at('subscriptions', id, 'redeliveries');
@@ -76,12 +76,20 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
 };
 
 /** The usage line of a command. */
-export const usageOf = ([name, { words, flags }]: readonly [string, Command]): string =>
+export const usageOf = ([name, { words, flags, required = [] }]: readonly [string, Command]): string =>
   [
     name,
     ...words.map((word) => `<${word}>`),
-    ...Object.entries(flags).map(([flag, kind]) => `[--${flag}${kind === 'string' ? ' …' : ''}]`),
+    ...Object.entries(flags).map(([flag, kind]) => {
+      const option = `--${flag}${kind === 'string' ? ' …' : ''}`;
+      return required.includes(flag) ? option : `[${option}]`;
+    }),
   ].join(' ');
+
+const isComplete = ({ words, required = [], needsFlag = false }: Command, positionals: readonly string[], given: Flags): boolean =>
+  positionals.length === words.length &&
+  required.every((flag) => given[flag] !== undefined) &&
+  (!needsFlag || Object.keys(given).length > 0);
 
 export const USAGE = [
   'usage: npm run admin -- <command> [--as <your name>]',
@@ -105,8 +113,7 @@ export const operatorCall = (argv: readonly string[], name: string | null = null
   const options = Object.fromEntries(Object.entries({ ...command.flags, as: 'string' as const }).map(([flag, type]) => [flag, { type }]));
   const { positionals, values } = parsed(rest, options);
   const { as = name, ...flags } = values;
-  if (positionals.length !== command.words.length || (command.needsFlag && Object.keys(flags).length === 0))
-    throw new UsageError(`usage: npm run admin -- ${usageOf([`${noun} ${verb}`, command])}`);
+  if (!isComplete(command, positionals, flags)) throw new UsageError(`usage: npm run admin -- ${usageOf([`${noun} ${verb}`, command])}`);
   const operator = as === null ? null : checked(z.object({ as: OperatorName }), { as }).as;
   return {
     call: command.call(positionals, flags),
