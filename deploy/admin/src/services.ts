@@ -3,6 +3,7 @@ import { OPERATED, OPERATOR } from '@bubbles/contracts/services.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { type Environment, readConfig } from '@bubbles/kernel/config.ts';
 import { baseUrl, signingKey } from '@bubbles/kernel/config-values.ts';
+import { errorCode } from '@bubbles/kernel/errors.ts';
 import { z } from 'zod';
 import { type AdminCall, callTo, type PagedCall, type SealsCall } from './command.ts';
 
@@ -41,6 +42,12 @@ const refusal = (service: string, response: Response, text: string): Refused => 
   return new Refused(`${service} refused (${response.status}) ${why} [request ${response.headers.get('x-request-id') ?? 'unknown'}]`);
 };
 
+/** What the connection says: `fetch` itself says only that it failed. */
+const rootMessage = (error: unknown): string => {
+  if (!Error.isError(error)) return String(error);
+  return Error.isError(error.cause) ? rootMessage(error.cause) : error.message || String(errorCode(error));
+};
+
 /** Asks services by the addresses and the key of the environment; the answer is null when it has no body. Rejects with `Refused`. */
 export const asker = (environment: Environment, operator: string | null): Ask => {
   const asOperator = (service: AdminCall['service']) => {
@@ -62,8 +69,8 @@ export const asker = (environment: Environment, operator: string | null): Ask =>
       signal: AbortSignal.timeout(DEADLINE_MS),
     };
     const response = await fetch(`${url}/internal/v1/admin/${path}`, request).catch((cause: unknown) => {
-      const reason = Error.isError(cause) ? cause.message : String(cause);
-      throw new Refused(`${service} did not answer (${reason}): whether it was done is not known; look before you repeat it`, { cause });
+      const unknown = method === 'GET' ? '' : ' The change may have been made. Look before you repeat it.';
+      throw new Refused(`${service} did not answer: ${rootMessage(cause)}.${unknown}`, { cause });
     });
     const text = await response.text();
     if (!response.ok) throw refusal(service, response, text);
