@@ -18,7 +18,7 @@ const read = (service: string, environment: Environment) => {
 
 const home = mkdtempSync(join(tmpdir(), 'stack-'));
 afterAll(() => rmSync(home, { recursive: true }));
-const planned = (replicas: Readonly<Record<string, number>>) =>
+const planned = (replicas: Readonly<Record<string, number>>, logins?: string) =>
   planProcesses(
     {
       port: 8180,
@@ -30,6 +30,7 @@ const planned = (replicas: Readonly<Record<string, number>>) =>
       drainNotice: '1s',
       shedding: true,
       settings: { WEBHOOK_ALLOW_HTTP: 'true' },
+      logins,
     },
     openKeys(home),
   );
@@ -57,6 +58,15 @@ describe('the stack', () => {
     const others = planned({ ...defaultReplicas(), [absent]: 0 });
     expect(others.some(({ service }) => service === absent)).toBe(false);
     for (const { service, environment } of others) expect(() => read(service, environment)).not.toThrow();
+  });
+
+  it('lets each process read its own logins alone, where there are some', () => {
+    for (const { service, environment } of planned(defaultReplicas(), '/logins').filter((plan) => plan.service !== GATEWAY)) {
+      const folder = `/logins/${service}`;
+      expect(environment).toMatchObject({ AMQP_URL_FILE: `${folder}/AMQP_URL`, MONGODB_URL_FILE: `${folder}/MONGODB_URL` });
+      expect(Object.keys(environment)).not.toEqual(expect.arrayContaining(['AMQP_URL']));
+      expect(Object.keys(environment)).not.toEqual(expect.arrayContaining(['MONGODB_URL']));
+    }
   });
 
   it('gives each process ports of its own', () => {

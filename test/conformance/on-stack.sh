@@ -13,4 +13,15 @@ trap end EXIT
 
 said="$(npm run --silent stack -- up)"
 eval "$(grep '^ *export ' <<<"$said")"
+
+# What it prints for a first account does what it says.
+first="$(eval "$(grep -E '^ *(TOKEN=|curl )' <<<"$said")")"
+grep -q '"name":"Ada"' <<<"$first" || { echo "conformance: the first account was answered with '$first'" >&2 && exit 1; }
+
+if [ "${STACK_LOGINS:-}" ]; then
+  # The tests publish as the recording pipeline, and read what bubbles-query has stored.
+  unset AMQP_URL_FILE
+  AMQP_URL="$(<"$STACK_LOGINS/recording-pipeline/AMQP_URL")" MONGODB_URL="$(<"$STACK_LOGINS/bubbles-query/MONGODB_URL")"
+  export AMQP_URL MONGODB_URL
+fi
 npm run jest -- -i "${@:-test/conformance}" --testPathIgnorePatterns '[.]sandbox[.]test[.]ts$'

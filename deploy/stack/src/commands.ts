@@ -8,7 +8,7 @@ import { PRODUCT } from '@bubbles/services/product.ts';
 import type { StackConfig } from './config.ts';
 import { enginesDown, enginesRun, enginesUp } from './engines.ts';
 import { forgetState, keepState, readState, type StackState, withLock } from './home.ts';
-import { defaultReplicas } from './plan.ts';
+import { defaultReplicas, engineAccess } from './plan.ts';
 import { isReady } from './readiness.ts';
 import { openStack, type Stack } from './stack.ts';
 
@@ -38,11 +38,8 @@ const up: Command = (options) =>
     const isUp = known !== null && runningOf(openStack({ ...options, ...known })).length > 0;
     if (isUp && known.layout.port !== options.port)
       throw new StartupError(`a stack is up on port ${known.layout.port} already; \`npm run stack -- down\` ends it`);
-    const changed = isUp
-      ? Object.entries(settings(options.environment)).filter(([name, value]) => known.layout.settings[name] !== value)
-      : [];
-    if (changed.length > 0)
-      throw new StartupError(`a stack is up with another ${changed.map(([name]) => name).join(', ')}; \`npm run stack -- down\` ends it`);
+    const changed = isUp ? changedIn(options, known) : [];
+    if (changed.length > 0) throw new StartupError(`a stack is up with another ${changed.join(', ')}; \`npm run stack -- down\` ends it`);
     const state = isUp ? known : await prepare(options, known);
     keepState(options.home, state);
     const stack = openStack({ ...options, ...state });
@@ -53,11 +50,20 @@ const up: Command = (options) =>
     return welcome(options.home, state, stack);
   });
 
-const prepare = async ({ environment, home, port }: CommandOptions, known: StackState | null): Promise<StackState> => {
+/** Names of the variables that say something else than when the stack was started. */
+const changedIn = ({ environment, logins }: CommandOptions, { layout }: StackState): readonly string[] => [
+  ...Object.entries(settings(environment)).flatMap(([name, value]) => (layout.settings[name] === value ? [] : [name])),
+  ...(layout.logins === loginsAt(logins) ? [] : ['STACK_LOGINS']),
+];
+
+const loginsAt = (folder: string | null): string | undefined => (folder === null ? undefined : resolve(folder));
+
+const prepare = async ({ environment, home, port, logins }: CommandOptions, known: StackState | null): Promise<StackState> => {
   // An `up` that failed has left the engines that it started.
   const ownEngines = known?.ownEngines || !(await enginesRun(environment));
   const layout = {
     port,
+    logins: loginsAt(logins),
     folder: resolve(home),
     databasePrefix: '',
     replicas: defaultReplicas(),
@@ -100,6 +106,9 @@ const COMMANDS: Readonly<Record<string, Command>> = { up, down, status };
 /** What an operator sees when everything answers. */
 const welcome = (home: string, { layout }: StackState, stack: Stack): string => {
   const [gateway = '', ...others] = stack.plansOf('gateway').map(({ url }) => url);
+  const { broker, store } = engineAccess(layout, 'admin');
+  const engines = Object.entries(layout.logins === undefined ? { ...broker, ...store } : broker);
+  const urls = engines.map(([name, value]) => `${name}='${value}'`).join(' ');
   const operated = OPERATED.map(({ service, urlVariable }) => `${urlVariable}=${stack.plansOf(service)[0]?.url}`);
   return `
 ${stack.plans.length} processes run and are ready; their logs are in ${join(home, 'logs')}, what they mail in ${join(layout.folder, 'mail')}.
@@ -111,7 +120,7 @@ Listening on ${[gateway, ...others].join(' and ')}
   For the operator's commands and the tests
     export STACK_URL=${gateway} OPERATOR_KEY_FILE=${stack.keys.privateKeyFile('operator')}
     export ${operated.join(' ')}
-    export AMQP_URL='${layout.amqpUrl}' MONGODB_URL='${layout.mongoUrl}' MAIL_FILES='${join(layout.folder, 'mail')}'
+    export ${urls} MAIL_FILES='${join(layout.folder, 'mail')}'
 
   A first account, and what it sees
     TOKEN=$(npm run -s admin -- accounts create --name Ada --key-name first | grep -o 'svc_pat_[A-Za-z0-9_-]\\{43,\\}')

@@ -7,6 +7,8 @@ export interface StackConfig {
   readonly home: string;
   /** The first port; those of the services follow. */
   readonly port: number;
+  /** Folder of the job `keys`; null where the engines ask for no login. */
+  readonly logins: string | null;
 }
 
 const HOME = new URL('../../../.stack', import.meta.url).pathname;
@@ -14,9 +16,10 @@ const PORT = 8180;
 const Variables = z.object({
   STACK_HOME: z.string().default(HOME),
   STACK_PORT: wholeNumber(1024, 65_000).default(PORT),
+  STACK_LOGINS: z.string().nullable().default(null),
 });
 
 export const readStackConfig = (env: Environment): StackConfig => {
-  const { STACK_HOME, STACK_PORT } = readConfig(Variables, env);
-  return { home: STACK_HOME, port: STACK_PORT };
+  const { STACK_HOME, STACK_PORT, STACK_LOGINS } = readConfig(Variables, env);
+  return { home: STACK_HOME, port: STACK_PORT, logins: STACK_LOGINS };
 };

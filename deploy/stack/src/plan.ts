@@ -12,6 +12,8 @@ export const StackLayout = z.object({
   port: z.int(),
   amqpUrl: z.string(),
   mongoUrl: z.string(),
+  /** Folder of the job `keys`, of which each process and job reads its own URLs; absent where engines ask for no login. */
+  logins: z.string().optional(),
   /** Before the names of the databases, so that stacks can share a store. */
   databasePrefix: z.string(),
   /** Number of processes by service name, and of the gateway. */
@@ -26,6 +28,12 @@ export const StackLayout = z.object({
   settings: z.record(z.string(), z.string()),
 });
 export type StackLayout = z.infer<typeof StackLayout>;
+
+/** Variables with which a part of the product reaches broker and store. */
+export const engineAccess = ({ amqpUrl, mongoUrl, logins }: StackLayout, part: string) =>
+  logins === undefined
+    ? { broker: { AMQP_URL: amqpUrl }, store: { MONGODB_URL: mongoUrl } }
+    : { broker: { AMQP_URL_FILE: join(logins, part, 'AMQP_URL') }, store: { MONGODB_URL_FILE: join(logins, part, 'MONGODB_URL') } };
 
 export interface ProcessPlan {
   readonly name: string;
@@ -108,10 +116,13 @@ const serviceEnvironment = ({ layout, keys, product: { definitions, services }, 
     serviceKey: (caller: string) => ({ SERVICE_KEY_FILE: keys.privateKeyFile(caller) }),
     urls: (service: string) => askedAt(service).join(','),
   };
-  return (definition: ServiceDefinition) => ({
-    MONGODB_URL: layout.mongoUrl,
-    MONGODB_DATABASE: `${layout.databasePrefix}${services[definition.name]?.database}`,
-    AMQP_URL: layout.amqpUrl,
-    ...localEnvironment(definition, machine, layout.settings),
-  });
+  return (definition: ServiceDefinition) => {
+    const { broker, store } = engineAccess(layout, definition.name);
+    return {
+      ...store,
+      MONGODB_DATABASE: `${layout.databasePrefix}${services[definition.name]?.database}`,
+      ...broker,
+      ...localEnvironment(definition, machine, layout.settings),
+    };
+  };
 };

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Environment } from '@bubbles/kernel/config.ts';
 import { type Keys, openKeys } from '@bubbles/keys/keys.ts';
 import { runScript } from './engines.ts';
-import { type ProcessPlan, planProcesses, type StackLayout } from './plan.ts';
+import { engineAccess, type ProcessPlan, planProcesses, type StackLayout } from './plan.ts';
 import { openProcesses, type Processes } from './processes.ts';
 import { awaitReady, checkPorts } from './readiness.ts';
 
@@ -68,9 +68,9 @@ export const openStack = ({ home, layout, release }: StackOptions): Stack => {
 };
 
 /** Jobs that run before the processes of a release. */
-const runJobs = async ({ amqpUrl, mongoUrl, databasePrefix }: StackLayout, root: string | undefined): Promise<void> => {
+const runJobs = async (layout: StackLayout, root: string | undefined): Promise<void> => {
   const run = (job: string, environment: Environment) =>
     runScript({ command: process.execPath, args: [`deploy/${job}/src/main.ts`], environment, root });
-  await run('topology', { AMQP_URL: amqpUrl });
-  await run('migration', { MONGODB_URL: mongoUrl, MONGODB_DATABASE_PREFIX: databasePrefix });
+  await run('topology', engineAccess(layout, 'topology').broker);
+  await run('migration', { ...engineAccess(layout, 'migration').store, MONGODB_DATABASE_PREFIX: layout.databasePrefix });
 };
