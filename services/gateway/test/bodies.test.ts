@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 
 const HEAD = `Host: api.test\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: close\r\n`;
-const TOO_LARGE = 'body: at most 65536 bytes';
+const TOO_LARGE = 'body: must have at most 65536 bytes';
 const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await new Promise(setImmediate);
 };

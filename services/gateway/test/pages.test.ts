@@ -150,7 +150,7 @@ describe('the OAuth endpoints behind the gateway', () => {
   });
 
   it('[ERR-06] [case 52] refuse a body over their limit with 413 in the form of RFC 6749, which a client can read', async () => {
-    const refused = { error: 'invalid_request', error_description: 'body: at most 32768 bytes' };
+    const refused = { error: 'invalid_request', error_description: 'body: must have at most 32768 bytes' };
     for (const size of [40_000, 2_000_000]) {
       const answer = await world.fetch('/oauth/token', { method: 'POST', headers: FORM, body: 'x'.repeat(size) });
       expect([answer.status, answer.headers.get('cache-control'), await answer.json()]).toEqual([413, 'no-store', refused]);

@@ -80,9 +80,12 @@ const limit = (origin: string, bound: string, value: number | bigint): string =>
 const kindOf = (input: unknown): string | undefined => KINDS[input === null ? 'null' : Array.isArray(input) ? 'array' : typeof input];
 
 const wrongKind = (expected: string, input: unknown): string | undefined => {
-  const [wanted, received] = [KINDS[expected], kindOf(input)];
+  const wanted = KINDS[expected];
   if (wanted === undefined) return undefined;
-  return received === undefined || received === wanted ? `must be ${wanted}` : `must be ${wanted}, not ${received}`;
+  const received = kindOf(input);
+  // Of a fraction or NaN it would say that a number is not a number.
+  const isOtherKind = received !== undefined && (received !== KINDS['number'] || !wanted.endsWith('number'));
+  return isOtherKind ? `must be ${wanted}, not ${received}` : `must be ${wanted}`;
 };
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -103,7 +106,7 @@ export const ISSUE_WORDING = {
       case 'invalid_value':
         return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
       case 'too_big':
-        return limit(issue.origin, issue.inclusive === false ? 'fewer than' : 'at most', issue.maximum);
+        return limit(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum);
       case 'too_small':
         return limit(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
       case 'invalid_format':

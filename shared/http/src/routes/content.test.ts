@@ -75,7 +75,7 @@ describe('raw bytes', () => {
     const http = await serve(echoing());
     expect((await send(http, new Uint8Array(8), 'text/plain; charset=latin1')).status).toBe(200);
     const tooMany = await send(http, new Uint8Array(9), 'image/png');
-    expect([tooMany.status, await tooMany.json()]).toMatchObject([400, { error: { message: 'body: at most 8 bytes' } }]);
+    expect([tooMany.status, await tooMany.json()]).toMatchObject([400, { error: { message: 'body: must have at most 8 bytes' } }]);
     const other = await send(http, new Uint8Array(8), 'application/pdf');
     expect([other.status, await other.json()]).toMatchObject([
       400,

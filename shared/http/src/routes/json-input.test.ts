@@ -135,7 +135,7 @@ describe('JSON bodies', () => {
   });
 
   describe('size', () => {
-    const TOO_LARGE = `body: at most ${JSON_BODY_LIMIT_BYTES} bytes`;
+    const TOO_LARGE = `body: must have at most ${JSON_BODY_LIMIT_BYTES} bytes`;
     const sized = (bytes: number) => `{"name":"${'a'.repeat(bytes - 11)}"}`;
 
     it('[GEN-07] 64 KiB is taken, one byte more is refused', async () => {

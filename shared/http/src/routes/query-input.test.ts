@@ -56,8 +56,8 @@ describe('query parameters', () => {
   it('[GEN-06] 50 parameters are read, 51 are refused', async () => {
     const unknown = (count: number) => Array.from({ length: count }, (_, index) => `p${index}=1`).join('&');
     expect(await ask(`/v1/things?${unknown(49)}&limit=7`)).toMatchObject({ status: 200, body: { limit: 7 } });
-    expect(await ask(`/v1/things?${unknown(50)}&limit=7`)).toEqual(refused('query: at most 50 parameters'));
-    expect(await ask(`/v1/things?${unknown(1499)}&limit=7`)).toEqual(refused('query: at most 50 parameters'));
+    expect(await ask(`/v1/things?${unknown(50)}&limit=7`)).toEqual(refused('query: must have at most 50 parameters'));
+    expect(await ask(`/v1/things?${unknown(1499)}&limit=7`)).toEqual(refused('query: must have at most 50 parameters'));
   });
 
   it.each([

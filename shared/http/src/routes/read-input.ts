@@ -96,7 +96,7 @@ const parameters = (encoded: string, root: 'query' | 'body'): Map<string, readon
   const found = new Map<string, readonly string[]>();
   if (encoded === '') return found;
   const pairs = encoded.split('&').filter((pair) => pair !== '');
-  if (pairs.length > MAX_PARAMETERS) throw invalid(`${root}: at most ${MAX_PARAMETERS} parameters`);
+  if (pairs.length > MAX_PARAMETERS) throw invalid(`${root}: must have at most ${MAX_PARAMETERS} parameters`);
   for (const pair of pairs) {
     const at = pair.indexOf('=');
     const name = decode(at === -1 ? pair : pair.slice(0, at));

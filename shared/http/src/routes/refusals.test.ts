@@ -82,7 +82,7 @@ describe('the refusals of a route', () => {
         expect(answer).toContain(`Content-Type: ${type}`);
         expect(answer).toContain('Cache-Control: no-store');
         expect(answer).toContain('Connection: close');
-        expect(answer).toContain(errorFormat === 'page' ? 'What you sent is too large.' : 'body: at most 1024 bytes');
+        expect(answer).toContain(errorFormat === 'page' ? 'What you sent is too large.' : 'body: must have at most 1024 bytes');
       }
     },
   );

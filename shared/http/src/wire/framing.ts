@@ -44,7 +44,7 @@ export const MAX_HEADER_FIELDS = 120;
 export const framingFault = (req: IncomingMessage): string | null => {
   // https://github.com/nodejs/llhttp/issues/877: a request line that ends in a bare LF passes as HTTP/0.9, with headers and a body.
   if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') return 'HTTP version must be 1.1 or 1.0';
-  if (req.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return `at most ${MAX_HEADER_FIELDS} headers`;
+  if (req.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return `there may be at most ${MAX_HEADER_FIELDS} headers`;
   const hosts = headerValues(req, 'host');
   if (hosts.length !== 1 || parseAuthority(hosts[0] ?? '') === null) return 'Host must be given once and well-formed';
   const coding = req.headers['transfer-encoding'];

@@ -4,7 +4,7 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 /** The rest of the body has not been read: answer with `Connection: close` and let the sender finish (see `linger`). */
 export class BodyTooLarge extends DomainError {
   constructor(limitBytes: number) {
-    super('invalid', `body: at most ${limitBytes} bytes`);
+    super('invalid', `body: must have at most ${limitBytes} bytes`);
   }
 }
 

@@ -15,8 +15,8 @@ describe('what the log says of an attempt without success', () => {
     ['connect', 'EHOSTUNREACH', 'The address cannot be reached.'],
     ['reset', 'ECONNRESET', 'The connection broke before an answer came.'],
     ['blocked_address', 'BLOCKED_ADDRESS', 'The receiver has no public address.'],
-    ['protocol', 'HPE_INVALID_CONSTANT', 'What came is no HTTP answer. (HPE_INVALID_CONSTANT)'],
-    ['protocol', 'what 10.0.0.1 said', 'What came is no HTTP answer.'],
+    ['protocol', 'HPE_INVALID_CONSTANT', 'The answer is not valid HTTP. (HPE_INVALID_CONSTANT)'],
+    ['protocol', 'what 10.0.0.1 said', 'The answer is not valid HTTP.'],
   ] as const)('[HOOK-09] %s %s', (outcome, code, detail) => {
     expect(outcomeOfFault({ code }, true)).toEqual({ outcome, detail });
   });

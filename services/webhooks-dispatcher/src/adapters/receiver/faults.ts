@@ -86,7 +86,7 @@ const BY_OUTCOME: Readonly<Partial<Record<Outcome, string>>> = {
   tls: 'The TLS handshake failed.',
   blocked_address: 'The receiver has no public address.',
   reset: 'The connection broke before an answer came.',
-  protocol: 'What came is no HTTP answer.',
+  protocol: 'The answer is not valid HTTP.',
 };
 
 const CODE = /^[A-Z][A-Z0-9_]{2,59}$/;
