@@ -71,11 +71,14 @@ const KINDS: Readonly<Record<string, string>> = {
   string: 'a string',
 };
 
-const UNITS: Readonly<Record<string, string>> = { array: 'items', string: 'characters' };
+const UNITS: Readonly<Record<string, string>> = { array: 'item', string: 'character' };
 
 /** A length in its unit, or a number. */
-const limit = (origin: string, bound: string, value: number | bigint): string =>
-  UNITS[origin] === undefined ? `must be ${bound} ${value}` : `must have ${bound} ${value} ${UNITS[origin]}`;
+const limit = (origin: string, bound: string, value: number | bigint): string => {
+  const unit = UNITS[origin];
+  if (unit === undefined) return `must be ${bound} ${value}`;
+  return `must have ${bound} ${value} ${unit}${Number(value) === 1 ? '' : 's'}`;
+};
 
 const kindOf = (input: unknown): string | undefined => KINDS[input === null ? 'null' : Array.isArray(input) ? 'array' : typeof input];
 
