@@ -14,6 +14,7 @@ import { createAdmission } from './admission/admission.ts';
 import { createIdentityChecks } from './admission/identity-checks.ts';
 import { createBodyAllowance } from './balancing/body-allowance.ts';
 import { createMemoryShares } from './balancing/memory-shares.ts';
+import { Traffic } from './balancing/traffic.ts';
 import type { GatewayConfig } from './config.ts';
 import { createSlowReaders } from './exchange/slow-readers.ts';
 import { createFragmentClient, createFragmentPoll, readBakedFragments } from './fragments/fragment-poll.ts';
@@ -22,7 +23,7 @@ import { createGatewayMetrics, measureBreakers } from './gateway-metrics.ts';
 import { createPublicDocument } from './pages/document.ts';
 import { ownFragment, ownPages } from './pages/pages.ts';
 import { createForwarder } from './pipeline/forward.ts';
-import { createRequestHandler, Traffic } from './pipeline/handler.ts';
+import { createRequestHandler } from './pipeline/handler.ts';
 import { POOL_LIMITS } from './upstream/address.ts';
 import { createUpstreams, type Upstreams } from './upstream/upstreams.ts';
 
@@ -120,7 +121,8 @@ const assemble = (config: GatewayConfig, infra: Infra) => {
   const { registry, poll, document, closeClient } = fragmentsOf(config, infra, { upstreams, tokens, rejected: own.rejectedFragments });
   const checks = createIdentityChecks({ tokens, clock, deadlineMs: limits.checkTimeoutMs, perCall: own.checksPerCall });
   const readers = createSlowReaders({ unread: createMemoryShares(limits.unreadMemory), stallMs: limits.readerStallMs });
-  const traffic = new Traffic();
+  const placesOf = (service: string) => upstreams.addresses(service).length * connections;
+  const traffic = new Traffic({ limit: limits.maxInFlight, placesOf, sheds: config.shedding, nowMs: clock.monotonic });
   const shedder = config.shedding ? createLoadShedder() : NO_SHEDDING;
   const handler = createRequestHandler({
     ...infra,
@@ -133,7 +135,6 @@ const assemble = (config: GatewayConfig, infra: Infra) => {
     metrics: metrics.http,
     proxies: config.trustedProxies,
     origins: config,
-    maxInFlight: limits.maxInFlight,
     known: checks.known,
     forward: createForwarder({
       admission: createAdmission({ checks, upstreams }),

@@ -8,7 +8,7 @@ import { installedSizes } from './stack-installed.ts';
 const PATH = '/v1/bubbles?limit=25';
 const REST_MS = 10_000;
 /** Enough that none comes near its 120 requests a minute. */
-const PEOPLE = 360;
+const PEOPLE = 900;
 const FLOODERS = 10;
 const CONNECTIONS = 512;
 const PROBE_EVERY_MS = 250;

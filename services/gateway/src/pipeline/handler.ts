@@ -5,6 +5,7 @@ import type { LoadShedder } from '@bubbles/http/wire/overload.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { endSpan, runInSpan, spanFields } from '@bubbles/kernel/trace.ts';
+import type { Traffic } from '../balancing/traffic.ts';
 import type { Operation } from '../documents/fragment.ts';
 import { type OwnedPrefixes, ownerOf } from '../documents/ownership.ts';
 import type { Resource } from '../documents/routing-table.ts';
@@ -25,7 +26,6 @@ interface HandlerOptions extends ExchangeOptions {
   readonly traffic: Traffic;
   readonly readers: SlowReaders;
   readonly shedder: LoadShedder;
-  readonly maxInFlight: number;
   readonly metrics: HttpMetrics;
   readonly log: Log;
 }
@@ -47,13 +47,13 @@ const serve = async (exchange: Exchange, options: HandlerOptions): Promise<void>
   const resource = lookUp(exchange, options);
   const framing = messageFault(req, exchange.head);
   const fault = framing ?? targetFault(exchange.target) ?? (exchange.origin === null ? 'The Host header is not valid.' : null);
-  const isWithinShare = options.traffic.enter(caller, options.maxInFlight);
+  const passage = options.traffic.enter({ caller, service: serviceOf(exchange), isLate: !options.shedder.admit() });
   res.once('close', () => {
-    options.traffic.leave(caller);
+    passage.leave(res.writableFinished && exchange.reason === null);
     record(exchange, options);
   });
   if (fault !== null) return refuse(exchange, { error: new DomainError('invalid', fault), close: framing !== null });
-  if (!options.shedder.admit() || !isWithinShare) {
+  if (!passage.mayEnter) {
     options.metrics.shed();
     return fail(exchange, 'overload');
   }
@@ -64,6 +64,9 @@ const serve = async (exchange: Exchange, options: HandlerOptions): Promise<void>
   await (operation.service === GATEWAY ? options.showPage(exchange) : options.forward(exchange, operation));
   if (res.writableEnded && res.writableLength > 0) options.readers.watch(exchange);
 };
+
+const serviceOf = ({ operation }: Exchange): string | null =>
+  operation === null || operation.service === GATEWAY ? null : operation.service;
 
 /** What there is at the path. Notes the operation that is asked for, whatever the credential, and the form in which it is refused. */
 const lookUp = (exchange: Exchange, { registry }: HandlerOptions): Resource | null => {
@@ -140,35 +143,3 @@ const recordSpan = ({ span, reason, cause, checkedInTrace }: Exchange, { method,
     },
     error: cause,
   }));
-
-/** The requests in flight, by caller. */
-export class Traffic {
-  inFlight = 0;
-  readonly #held = new Map<string, number>();
-  #idle: PromiseWithResolvers<void> | null = null;
-
-  /** False when more is in flight than there should be, and this caller has more than its share of it: a caller with less may always come in. */
-  enter(caller: string, limit: number): boolean {
-    const held = (this.#held.get(caller) ?? 0) + 1;
-    this.inFlight += 1;
-    this.#held.set(caller, held);
-    return this.inFlight <= limit || held <= limit / this.#held.size;
-  }
-
-  leave(caller: string): void {
-    this.inFlight -= 1;
-    const rest = (this.#held.get(caller) ?? 0) - 1;
-    if (rest > 0) this.#held.set(caller, rest);
-    else this.#held.delete(caller);
-    if (this.inFlight > 0) return;
-    this.#idle?.resolve();
-    this.#idle = null;
-  }
-
-  /** Resolves when nothing is in flight. */
-  idle(): Promise<void> {
-    if (this.inFlight === 0) return Promise.resolve();
-    this.#idle ??= Promise.withResolvers<void>();
-    return this.#idle.promise;
-  }
-}

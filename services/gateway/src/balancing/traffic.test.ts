@@ -1,0 +1,111 @@
+import { describe, expect, it } from '@jest/globals';
+import { Traffic } from './traffic.ts';
+
+const SERVICE = 'bubbles-query';
+
+const trafficOf = ({ limit = 2048, places = 20, sheds = true }) => {
+  const clock = { nowMs: 0 };
+  return { clock, traffic: new Traffic({ limit, placesOf: () => places, sheds, nowMs: () => clock.nowMs }) };
+};
+
+interface Arrival {
+  readonly caller: string;
+  readonly at: number;
+}
+
+interface Service {
+  readonly sheds?: boolean;
+  readonly stopped?: (at: number) => boolean;
+}
+
+const NEVER = () => false;
+
+/** Some milliseconds of a service that answers one request a millisecond, in order; `arriving` are the callers of each millisecond. */
+const simulate = (ms: number, arriving: (at: number) => readonly string[], { sheds = true, stopped = NEVER }: Service = {}) => {
+  const { clock, traffic } = trafficOf({ sheds });
+  const waiting: (Arrival & { leave(answered: boolean): void })[] = [];
+  const refused: Arrival[] = [];
+  const answered: (Arrival & { readonly took: number })[] = [];
+  for (let at = 0; at < ms; at += 1) {
+    clock.nowMs = at;
+    for (const caller of arriving(at)) {
+      const { mayEnter, leave } = traffic.enter({ caller, service: SERVICE, isLate: false });
+      if (mayEnter) waiting.push({ caller, at, leave });
+      else {
+        refused.push({ caller, at });
+        leave(false);
+      }
+    }
+    const next = stopped(at) ? undefined : waiting.shift();
+    if (next === undefined) continue;
+    next.leave(true);
+    answered.push({ ...next, took: at - next.at });
+  }
+  const slowest = answered.reduce((most, { took }) => Math.max(most, took), 0);
+  return { refused, answered, slowest };
+};
+
+const CROWD = Array.from({ length: 300 }, (_, n) => `caller ${n}`);
+const crowdAt = (at: number, perMs: number) => Array.from({ length: perMs }, (_, n) => CROWD[(at * perMs + n) % CROWD.length] ?? '');
+
+describe('an overloaded service', () => {
+  it('[ERR-05] twice of what it can do is asked: it goes on doing all it can, and answers soon', () => {
+    const { answered, refused, slowest } = simulate(5000, (at) => crowdAt(at, 2));
+    expect(answered.length).toBeGreaterThan(4900);
+    expect(refused.length).toBeGreaterThan(4500);
+    expect(slowest).toBeLessThan(250);
+  });
+
+  it('[ERR-05] without shedding nobody is refused', () => {
+    const { refused, slowest } = simulate(1000, (at) => crowdAt(at, 2), { sheds: false });
+    expect(refused).toEqual([]);
+    expect(slowest).toBeGreaterThan(400);
+  });
+
+  it('[GEN-14] a caller who asks for little comes in beside those who flood', () => {
+    const { refused } = simulate(5000, (at) => [...(at % 100 === 0 ? ['modest'] : []), ...crowdAt(at, 3).map((_, n) => `flood ${n}`)]);
+    expect(refused.length).toBeGreaterThan(5000);
+    expect(refused.filter(({ caller }) => caller === 'modest')).toEqual([]);
+  });
+
+  it('[ERR-05] a burst waits for its turn', () => {
+    const { answered, refused } = simulate(1000, (at) => (at === 500 ? CROWD : []));
+    expect(refused).toEqual([]);
+    expect(answered.length).toBe(CROWD.length);
+  });
+
+  it('[ERR-05] as much as it can do is asked: nobody is refused', () => {
+    expect(simulate(5000, (at) => crowdAt(at, 1)).refused).toEqual([]);
+  });
+
+  it('[ERR-05] one that stops for a moment is not taken for overloaded, and those who wait are answered', () => {
+    const every3rd = (at: number) => (at % 3 === 0 ? crowdAt(at / 3, 1) : []);
+    const { refused } = simulate(4000, every3rd, { stopped: (at) => at > 1000 && at < 1300 });
+    expect(refused).toEqual([]);
+  });
+
+  it('[GEN-14] the requests of another service are not refused for it', () => {
+    const { clock, traffic } = trafficOf({});
+    const enter = (service: string) => traffic.enter({ caller: 'a', service, isLate: false });
+    for (const at of [0, 40, 80, 120, 160]) {
+      clock.nowMs = at;
+      for (let n = 0; n < 100; n += 1) enter(SERVICE);
+      enter(SERVICE).leave(true);
+    }
+    expect([enter(SERVICE).mayEnter, enter('signup').mayEnter]).toEqual([false, true]);
+  });
+});
+
+describe('a late event loop', () => {
+  it('[GEN-14] refuses those who ask for most', () => {
+    const { traffic } = trafficOf({});
+    const enter = (caller: string, isLate: boolean) => traffic.enter({ caller, service: null, isLate }).mayEnter;
+    for (let n = 0; n < 10; n += 1) enter('flood', false);
+    expect([enter('flood', true), enter('modest', true), enter('flood', false)]).toEqual([false, true, true]);
+  });
+
+  it('[ERR-05] refuses everybody where all ask for as much', () => {
+    const { traffic } = trafficOf({});
+    expect(CROWD.map((caller) => traffic.enter({ caller, service: null, isLate: true }).mayEnter)).not.toContain(true);
+  });
+});

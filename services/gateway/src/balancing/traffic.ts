@@ -1,0 +1,156 @@
+interface TrafficOptions {
+  /** Requests in flight at which a caller may hold no more than its share. */
+  readonly limit: number;
+  /** How many requests a service is given at once. */
+  readonly placesOf: (service: string) => number;
+  /** False: no service is taken for overloaded. */
+  readonly sheds: boolean;
+  /** Monotonic milliseconds. */
+  readonly nowMs: () => number;
+}
+
+/** Who asks which service; null for a page of the gateway or an unknown path. */
+interface Asked {
+  readonly caller: string;
+  readonly service: string | null;
+  /** The event loop is late. */
+  readonly isLate: boolean;
+}
+
+/** A request in flight. One that may not enter is to be refused at once, and is in flight until its answer is out. */
+interface Passage {
+  readonly mayEnter: boolean;
+  /** Once. `answered`: by whoever was to answer it, whatever the answer. */
+  leave(answered: boolean): void;
+}
+
+/**
+ * The requests in flight. What cannot be served in time is refused before any work: above the limit those of a caller with more than its share, and while the
+ * event loop is late or a service is overloaded those of a caller with more than half of what callers have on average. Where all ask for as much that is
+ * everybody; a caller who asks for little comes in beside those who flood.
+ */
+export class Traffic {
+  readonly #all = new Crowd();
+  readonly #services = new Map<string, ServiceTraffic>();
+  readonly #options: TrafficOptions;
+  #idle: PromiseWithResolvers<void> | null = null;
+
+  constructor(options: TrafficOptions) {
+    this.#options = options;
+  }
+
+  get inFlight(): number {
+    return this.#all.size;
+  }
+
+  enter({ caller, service, isLate }: Asked): Passage {
+    const { limit, sheds, nowMs } = this.#options;
+    const asked = service === null ? null : this.#of(service);
+    this.#all.add(caller);
+    asked?.crowd.add(caller);
+    const isRefused =
+      (this.#all.size > limit && this.#all.exceedsShare(caller, limit)) ||
+      (isLate && this.#all.asksForMuch(caller)) ||
+      (asked !== null && sheds && asked.isOverloaded(nowMs()) && asked.crowd.asksForMuch(caller));
+    const leave = (answered: boolean): void => {
+      asked?.crowd.remove(caller);
+      if (answered) asked?.answered(nowMs());
+      this.#all.remove(caller);
+      if (this.#all.size > 0) return;
+      this.#idle?.resolve();
+      this.#idle = null;
+    };
+    return { mayEnter: !isRefused, leave };
+  }
+
+  /** Resolves when nothing is in flight. */
+  idle(): Promise<void> {
+    if (this.#all.size === 0) return Promise.resolve();
+    this.#idle ??= Promise.withResolvers<void>();
+    return this.#idle.promise;
+  }
+
+  #of(service: string): ServiceTraffic {
+    const known = this.#services.get(service);
+    if (known !== undefined) return known;
+    const made = new ServiceTraffic(() => this.#options.placesOf(service), this.#options.nowMs());
+    this.#services.set(service, made);
+    return made;
+  }
+}
+
+/** Requests in flight, by caller. */
+class Crowd {
+  size = 0;
+  readonly #held = new Map<string, number>();
+
+  add(caller: string): void {
+    this.size += 1;
+    this.#held.set(caller, (this.#held.get(caller) ?? 0) + 1);
+  }
+
+  remove(caller: string): void {
+    const rest = (this.#held.get(caller) ?? 0) - 1;
+    this.size -= 1;
+    if (rest > 0) this.#held.set(caller, rest);
+    else this.#held.delete(caller);
+  }
+
+  exceedsShare(caller: string, limit: number): boolean {
+    return (this.#held.get(caller) ?? 0) > limit / this.#held.size;
+  }
+
+  asksForMuch(caller: string): boolean {
+    return this.exceedsShare(caller, this.size / 2);
+  }
+}
+
+/** Requests that are in flight while a service is overloaded are answered after about this time. */
+const TARGET_MS = 100;
+/** What is over sooner is a burst, and waits for its turn. */
+const LASTING_MS = 100;
+const RATE_WINDOW_MS = 50;
+/** A service that answers nobody for so long has stopped for a moment, and is not overloaded: what waits for it has time limits of its own. */
+const STOPPED_MS = 50;
+
+/**
+ * What is asked of a service. It is overloaded when for some time more has been in flight than it has places for, and than it answers in the target time:
+ * by Little's law the requests in flight are the answers a second times the time that each takes.
+ */
+class ServiceTraffic {
+  readonly crowd = new Crowd();
+  readonly #places: () => number;
+  #windowSince: number;
+  #answeredInWindow = 0;
+  #answeredPerMs = 0;
+  #answeredAt = Number.NEGATIVE_INFINITY;
+  #exceededSince = Number.NEGATIVE_INFINITY;
+  #exceededAt = Number.NEGATIVE_INFINITY;
+
+  constructor(places: () => number, now: number) {
+    this.#places = places;
+    this.#windowSince = now;
+  }
+
+  answered(now: number): void {
+    this.#answeredAt = now;
+    this.#answeredInWindow += 1;
+  }
+
+  isOverloaded(now: number): boolean {
+    this.#measure(now);
+    const isWithin = this.crowd.size <= Math.max(this.#places(), this.#answeredPerMs * TARGET_MS);
+    if (isWithin || now - this.#answeredAt > STOPPED_MS) return false;
+    if (now - this.#exceededAt > LASTING_MS) this.#exceededSince = now;
+    this.#exceededAt = now;
+    return now - this.#exceededSince > LASTING_MS;
+  }
+
+  #measure(now: number): void {
+    const elapsed = now - this.#windowSince;
+    if (elapsed < RATE_WINDOW_MS) return;
+    this.#answeredPerMs = this.#answeredInWindow / elapsed;
+    this.#answeredInWindow = 0;
+    this.#windowSince = now;
+  }
+}
