@@ -3,6 +3,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { errorCode } from '@bubbles/kernel/errors.ts';
 import { systemIds } from '@bubbles/kernel/ids.ts';
+import { StartupError } from '@bubbles/kernel/run-process.ts';
 
 /** The secrets of one deployment, each in a file that only its owner can read. Values sealed with them cannot be read without them. */
 export interface Keys {
@@ -23,18 +24,36 @@ export const openKeys = (folder: string): Keys => {
   };
   const privateKeyFile = (caller: string) =>
     fileOf(caller, () => generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString());
-  const publicKey = (caller: string) =>
-    createPublicKey(readFileSync(privateKeyFile(caller), 'utf8'))
-      .export({ format: 'der', type: 'spki' })
-      .toString('base64');
+  const publicKey = (caller: string) => {
+    const path = privateKeyFile(caller);
+    try {
+      return createPublicKey(readFileSync(path, 'utf8')).export({ format: 'der', type: 'spki' }).toString('base64');
+    } catch (error) {
+      throw damaged(path, 'holds no private key', error);
+    }
+  };
   return {
     privateKeyFile,
     publicKeys: (callers) => callers.map((caller) => `${caller}=${publicKey(caller)}`).join(','),
     secret(name, bytes) {
       const path = fileOf(name, () => systemIds().bytes(bytes).toString('base64'));
-      return Buffer.from(readFileSync(path, 'utf8'), 'base64');
+      const read = readSecret(path);
+      if (read.length !== bytes) throw damaged(path, `does not hold ${bytes} bytes in base64`);
+      return read;
     },
   };
+};
+
+const damaged = (path: string, fault: string, cause?: unknown): StartupError =>
+  new StartupError(`${path} ${fault}. Restore it. Without it, nothing that was sealed or signed with it can be read or verified.`, cause);
+
+const readSecret = (path: string): Buffer => {
+  try {
+    return Buffer.from(readFileSync(path, 'utf8'), 'base64');
+  } catch (error) {
+    if (errorCode(error) === 'EISDIR') return Buffer.alloc(0);
+    throw error;
+  }
 };
 
 /** Atomic: a killed process leaves no partial key, and of two processes at once the first one's key stays. */
