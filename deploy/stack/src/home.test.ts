@@ -22,6 +22,11 @@ describe('the lock of a folder', () => {
     expect(await withLock(home, () => Promise.resolve('inside'))).toBe('inside');
   });
 
+  it.each(['', 'nobody', '-1'])('is taken over when it names no process, as "%s"', async (holder) => {
+    writeFileSync(join(home, 'lock'), holder);
+    expect(await withLock(home, () => Promise.resolve('inside'))).toBe('inside');
+  });
+
   it('is taken over from a command that was killed', async () => {
     const { pid } = spawnSync(process.execPath, ['-e', '']);
     writeFileSync(join(home, 'lock'), String(pid));

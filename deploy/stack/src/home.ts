@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '@bubbles/kernel/errors.ts';
 import { StartupError } from '@bubbles/kernel/run-process.ts';
@@ -22,7 +22,10 @@ export const readState = (home: string): StackState | null => {
   try {
     return State.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (error) {
-    throw new StartupError(`${path} is of another version: end the processes that ${join(home, 'pids')} names, and delete it`, error);
+    throw new StartupError(
+      `${path} is damaged or of another version: end the processes that ${join(home, 'pids')} names, and delete it`,
+      error,
+    );
   }
 };
 
@@ -38,7 +41,7 @@ export const withLock = async <T>(home: string, work: () => Promise<T>): Promise
   const path = join(home, 'lock');
   if (!tryToTake(path)) {
     const holder = Number(readFileSync(path, 'utf8'));
-    if (isAlive(holder)) throw new StartupError(`another command (process ${holder}) is at work on ${home}`);
+    if (holder > 0 && isAlive(holder)) throw new StartupError(`another command (process ${holder}) is at work on ${home}`);
     rmSync(path);
     if (!tryToTake(path)) throw new StartupError(`another command is at work on ${home}`);
   }
@@ -49,12 +52,17 @@ export const withLock = async <T>(home: string, work: () => Promise<T>): Promise
   }
 };
 
+/** With its holder in it from the start: a lock that names no process was left by none that runs. */
 const tryToTake = (path: string): boolean => {
+  const written = `${path}.${process.pid}`;
+  writeFileSync(written, String(process.pid));
   try {
-    writeFileSync(path, String(process.pid), { flag: 'wx' });
+    linkSync(written, path);
     return true;
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return false;
     throw error;
+  } finally {
+    rmSync(written);
   }
 };
