@@ -99,7 +99,7 @@ const ratios = (pairs: readonly Pair[], figure: keyof Round): readonly number[] 
 
 /** What traces and the figures of store and broker cost: the same processes with and without them, round by round. */
 export const observed: Part = async ({ quick }) => {
-  const plan = quick ? { generations: 1, rounds: 50 } : { generations: 4, rounds: 100 };
+  const plan = quick ? { generations: 1, rounds: 50 } : { generations: 2, rounds: 120 };
   const listed = await compare(plan, requestSide(0.4));
   const receiver: Receiver = await startChild({ module: 'processes/webhook-receiver.ts', core: 'rest' });
   const delivered = await compare(plan, deliverySide(receiver, 500));
