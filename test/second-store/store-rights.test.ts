@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@bubbles/kernel/clock.ts';
@@ -8,14 +8,20 @@ import { storeUsers } from '@bubbles/services/engine-users.ts';
 import type { Database } from '@bubbles/store/collection.ts';
 import { accessRefusalOf } from '@bubbles/store/collection.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
+import { expectEventually } from '@bubbles/testing/eventually.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { openTestService } from '@bubbles/testing/service-under-test.ts';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { openKeys } from '../../deploy/keys/src/keys.ts';
 import { PRODUCT } from '../../deploy/services/src/product.ts';
+import { type ProcessPlan, planProcesses } from '../../deploy/stack/src/plan.ts';
+import { openProcesses } from '../../deploy/stack/src/processes.ts';
+import { awaitReady, whyNotReady } from '../../deploy/stack/src/readiness.ts';
 
 const WITH_LOGINS = new URL('engines-with-logins.sh', import.meta.url).pathname;
 const ENGINES = new URL('../../deploy/engines/engines.sh', import.meta.url).pathname;
 const NOTHING: readonly string[] = [];
+const PORT = 8980;
 
 const home = mkdtempSync(join(tmpdir(), 'rights-'));
 const secrets = join(home, 'secrets');
@@ -98,5 +104,61 @@ describe('the users of a deployment in a store that asks for logins', () => {
     ['the database of another as authSource', (url: string) => url.replace(/authSource=\w+/, 'authSource=bubbles_query')],
   ])('with %s nothing is allowed', async (_, change) => {
     expect(await allowed(change(urlOf('signup')), 'bubbles_signup')).toEqual([]);
+  });
+});
+
+describe('a service whose login to the store is wrong', () => {
+  const processes = openProcesses(join(home, 'processes'));
+  const loginFile = join(secrets, 'signup', 'MONGODB_URL');
+  const planWith = (login: string, environment: Readonly<Record<string, string>> = {}): ProcessPlan => {
+    const layout = { port: PORT, amqpUrl: '', mongoUrl: '', databasePrefix: '', replicas: { signup: 1 }, folder: home, logins: secrets };
+    const [plan] = planProcesses({ ...layout, drainNotice: '0s', shedding: true, settings: {} }, openKeys(join(home, 'keys')));
+    if (plan === undefined) throw new Error('there is no process of signup');
+    const file = join(home, 'login');
+    writeFileSync(file, login);
+    return { ...plan, environment: { ...plan.environment, MONGODB_URL_FILE: file, ...environment } };
+  };
+  afterEach(() => processes.end(planWith(''), 'SIGKILL'));
+  const refusalOf = async (plan: ProcessPlan): Promise<string> => {
+    processes.start(plan);
+    const refusal: unknown = await awaitReady(plan, processes).catch((error: unknown) => error);
+    expect(await processes.end(plan, 'SIGKILL')).toBe(2);
+    return Error.isError(refusal) ? refusal.message : 'it is ready';
+  };
+
+  it.each([
+    ['password', (url: string) => url.replace(/:[^:@]+@/, ':wrong@'), {}, 'the database refuses the user or the password'],
+    ['database', (url: string) => url, { MONGODB_DATABASE: 'elsewhere' }, 'the database does not let the user find in elsewhere'],
+    [
+      'replica set',
+      (url: string) => url.replace(/replicaSet=\w+/, 'replicaSet=rs9'),
+      {},
+      'the database at [0-9.:]+ is in the replica set secantus, and the URL names rs9',
+    ],
+    ['option', (url: string) => `${url}&replicaste=rs0`, {}, 'option replicaste is not supported'],
+  ])('ends with 2 and one line that names the %s', async (_, change, environment, reason) => {
+    expect(await refusalOf(planWith(change(urlOf('signup')), environment))).toMatch(
+      new RegExp(`^signup-1 ended: signup: MONGODB_URL: ${reason}[.] \\(`),
+    );
+  });
+
+  it('runs on when the password is changed, says why it is not ready, and is ready again after a restart with the new one', async () => {
+    const plan = planWith(urlOf('signup'));
+    processes.start(plan);
+    await awaitReady(plan, processes);
+    const before = urlOf('signup');
+    rmSync(join(secrets, 'made', 'store-signup.key'));
+    bash(WITH_LOGINS, secrets);
+    expect(urlOf('signup')).not.toBe(before);
+    // Its connections end, and new ones are refused.
+    bash(ENGINES, 'signal', 'mongo', 'TERM');
+    bash('-c', `MONGO_LOGINS=1 bash ${ENGINES} up`);
+    await expectEventually(async () => (await whyNotReady(plan))?.startsWith('database refuses the user or the password') ?? false);
+    expect(processes.isRunning(plan)).toBe(true);
+    const next = { ...plan, environment: { ...plan.environment, MONGODB_URL_FILE: loginFile } };
+    expect(await processes.end(plan, 'SIGTERM')).toBe(0);
+    processes.start(next);
+    await awaitReady(next, processes);
+    expect(await processes.end(next, 'SIGTERM')).toBe(0);
   });
 });

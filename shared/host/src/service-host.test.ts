@@ -4,7 +4,7 @@ import { NO_SHEDDING } from '@bubbles/http/wire/overload.ts';
 import { systemClock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { StartupError } from '@bubbles/kernel/run-process.ts';
-import { storeUnavailable } from '@bubbles/store/collection.ts';
+import { ForeignReplicaSetError, storeUnavailable } from '@bubbles/store/collection.ts';
 import { capturedLog } from '@bubbles/testing/captured-log.ts';
 import { fakeIds } from '@bubbles/testing/fake-ids.ts';
 import { fakeAuthenticator, fakeInternalAuth } from '@bubbles/testing/http.ts';
@@ -186,6 +186,26 @@ describe('a service on the wire', () => {
       'a right',
       { service: { start: () => Promise.reject(rightRefused()) } },
       'MONGODB_URL: the database does not let the user createIndexes in sample.',
+    ],
+    [
+      'a right in other words',
+      { service: { start: () => Promise.reject(refusedBy(13, 'not authorized on sample to execute command (action: find)')) } },
+      'MONGODB_URL: the database does not let the user find in sample.',
+    ],
+    [
+      'a right without saying which',
+      { service: { start: () => Promise.reject(refusedBy(13, 'Unauthorized')) } },
+      'MONGODB_URL: the database does not let the user do what the service needs.',
+    ],
+    [
+      'who does not log in',
+      { service: { start: () => Promise.reject(refusedBy(13, 'Command find requires authentication')) } },
+      'MONGODB_URL: the database asks for a user and a password.',
+    ],
+    [
+      'who looks for another replica set',
+      { service: { start: () => Promise.reject(storeUnavailable(new ForeignReplicaSetError('at a:1 is in the replica set rs1, and …'))) } },
+      'MONGODB_URL: the database at a:1 is in the replica set rs1, and ….',
     ],
   ])('does not start when %s refuses it, and says so in one line', async (_, arrangement, message) => {
     const { host: running, events } = await arranged(arrangement);

@@ -102,13 +102,24 @@ export const storeFaultOf = (error: unknown): StoreFault => {
   return ACCESS_CODES.includes(errorCode(cause)) ? 'access' : (FAULT_NAMES[cause.name] ?? 'unreachable');
 };
 
-const NOT_AUTHORIZED = /^not authorized on (\S+) to execute command \{ (\w+):/;
+const UNAUTHORIZED = 13;
+/** MongoDB says `{ find: "notes", …`, others `(action: find)`. */
+const NOT_AUTHORIZED = /^not authorized on (\S+) to execute command (?:\{ |\(action: )(\w+)/;
+const NEEDS_LOGIN = /requires authentication/;
+
+/** The database belongs to another replica set than the URL names; the message says where and to which. */
+export class ForeignReplicaSetError extends Error {}
 
 /** Describes for an operator what the database refuses to its user, without document content; null for every other error. */
 export const accessRefusalOf = (error: unknown): string | null => {
-  if (!isDomainError(error) || storeFaultOf(error) !== 'access') return null;
-  const [, database, command] = NOT_AUTHORIZED.exec(Error.isError(error.cause) ? error.cause.message : '') ?? [];
-  return command === undefined ? 'refuses the user or the password' : `does not let the user ${command} in ${database}`;
+  if (!isDomainError(error) || !Error.isError(error.cause)) return null;
+  const { cause } = error;
+  if (cause instanceof ForeignReplicaSetError) return cause.message;
+  if (storeFaultOf(error) !== 'access') return null;
+  if (errorCode(cause) !== UNAUTHORIZED) return 'refuses the user or the password';
+  if (NEEDS_LOGIN.test(cause.message)) return 'asks for a user and a password';
+  const [, database, command] = NOT_AUTHORIZED.exec(cause.message) ?? [];
+  return command === undefined ? 'does not let the user do what the service needs' : `does not let the user ${command} in ${database}`;
 };
 
 /** The store was asked for something that it must not do: a fault of the code that asked. */

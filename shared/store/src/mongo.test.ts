@@ -95,6 +95,7 @@ describe('mongoDatabase', () => {
         current = next;
         return true;
       },
+      whyNoServer: () => null,
       close: () => Promise.resolve(),
     };
     const database = mongoDatabase(client, { name: 'any', log: memoryLog(), clock: systemClock() });

@@ -1,5 +1,6 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
+import { StartupError } from '@bubbles/kernel/run-process.ts';
 import { type Abortable, type Collection as DriverCollection, MongoClient, type OperationOptions } from 'mongodb';
 import { type Collection, type Database, type Doc, storeRefusal } from './collection.ts';
 import { duplicatesAmong, isDuplicateKey, storeError } from './mongo-errors.ts';
@@ -51,11 +52,15 @@ const performer = (collection: string, client: ReconnectingClient<MongoClient>, 
       if (tookMs >= SLOW_MS) log.warn('store was slow', { collection, operation, tookMs });
       return result;
     } catch (error) {
+      const reason = foundNoServer(error) ? client.whyNoServer() : null;
       client.replaceIfBroken();
-      throw storeError(error);
+      throw storeError(reason ?? error);
     }
   };
 };
+
+const foundNoServer = (error: unknown): boolean =>
+  Error.isError(error) && ['TimeoutError', 'MongoServerSelectionError', 'MongoTopologyClosedError'].includes(error.name);
 
 /** The result of the work, or `taken` when a unique key was taken. */
 const unlessTaken = async <R>(work: Promise<R>, taken: R): Promise<R> => {
@@ -230,14 +235,19 @@ export function mongoDatabase(client: ReconnectingClient<MongoClient>, options: 
 
 /** Connects at the first operation, and again after the client was replaced. */
 export function openMongo(options: MongoOptions): Database {
-  const open = () =>
-    new MongoClient(options.url, {
-      ...LIMITS,
-      socketTimeoutMS: SOCKET_MARGIN_MS + (options.indexesMs ?? INDEXES_MS),
-      retryWrites: true,
-      writeConcern: { w: 'majority', journal: true },
-      promoteBuffers: true,
-      ignoreUndefined: false,
-    });
+  const open = () => {
+    try {
+      return new MongoClient(options.url, {
+        ...LIMITS,
+        socketTimeoutMS: SOCKET_MARGIN_MS + (options.indexesMs ?? INDEXES_MS),
+        retryWrites: true,
+        writeConcern: { w: 'majority', journal: true },
+        promoteBuffers: true,
+        ignoreUndefined: false,
+      });
+    } catch (error) {
+      throw new StartupError(`MONGODB_URL: ${Error.isError(error) ? error.message : String(error)}.`, error);
+    }
+  };
   return mongoDatabase(createReconnectingClient({ open, limits: LIMITS, clock: options.clock, log: options.log }), options);
 }

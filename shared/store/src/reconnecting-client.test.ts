@@ -4,6 +4,7 @@ import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { describe, expect, it } from '@jest/globals';
 import { MongoClient } from 'mongodb';
+import { ForeignReplicaSetError } from './collection.ts';
 import { type Client, createReconnectingClient } from './reconnecting-client.ts';
 
 const AT = new Date('2026-01-01T00:00:00.000Z');
@@ -29,8 +30,13 @@ class FakeClient extends EventEmitter implements Pick<Client, 'close'> {
   starts(awaited = false) {
     this.emit('serverHeartbeatStarted', { connectionId: SERVER, awaited });
   }
-  ends(how: 'Succeeded' | 'Failed') {
-    this.emit(`serverHeartbeat${how}`, { connectionId: SERVER });
+  ends(how: 'Succeeded' | 'Failed', { setName, failure = 'refused' }: { readonly setName?: string; readonly failure?: string } = {}) {
+    this.emit(`serverHeartbeat${how}`, { connectionId: SERVER, reply: { setName }, failure: new Error(failure) });
+  }
+  /** What the driver makes of its checks: the set that it looks for, and of what type its servers are. */
+  sees(setName: string | null, ...types: readonly string[]) {
+    const servers = new Map(types.map((type, n) => [String(n), { type }]));
+    this.emit('topologyDescriptionChanged', { newDescription: { setName, servers } });
   }
 }
 
@@ -203,5 +209,67 @@ describe('createReconnectingClient', () => {
     await closing;
     expect(client.current().closed).toBe(true);
     expect(log.lines.map(({ message }) => message)).toContain('database client did not close');
+  });
+});
+
+describe('why no server takes operations', () => {
+  const reasonAfter = (act: (client: FakeClient) => void): Error | null => {
+    const { client } = setUp();
+    act(client.current());
+    return client.whyNoServer();
+  };
+
+  it('is not said before the driver has looked, nor while one takes them', () => {
+    expect(reasonAfter(() => undefined)).toBeNull();
+    for (const type of ['RSPrimary', 'Standalone', 'Mongos', 'LoadBalancer']) {
+      const reason = reasonAfter((client) => {
+        client.ends('Failed');
+        client.sees(null, 'Unknown', type);
+      });
+      expect(reason).toBeNull();
+    }
+  });
+
+  it('is what the last check of the server met', () => {
+    const reason = reasonAfter((client) => {
+      client.ends('Failed', { failure: 'getaddrinfo ENOTFOUND' });
+      client.ends('Failed', { failure: 'self-signed certificate' });
+      client.sees(null, 'Unknown');
+    });
+    expect(reason).toEqual(new Error(`${SERVER}: self-signed certificate`));
+  });
+
+  it('names the server once', () => {
+    const reason = reasonAfter((client) => {
+      client.ends('Failed', { failure: `connect ECONNREFUSED ${SERVER}` });
+      client.sees('rs0', 'Unknown');
+    });
+    expect(reason).toEqual(new Error(`connect ECONNREFUSED ${SERVER}`));
+  });
+
+  it('is the replica set of the server, when the URL names another', () => {
+    const reason = reasonAfter((client) => {
+      client.ends('Succeeded', { setName: 'rs1' });
+      client.sees('rs0');
+    });
+    expect(reason).toBeInstanceOf(ForeignReplicaSetError);
+    expect(reason).toMatchObject({ message: `at ${SERVER} is in the replica set rs1, and the URL names rs0` });
+  });
+
+  it('is that the server has no replica set yet', () => {
+    const reason = reasonAfter((client) => {
+      client.ends('Succeeded');
+      client.sees('rs0');
+    });
+    expect(reason).toEqual(new Error(`${SERVER} is in no replica set, and the URL names rs0`));
+    expect(reason).not.toBeInstanceOf(ForeignReplicaSetError);
+  });
+
+  it('is unknown while a replica set chooses its primary', () => {
+    const reason = reasonAfter((client) => {
+      client.ends('Succeeded', { setName: 'rs0' });
+      client.sees('rs0', 'RSSecondary');
+    });
+    expect(reason).toBeNull();
   });
 });

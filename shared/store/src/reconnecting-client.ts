@@ -1,7 +1,8 @@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { inFlight } from '@bubbles/kernel/concurrency.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
-import type { MongoClient } from 'mongodb';
+import type { MongoClient, TopologyDescription } from 'mongodb';
+import { ForeignReplicaSetError } from './collection.ts';
 
 /** What it uses of the driver's client. */
 export type Client = Pick<MongoClient, 'db' | 'on' | 'close'>;
@@ -28,6 +29,8 @@ export interface ReconnectingClient<C extends Client> {
   current(): C;
   /** Called after an operation that failed. True when the client was replaced. */
   replaceIfBroken(): boolean;
+  /** Why no server takes operations, as far as the driver has found out; null while one does. */
+  whyNoServer(): Error | null;
   close(): Promise<void>;
 }
 
@@ -41,7 +44,7 @@ export const createReconnectingClient = <C extends Client>({
 }: ReconnectingClientOptions<C>): ReconnectingClient<C> => {
   const openWatched = () => {
     const client = open();
-    return { client, hasGivenUp: watchConnecting(client), isStuck: watchChecks(client, clock, limits) };
+    return { client, hasGivenUp: watchConnecting(client), isStuck: watchChecks(client, clock, limits), whyNoServer: watchServers(client) };
   };
   let watched = openWatched();
   let closed = false;
@@ -66,6 +69,7 @@ export const createReconnectingClient = <C extends Client>({
       return watched.client;
     },
     replaceIfBroken,
+    whyNoServer: () => watched.whyNoServer(),
     async close() {
       closed = true;
       await Promise.all([watched.client.close(), replaced.idle()]);
@@ -79,6 +83,45 @@ const watchConnecting = (client: Client): (() => boolean) => {
     over = true;
   });
   return () => over;
+};
+
+const TAKES_OPERATIONS: readonly string[] = ['RSPrimary', 'Standalone', 'Mongos', 'LoadBalancer'];
+
+/** An operation that finds no server ends with its deadline, which says nothing of the reason; the driver's checks of the servers do. */
+const watchServers = (client: Client): (() => Error | null) => {
+  let topology: TopologyDescription | null = null;
+  const faults = new Map<string, string>();
+  const setNames = new Map<string, string | null>();
+  client
+    .on('topologyDescriptionChanged', ({ newDescription }) => {
+      topology = newDescription;
+    })
+    .on('serverHeartbeatFailed', ({ connectionId, failure }) => {
+      faults.set(connectionId, failure.message);
+    })
+    .on('serverHeartbeatSucceeded', ({ connectionId, reply }) => {
+      faults.delete(connectionId);
+      setNames.set(connectionId, reply['setName'] ?? null);
+    });
+  return () => {
+    if (topology?.servers.values().some(({ type }) => TAKES_OPERATIONS.includes(type)) ?? true) return null;
+    return foreignSet(setNames, topology?.setName ?? null) ?? silentServer(faults);
+  };
+};
+
+/** The driver forgets a server of another replica set than the one that it was told. */
+const foreignSet = (setNames: ReadonlyMap<string, string | null>, wanted: string | null): Error | null => {
+  const [server, name = null] = setNames.entries().find(([, found]) => found !== wanted) ?? [];
+  if (server === undefined || wanted === null) return null;
+  // A member that was not told its set yet may still become one of it.
+  return name === null
+    ? new Error(`${server} is in no replica set, and the URL names ${wanted}`)
+    : new ForeignReplicaSetError(`at ${server} is in the replica set ${name}, and the URL names ${wanted}`);
+};
+
+const silentServer = (faults: ReadonlyMap<string, string>): Error | null => {
+  const said = [...faults].map(([server, fault]) => (fault.includes(server) ? fault : `${server}: ${fault}`));
+  return said.length === 0 ? null : new Error(said.join(', '));
 };
 
 /** Whether a check of a server takes longer than the driver's own limits allow. */
