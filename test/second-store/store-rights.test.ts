@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -140,6 +140,13 @@ describe('a service whose login to the store is wrong', () => {
     expect(await refusalOf(planWith(change(urlOf('signup')), environment))).toMatch(
       new RegExp(`^signup-1 ended: signup: MONGODB_URL: ${reason}[.] \\(`),
     );
+  });
+
+  it('the migration job ends so too, and says what the user of a service may not do', () => {
+    const env = { MONGODB_URL: urlOf('signup') };
+    const { status, stderr } = spawnSync(process.execPath, ['deploy/migration/src/main.ts'], { env, encoding: 'utf8' });
+    const line = 'migration: MONGODB_URL: the database does not let the user find in bubbles_identity.\n';
+    expect({ status, stderr }).toEqual({ status: 2, stderr: line });
   });
 
   it('runs on when the password is changed, says why it is not ready, and is ready again after a restart with the new one', async () => {

@@ -10,6 +10,7 @@ import { createLog, type Log } from '@bubbles/kernel/log.ts';
 import { logOutput } from '@bubbles/kernel/log-output.ts';
 import { runJobProcess, StartupError } from '@bubbles/kernel/run-process.ts';
 import { PRODUCT } from '@bubbles/services/product.ts';
+import { accessRefusalOf } from '@bubbles/store/collection.ts';
 import { type Migrations, openMigrations, type StepStatus } from '@bubbles/store/migrations.ts';
 import { openMongo } from '@bubbles/store/mongo.ts';
 import { z } from 'zod';
@@ -66,6 +67,8 @@ const reached = async (migrations: Migrations, at: string): Promise<readonly Ste
     return await migrations.status();
   } catch (error) {
     if (!isUnavailable(error) || !Error.isError(error)) throw error;
+    const refusal = accessRefusalOf(error);
+    if (refusal !== null) throw new StartupError(`MONGODB_URL: the database ${refusal}.`, error);
     const cause = Error.isError(error.cause) ? error.cause.message : error.message;
     throw new StartupError(`the database ${at} cannot be used: ${cause}`, error);
   }
