@@ -140,6 +140,7 @@ const assemble = (config: GatewayConfig, infra: Infra) => {
       admission: createAdmission({ checks, upstreams }),
       checks,
       upstreams,
+      traffic,
       bodies: createMemoryShares(limits.bodyMemory),
       bodyAllowance: createBodyAllowance(limits.bodyAllowance, clock.monotonic),
       readers,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Traffic } from './traffic.ts';
+import { type Demand, Traffic } from './traffic.ts';
 
 const SERVICE = 'bubbles-query';
 
@@ -23,22 +23,23 @@ const NEVER = () => false;
 /** Some milliseconds of a service that answers one request a millisecond, in order; `arriving` are the callers of each millisecond. */
 const simulate = (ms: number, arriving: (at: number) => readonly string[], { sheds = true, stopped = NEVER }: Service = {}) => {
   const { clock, traffic } = trafficOf({ sheds });
-  const waiting: (Arrival & { leave(answered: boolean): void })[] = [];
+  const waiting: (Arrival & { readonly demand: Demand })[] = [];
   const refused: Arrival[] = [];
   const answered: (Arrival & { readonly took: number })[] = [];
   for (let at = 0; at < ms; at += 1) {
     clock.nowMs = at;
     for (const caller of arriving(at)) {
       const { mayEnter, leave } = traffic.enter({ caller, service: SERVICE, isLate: false });
-      if (mayEnter) waiting.push({ caller, at, leave });
-      else {
-        refused.push({ caller, at });
-        leave(false);
-      }
+      leave();
+      const demand = traffic.demand(caller, SERVICE);
+      if (mayEnter) {
+        demand.begin();
+        waiting.push({ caller, at, demand });
+      } else refused.push({ caller, at });
     }
     const next = stopped(at) ? undefined : waiting.shift();
     if (next === undefined) continue;
-    next.leave(true);
+    next.demand.end(true);
     answered.push({ ...next, took: at - next.at });
   }
   const slowest = answered.reduce((most, { took }) => Math.max(most, took), 0);
@@ -86,13 +87,37 @@ describe('an overloaded service', () => {
 
   it('[GEN-14] the requests of another service are not refused for it', () => {
     const { clock, traffic } = trafficOf({});
-    const enter = (service: string) => traffic.enter({ caller: 'a', service, isLate: false });
-    for (const at of [0, 40, 80, 120, 160]) {
+    const ask = (): Demand => {
+      const demand = traffic.demand('a', SERVICE);
+      demand.begin();
+      return demand;
+    };
+    const mayEnter = (service: string) => traffic.enter({ caller: 'a', service, isLate: false }).mayEnter;
+    const entered = [0, 40, 80, 120, 160].map((at) => {
       clock.nowMs = at;
-      for (let n = 0; n < 100; n += 1) enter(SERVICE);
-      enter(SERVICE).leave(true);
+      for (let n = 0; n < 100; n += 1) ask();
+      ask().end(true);
+      return mayEnter(SERVICE);
+    });
+    expect([entered, mayEnter('signup')]).toEqual([[true, true, true, false, false], true]);
+  });
+
+  it('[GEN-14] a request that waits for its client is none that the service works for', () => {
+    const { clock, traffic } = trafficOf({});
+    const demands = CROWD.map((caller) => traffic.demand(caller, SERVICE));
+    for (const demand of demands) {
+      demand.begin();
+      demand.end(false);
+      demand.end(true);
     }
-    expect([enter(SERVICE).mayEnter, enter('signup').mayEnter]).toEqual([false, true]);
+    const entered = [0, 40, 80, 120, 160].map((at) => {
+      clock.nowMs = at;
+      const served = traffic.demand('a', SERVICE);
+      served.begin();
+      served.end(true);
+      return traffic.enter({ caller: 'a', service: SERVICE, isLate: false }).mayEnter;
+    });
+    expect(entered).not.toContain(false);
   });
 });
 

@@ -20,8 +20,15 @@ interface Asked {
 /** A request in flight. One that may not enter is to be refused at once, and is in flight until its answer is out. */
 interface Passage {
   readonly mayEnter: boolean;
-  /** Once. `answered`: by whoever was to answer it, whatever the answer. */
-  leave(answered: boolean): void;
+  /** Once. */
+  leave(): void;
+}
+
+/** What a request asks of a service, without the time in which the gateway waits for its client. */
+export interface Demand {
+  begin(): void;
+  /** Does nothing when it has not begun. `answered`: by the service, or for it. */
+  end(answered: boolean): void;
 }
 
 /**
@@ -45,22 +52,36 @@ export class Traffic {
 
   enter({ caller, service, isLate }: Asked): Passage {
     const { limit, sheds, nowMs } = this.#options;
-    const asked = service === null ? null : this.#of(service);
-    this.#all.add(caller);
-    asked?.crowd.add(caller);
     const isRefused =
-      (this.#all.size > limit && this.#all.exceedsShare(caller, limit)) ||
-      (isLate && this.#all.asksForMuch(caller)) ||
-      (asked !== null && sheds && asked.isOverloaded(nowMs()) && asked.crowd.asksForMuch(caller));
-    const leave = (answered: boolean): void => {
-      asked?.crowd.remove(caller);
-      if (answered) asked?.answered(nowMs());
+      (this.#all.size >= limit && this.#all.wouldExceedShare(caller, limit)) ||
+      (isLate && this.#all.wouldAskForMuch(caller)) ||
+      (sheds && service !== null && this.#of(service).refuses(caller, nowMs()));
+    this.#all.add(caller);
+    const leave = (): void => {
       this.#all.remove(caller);
       if (this.#all.size > 0) return;
       this.#idle?.resolve();
       this.#idle = null;
     };
     return { mayEnter: !isRefused, leave };
+  }
+
+  demand(caller: string, service: string): Demand {
+    const { nowMs } = this.#options;
+    const asked = this.#of(service);
+    let isCounted = false;
+    return {
+      begin: () => {
+        isCounted = true;
+        asked.crowd.add(caller);
+      },
+      end: (answered) => {
+        if (!isCounted) return;
+        isCounted = false;
+        asked.crowd.remove(caller);
+        if (answered) asked.answered(nowMs());
+      },
+    };
   }
 
   /** Resolves when nothing is in flight. */
@@ -96,12 +117,15 @@ class Crowd {
     else this.#held.delete(caller);
   }
 
-  exceedsShare(caller: string, limit: number): boolean {
-    return (this.#held.get(caller) ?? 0) > limit / this.#held.size;
+  /** With one request more, has the caller more than its share of `total`? */
+  wouldExceedShare(caller: string, total: number): boolean {
+    const held = this.#held.get(caller) ?? 0;
+    return held + 1 > total / (this.#held.size + (held === 0 ? 1 : 0));
   }
 
-  asksForMuch(caller: string): boolean {
-    return this.exceedsShare(caller, this.size / 2);
+  /** With one request more, has the caller more than half of what callers have on average? */
+  wouldAskForMuch(caller: string): boolean {
+    return this.wouldExceedShare(caller, (this.size + 1) / 2);
   }
 }
 
@@ -137,9 +161,13 @@ class ServiceTraffic {
     this.#answeredInWindow += 1;
   }
 
-  isOverloaded(now: number): boolean {
+  refuses(caller: string, now: number): boolean {
+    return this.#isOverloaded(now) && this.crowd.wouldAskForMuch(caller);
+  }
+
+  #isOverloaded(now: number): boolean {
     this.#measure(now);
-    const isWithin = this.crowd.size <= Math.max(this.#places(), this.#answeredPerMs * TARGET_MS);
+    const isWithin = this.crowd.size < Math.max(this.#places(), this.#answeredPerMs * TARGET_MS);
     if (isWithin || now - this.#answeredAt > STOPPED_MS) return false;
     if (now - this.#exceededAt > LASTING_MS) this.#exceededSince = now;
     this.#exceededAt = now;

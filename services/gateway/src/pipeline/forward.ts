@@ -6,6 +6,7 @@ import { IDENTITY, type IdentityChecks } from '../admission/identity-checks.ts';
 import type { BodyAllowance } from '../balancing/body-allowance.ts';
 import { RetryBudget } from '../balancing/circuit-breaker.ts';
 import type { MemoryShares } from '../balancing/memory-shares.ts';
+import type { Demand, Traffic } from '../balancing/traffic.ts';
 import { isWithin, type Operation } from '../documents/fragment.ts';
 import { type Exchange, fail } from '../exchange/exchange.ts';
 import { createBodyReceiver } from '../exchange/receive-body.ts';
@@ -28,6 +29,7 @@ interface ForwarderOptions {
   readonly admission: Admission;
   readonly checks: IdentityChecks;
   readonly upstreams: Upstreams;
+  readonly traffic: Traffic;
   readonly bodies: MemoryShares;
   readonly bodyAllowance: BodyAllowance;
   readonly readers: SlowReaders;
@@ -43,7 +45,7 @@ export const createForwarder = (options: ForwarderOptions): Forward => {
   const { admission, limits, clock, readers } = options;
   const budget = new RetryBudget();
   const receive = createBodyReceiver({ bodies: options.bodies, allowance: options.bodyAllowance, timeoutMs: limits.bodyTimeoutMs });
-  return async (exchange, operation) => {
+  const forward = async (exchange: Exchange, operation: Operation, demand: Demand): Promise<void> => {
     const { res, req, head, target, method } = exchange;
     // The credential is checked first, and again when it may have ended while the body was on its way.
     let admitted = await admission.admit(exchange, operation, false);
@@ -51,8 +53,10 @@ export const createForwarder = (options: ForwarderOptions): Forward => {
     let body: Buffer | null = null;
     if (head.hasBody) {
       const isLate = !req.complete;
+      demand.end(false);
       body = await receive(exchange, operation);
       if (body === null) return;
+      demand.begin();
       if (isLate) admitted = await admission.admit(exchange, operation, true);
     }
     if (admitted === null || res.destroyed) return;
@@ -71,6 +75,15 @@ export const createForwarder = (options: ForwarderOptions): Forward => {
     });
     clearTimeout(deadline);
     options.upstreamSeconds.observe({ upstream: operation.service }, (clock.monotonic() - startedAt) / 1000);
+  };
+  return async (exchange, operation) => {
+    const demand = options.traffic.demand(exchange.caller, operation.service);
+    demand.begin();
+    try {
+      await forward(exchange, operation, demand);
+    } finally {
+      demand.end(exchange.reason === null && !exchange.res.destroyed);
+    }
   };
 };
 

@@ -49,7 +49,7 @@ const serve = async (exchange: Exchange, options: HandlerOptions): Promise<void>
   const fault = framing ?? targetFault(exchange.target) ?? (exchange.origin === null ? 'The Host header is not valid.' : null);
   const passage = options.traffic.enter({ caller, service: serviceOf(exchange), isLate: !options.shedder.admit() });
   res.once('close', () => {
-    passage.leave(res.writableFinished && exchange.reason === null);
+    passage.leave();
     record(exchange, options);
   });
   if (fault !== null) return refuse(exchange, { error: new DomainError('invalid', fault), close: framing !== null });
