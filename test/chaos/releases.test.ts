@@ -102,6 +102,7 @@ describe.each(RELEASES)('processes of %s and of the tree on one store and broker
       codes: async (address) => (await mails(address)).map(({ text }) => /\b\d{6}\b/.exec(text)?.[0] ?? ''),
       receiverUrl: receiver.url,
       keepSecret: (path, secret) => void secrets.set(path, secret),
+      keepJoin: () => undefined,
       somebody() {
         const person = people[turns.person++ % people.length];
         if (person === undefined) throw new Error('there is nobody');

@@ -7,6 +7,8 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 
+/** As node.sh says. */
+export const NODE_ADDRESS = '10.10.0.1';
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const run = promisify(execFile);
 
@@ -73,6 +75,8 @@ export const startNode = async (images: string) => {
   const inside = readFileSync(join(folder, 'inside.pid'), 'utf8').trim();
   return {
     ...clientOf(folder, ['nsenter', '--target', inside, '--mount', '--net', '--pid', '--']),
+    /** The process in whose namespaces it lives. */
+    inside,
     async stop() {
       script.stdin.end();
       await ended;

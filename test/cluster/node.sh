@@ -60,6 +60,13 @@ network() {
   mount -t tmpfs tmpfs /run/netns
 }
 
+# What the engines keep, for the volumes of the overlay.
+volumes() {
+  mkdir -p "$work"/volumes/{mongodb,rabbitmq}
+  chmod 777 "$work"/volumes/*
+  mount --bind "$work/volumes" /mnt
+}
+
 containers() {
   mkdir -p "$work"/{cni,kubelet,logs}
   cat >"$work/cni/bridge.conflist" <<JSON
@@ -140,6 +147,7 @@ mkdir -p "$folder"
 [ "${INSIDE:-}" = 1 ] || outside
 start() {
   network
+  volumes
   containers &
   CLUSTER_ADDRESS="$address" bash "$here/control-plane.sh" up "$folder" 0
   wait $!

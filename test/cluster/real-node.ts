@@ -6,14 +6,14 @@ import { stringify } from 'yaml';
 import { openKeys } from '../../deploy/keys/src/keys.ts';
 import { secretFiles, writeSecrets } from '../../deploy/keys/src/secret-files.ts';
 import { at, listAt, MANIFESTS, type Manifest, textAt } from '../kubernetes/cluster-objects.ts';
-import { startNode } from './cluster.ts';
+import { NODE_ADDRESS, startNode } from './cluster.ts';
 import { imageArchive } from './images.ts';
+import { openLoad } from './load.ts';
 
 const NAMESPACE = 'bubbles';
 const OVERLAY = join(import.meta.dirname, 'overlay');
 const ADDRESSES = { broker: 'amqp://rabbitmq:5672', store: 'mongodb://mongodb:27017/?directConnection=true', mail: 'smtp://mailpit:1025' };
 const LIMIT_MS = 180_000;
-const ACCOUNTS = 12;
 
 interface Place {
   readonly namespace: string;
@@ -23,12 +23,6 @@ interface Place {
 export const PROXY: Place = { namespace: 'gateways', pod: 'proxy' };
 /** Has nothing to do with the product. */
 export const STRANGER: Place = { namespace: 'strangers', pod: 'stranger' };
-
-interface Served {
-  readonly requests: number;
-  readonly connections: number;
-  readonly failures: readonly { readonly path: string; readonly why: unknown; readonly at: string }[];
-}
 
 /** A pod that does nothing by itself, with the image of a part. */
 const idlePod = ({ namespace, pod }: Place): string =>
@@ -97,31 +91,25 @@ export const productOnNode = async () => {
     return ended;
   };
 
-  /** Accounts by one pod of the operators' template: a pod for each would take longer than what is tried with them. */
-  const makeTokens = async (): Promise<readonly string[]> => {
-    const job = JSON.parse(await kubectl('create', 'job', 'accounts', '--from', 'cronjob/admin', '--dry-run=client', '--output', 'json'));
-    const [container] = job.spec.template.spec.containers;
-    const script = `set -e; for n in $(seq ${ACCOUNTS}); do node src/main.ts accounts create --name "Client $n" --key-name load; done`;
-    container.command = ['sh', '-c', script];
-    await apply(JSON.stringify(job));
-    await kubectl('wait', 'job/accounts', '--for', 'condition=complete', '--timeout', '240s');
-    return (await kubectl('logs', 'job/accounts')).match(/svc_pat_[A-Za-z0-9_-]{43,}/g) ?? [];
-  };
-
-  /** From the pod of the proxies to the gateway's Service, meanwhile. */
-  const underLoad = async (tokens: readonly string[], work: () => Promise<void>): Promise<Served> => {
-    const [begun, until] = ['/tmp/begun', '/tmp/until'];
-    const inProxy = (...words: readonly string[]) =>
-      node.command('kubectl', ['exec', '--namespace', PROXY.namespace, PROXY.pod, '--', ...words]);
-    await inProxy('rm', '-f', begun, until);
-    const served = run(PROXY, 'load.mjs', `http://gateway.${NAMESPACE}.svc.cluster.local:8080`, begun, until, ...tokens);
-    await eventually('the load begins', async () => ((await inProxy('test', '-e', begun)).code === 0 ? true : null));
-    try {
-      await work();
-    } finally {
-      await inProxy('touch', until);
-    }
-    return JSON.parse(await served);
+  /** Its people begin when they are asked to. */
+  const loadOf = async () => {
+    const addressOf = async (name: string, port: number) => {
+      const host = await kubectl('get', 'service', name, '--output', 'jsonpath={.spec.clusterIP}');
+      return `${host}:${port}`;
+    };
+    const broker = await addressOf('rabbitmq', 5672);
+    const secretOf = (path: string) => readFileSync(join(work, 'secrets', path), 'utf8').replace('rabbitmq:5672', broker);
+    return openLoad(node.inside, {
+      amqpUrl: secretOf('recording-pipeline/AMQP_URL'),
+      deadLettersUrl: secretOf('admin/AMQP_URL'),
+      operatorKeyFile: join(work, 'secrets/admin/OPERATOR_KEY'),
+      mongoUrl: `mongodb://${await addressOf('store', 27_017)}/?directConnection=true`,
+      gatewayUrl: `http://${await addressOf('gateway', 8080)}`,
+      identityUrls: [`http://${await addressOf('identity-and-oauth', 8080)}`],
+      meetingsUrls: [`http://${await addressOf('meetings-bot-gateway', 8080)}`],
+      mailsUrl: `http://${await addressOf('mailpit', 8025)}`,
+      receiverHost: NODE_ADDRESS,
+    });
   };
 
   return {
@@ -131,8 +119,7 @@ export const productOnNode = async () => {
     run,
     podsOf,
     deploy,
-    makeTokens,
-    underLoad,
+    loadOf,
     readyPodsOf: async (name: string): Promise<readonly Manifest[]> =>
       (await podsOf(name)).filter((pod) => isReady(pod) && at(pod, 'metadata.deletionTimestamp') === undefined),
     placeOf: (pod: Manifest): Place => ({ namespace: NAMESPACE, pod: pod.metadata.name }),

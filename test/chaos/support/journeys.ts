@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals';
+import { deepEqual, equal } from 'node:assert/strict';
 import type { SandboxUser } from '../../../deploy/sandbox/src/control/bodies.ts';
 import { type Answer, type Call, send } from '../../conformance/support/client.ts';
 import { aMeeting, JOIN } from '../../conformance/support/meetings.ts';
@@ -17,6 +17,8 @@ export interface JourneyScene {
   /** Takes deliveries below it. */
   readonly receiverUrl: string;
   readonly keepSecret: (path: string, secret: string) => void;
+  /** A join that was answered. */
+  readonly keepJoin: (id: string) => void;
   /** Somebody else of the team each time, so that nobody comes to a limit. */
   readonly somebody: () => SandboxUser;
   /** One gateway after the other. */
@@ -24,7 +26,7 @@ export interface JourneyScene {
 }
 
 /** What a person or an app does in two parts: the second one goes on with what the first one was given. */
-type Journey = (scene: JourneyScene) => Promise<() => Promise<void>>;
+export type Journey = (scene: JourneyScene) => Promise<() => Promise<void>>;
 
 const LOOK_MS = 200;
 const calls =
@@ -63,14 +65,14 @@ const signsIn: Journey = async (scene) => {
   const before = (await scene.codes(address)).length;
   const browser = createFormBrowser();
   const page = await browser.submit(await browser.open(`${scene.gateway()}/app/sign-in`), { fields: { address } });
-  expect(page.status).toBe(200);
+  equal(page.status, 200);
   return async () => {
     await until(`a code for ${address}`, async () => (await scene.codes(address)).length > before);
     const [code = ''] = await scene.codes(address);
     const elsewhere = { ...page, url: new URL(page.url.pathname, scene.gateway()) };
     await browser.submit(elsewhere, { fields: { code } });
     const home = await browser.open(`${scene.gateway()}/app/api-keys`);
-    expect([home.url.pathname, home.status]).toEqual(['/app/api-keys', 200]);
+    deepEqual([home.url.pathname, home.status], ['/app/api-keys', 200]);
   };
 };
 
@@ -80,9 +82,9 @@ const allowsAnApp: Journey = async (scene) => {
   const back = await comeBack(site(), scene.somebody(), app);
   return async () => {
     const { json: first } = said(await exchange(site(), back), 200);
-    expect(await statusOf(site(), first.access_token)).toBe(200);
+    equal(await statusOf(site(), first.access_token), 200);
     const { json: second } = said(await refresh(site(), app, first.refresh_token), 200);
-    expect(await statusOf(site(), second.access_token, '/v1/bubbles?limit=1')).toBe(200);
+    equal(await statusOf(site(), second.access_token, '/v1/bubbles?limit=1'), 200);
   };
 };
 
@@ -93,11 +95,12 @@ const recordsAMeeting: Journey = async (scene) => {
   const meeting_url = aMeeting();
   const request = { body: { meeting_url, team_id: scene.teamId }, headers: { 'idempotency-key': new URL(meeting_url).pathname.slice(1) } };
   const { id } = said(await call('POST', JOIN, request), 201).json;
+  scene.keepJoin(id);
   return async () => {
-    expect(said(await call('POST', JOIN, request), 201).json.id).toBe(id);
+    equal(said(await call('POST', JOIN, request), 201).json.id, id);
     await until(`the notetaker of ${id}`, async () => (await actions.listNotetakers()).some(({ join_id }) => join_id === id));
     await actions.moveNotetaker(id, { ...NOBODY_ELSE, status: 'recording' });
-    expect(said(await call('GET', `${JOIN}/${id}`), 200).json.status).toBe('recording');
+    equal(said(await call('GET', `${JOIN}/${id}`), 200).json.status, 'recording');
     const { bubble_id: bubbleId } = await actions.moveNotetaker(id, { ...NOBODY_ELSE, status: 'done' });
     await until(`the recording of ${id}`, async () => (await call('GET', `/v1/bubbles/${bubbleId}`)).status === 200);
   };
@@ -112,9 +115,24 @@ const turnsPages =
       if (first.next_cursor === null) return;
       const { json: second } = said(await call('GET', `${path}&cursor=${first.next_cursor}`), 200);
       const idsIn = (page: { readonly data: readonly { readonly id: string }[] }) => page.data.map(({ id }) => id);
-      expect(idsIn(second).filter((id) => idsIn(first).includes(id))).toEqual([]);
+      deepEqual(
+        idsIn(second).filter((id) => idsIn(first).includes(id)),
+        [],
+      );
     };
   };
+
+/** Looks at paths that are there, twice. */
+export const reads = (...paths: readonly string[]): Journey => {
+  const look = async (scene: JourneyScene) => {
+    const call = calls(scene, scene.somebody().pat);
+    for (const path of paths) said(await call('GET', path), 200);
+  };
+  return async (scene) => {
+    await look(scene);
+    return () => look(scene);
+  };
+};
 
 const managesKeys: Journey = async (scene) => {
   const { session_token: session } = scene.somebody();
@@ -145,7 +163,7 @@ const subscribes: Journey = async (scene) => {
   };
 };
 
-export const JOURNEYS: Readonly<Record<string, Journey>> = {
+export const JOURNEYS = {
   'signs up': signsUp,
   'signs in': signsIn,
   'allows an app': allowsAnApp,
@@ -154,4 +172,4 @@ export const JOURNEYS: Readonly<Record<string, Journey>> = {
   'turns pages of a search': turnsPages('/v1/bubbles/search?q=recording&limit=2'),
   'manages keys': managesKeys,
   subscribes,
-};
+} satisfies Readonly<Record<string, Journey>>;

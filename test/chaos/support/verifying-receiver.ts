@@ -77,7 +77,10 @@ const answers = () => {
 };
 
 /** Each subscription has its secret, by the last part of its path. */
-export const startVerifyingReceiver = async (secretOf: (subscriptionId: string) => string): Promise<VerifyingReceiver> => {
+export const startVerifyingReceiver = async (
+  secretOf: (subscriptionId: string) => string,
+  host = '127.0.0.1',
+): Promise<VerifyingReceiver> => {
   const arrivals: Arrival[] = [];
   const ids = new Set<string>();
   const answer = answers();
@@ -93,12 +96,12 @@ export const startVerifyingReceiver = async (secretOf: (subscriptionId: string) 
     ids.add(arrival.deliveryId);
     answer.give(response, arrival);
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   // A listening TCP server has an address of this form.
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host}:${port}`,
     arrivals,
     get deliveries() {
       return ids.size;

@@ -27,17 +27,21 @@ export interface SignupAgent {
 const CODE = /\b\d{6}\b/;
 const MAIL_LIMIT_MS = 20_000;
 
-/** All of 127.0.0.0/8 is this machine. */
+const THIS_MACHINE: readonly string[] = ['127.0.0.1', 'localhost'];
+/** All of 127.0.0.0/8 is this machine; elsewhere it is what a trusted proxy says. */
 const freshClient = (): string => `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;
 
 const queryOf = (fields: Fields): string => `?${new URLSearchParams(Object.entries(fields).map(([name, value]) => [name, String(value)]))}`;
 
 export const signupAgent = (world: Pick<World, 'baseUrl' | 'mails'>): SignupAgent => {
-  const localAddress = freshClient();
-  const { port } = new URL(world.baseUrl);
+  const client = freshClient();
+  const { hostname, port } = new URL(world.baseUrl);
+  const isHere = THIS_MACHINE.includes(hostname);
+  const place = isHere ? { host: '127.0.0.1', port, localAddress: client } : { host: hostname, port };
+  const forwarded = isHere ? {} : { 'x-forwarded-for': client };
   const exchange = async (method: string, path: string, body: string | null): Promise<Answer> => {
-    const headers = body === null ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    const sent = request({ host: '127.0.0.1', port, localAddress, method, path, headers, agent: false });
+    const typed = body === null ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const sent = request({ ...place, method, path, headers: { ...typed, ...forwarded }, agent: false });
     sent.end(body ?? undefined);
     const [response] = await once(sent, 'response');
     const received = await text(response);
