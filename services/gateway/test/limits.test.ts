@@ -109,6 +109,27 @@ describe('limits of the whole gateway', () => {
     expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
+  it('[ERR-05] [GEN-14] while a service is overloaded those who flood it are refused at once, and another caller is served', async () => {
+    const world = await started({ config: { shedding: true }, limits: { connectionsPerAddress: 2 } });
+    expect((await world.fetch('/v1/bubbles/42', { headers: AUTHORIZATION })).status).toBe(200);
+    world.bubbles.handle = (_, res) => void setTimeout(() => res.end('{}'), 10);
+    const modest = Promise.withResolvers<Response>();
+    let [answered, isRefused] = [0, false];
+    const flood = async () => {
+      while (!isRefused) {
+        const { headers } = await world.fetch('/v1/bubbles/open');
+        answered += 1;
+        if (isRefused || headers.get('x-gateway-reason') !== 'overload') continue;
+        isRefused = true;
+        modest.resolve(world.fetch('/v1/bubbles/42', { headers: AUTHORIZATION }));
+      }
+    };
+    await Promise.all(Array.from({ length: 40 }, flood));
+    // Fewer than in the time after which a place is not waited for any more.
+    expect(answered).toBeLessThan(120);
+    expect((await modest.promise).status).toBe(200);
+  });
+
   it('[ERR-05] a route may take longer than the others where its service says so', async () => {
     const world = await started({ limits: { answerTimeoutMs: 100 } });
     world.bubbles.fragment = aFragment({

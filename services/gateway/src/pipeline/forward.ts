@@ -82,7 +82,7 @@ export const createForwarder = (options: ForwarderOptions): Forward => {
     try {
       await forward(exchange, operation, demand);
     } finally {
-      demand.end(exchange.reason === null && !exchange.res.destroyed);
+      demand.end(exchange.reason === null && exchange.res.writableEnded);
     }
   };
 };
