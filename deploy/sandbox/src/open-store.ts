@@ -2,11 +2,10 @@ import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@bubbles/kernel/clock.ts';
-import type { Log } from '@bubbles/kernel/log.ts';
 import { StartupError } from '@bubbles/kernel/run-process.ts';
 import { setAsideDataFile } from '@bubbles/store-embedded/data-file.ts';
 import { DataFileRefused } from '@bubbles/store-embedded/data-file-faults.ts';
-import { type EmbeddedStore, openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
+import { type EmbeddedOptions, type EmbeddedStore, openEmbedded } from '@bubbles/store-embedded/open-embedded.ts';
 import { MEMORY, type SandboxConfig } from './config.ts';
 
 interface OpenedStore {
@@ -52,11 +51,14 @@ export const openFiles = ({ data }: Pick<SandboxConfig, 'data'>): SandboxFiles =
 };
 
 /** The store of the data folder, or an empty one beside what was set aside. */
-export const openStore = ({ data, fresh }: Pick<SandboxConfig, 'data' | 'fresh'>, log: Log): OpenedStore => {
+export const openStore = (
+  { data, fresh }: Pick<SandboxConfig, 'data' | 'fresh'>,
+  told: Pick<EmbeddedOptions, 'log' | 'onFault'>,
+): OpenedStore => {
   const inMemory = data === MEMORY;
   try {
     const folder = fresh && !inMemory ? setAside(data) : null;
-    return { store: openEmbedded({ path: inMemory ? MEMORY : join(data, DATA_FILE), log }), setAside: folder };
+    return { store: openEmbedded({ path: inMemory ? MEMORY : join(data, DATA_FILE), ...told }), setAside: folder };
   } catch (error) {
     throw refusal(error);
   }

@@ -220,10 +220,19 @@ async function startOn({ store, files, address, logOf, product }: StartContext, 
 }
 
 async function startAt(config: SandboxConfig, context: Omit<StartContext, 'store' | 'files'>): Promise<Sandbox> {
-  const { store, setAside } = openStore(config, context.logOf('sandbox'));
+  const log = context.logOf('sandbox');
+  let isUp = false;
+  const onFault = (fault: unknown) => {
+    // A start that fails says why itself.
+    if (isUp && fault === null) log.info('data file is written again');
+    else if (isUp) log.error('data file cannot be written', { reason: fileFault(fault) ?? String(fault) });
+  };
+  const { store, setAside } = openStore(config, { log, onFault });
   const files = openFiles(config);
   try {
-    return { ...(await startOn({ ...context, store, files }, config)), setAside };
+    const sandbox = await startOn({ ...context, store, files }, config);
+    isUp = true;
+    return { ...sandbox, setAside };
   } catch (error) {
     files.close();
     const fault = (await faultOf(store.close())) ?? error;

@@ -1,5 +1,4 @@
 import type { Doc } from '@bubbles/store/collection.ts';
-import { memoryLog } from '@bubbles/testing/memory-log.ts';
 import { describe, expect, it } from '@jest/globals';
 import type { DataFile } from './data-file.ts';
 import { createEmbeddedCollection } from './embedded-collection.ts';
@@ -43,7 +42,7 @@ const row = (number: number) => ({ number, space: 'd/c', body: new Uint8Array() 
 describe('createFileJournal', () => {
   it('makes one transaction of all that is written in one turn', async () => {
     const { file, written } = disk();
-    const journal = createFileJournal(file, memoryLog());
+    const journal = createFileJournal(file);
     const flushes = [1, 2, 3].map((number) => {
       journal.put(row(number));
       return journal.flushed();
@@ -56,7 +55,7 @@ describe('createFileJournal', () => {
 
   it('answers nothing as kept while the disk is full, and keeps all of it when there is room again', async () => {
     const { file, written, fill } = disk();
-    const journal = createFileJournal(file, memoryLog());
+    const journal = createFileJournal(file);
     fill(true);
     journal.put(row(1));
     await expect(journal.flushed()).rejects.toMatchObject({ kind: 'unavailable' });
@@ -69,8 +68,8 @@ describe('createFileJournal', () => {
 
   it('says once that the disk is full, and once that it can be written again', async () => {
     const { file, fill } = disk();
-    const log = memoryLog();
-    const journal = createFileJournal(file, log);
+    const told: unknown[] = [];
+    const journal = createFileJournal(file, (fault) => told.push(fault));
     const write = async (number: number) => {
       journal.put(row(number));
       await Promise.allSettled([journal.flushed()]);
@@ -82,15 +81,12 @@ describe('createFileJournal', () => {
     fill(false);
     await write(4);
     await write(5);
-    expect(log.lines).toEqual([
-      { level: 'error', message: 'data file cannot be written', fields: { reason: 'database or disk is full' } },
-      { level: 'info', message: 'data file is written again', fields: {} },
-    ]);
+    expect(told).toEqual([expect.objectContaining({ message: 'database or disk is full' }), null]);
   });
 
   it('keeps what waits when the file cannot be cleared, and nothing of it when it could', async () => {
     const { file, written, fill } = disk();
-    const journal = createFileJournal(file, memoryLog());
+    const journal = createFileJournal(file);
     fill(true);
     journal.put(row(1));
     expect(() => journal.clear()).toThrow('full');
@@ -109,7 +105,7 @@ describe('createFileJournal', () => {
       name: 'c',
       space: 'd/c',
       table: createTable(counter(), []),
-      journal: createFileJournal(file, memoryLog()),
+      journal: createFileJournal(file),
       onScan: () => undefined,
     };
     const docs = createEmbeddedCollection<Doc>({ ...parts, isOpen: () => true });
@@ -128,7 +124,7 @@ describe('createFileJournal', () => {
 
   it('waits for nothing when nothing was written', async () => {
     const { file, written } = disk();
-    await createFileJournal(file, memoryLog()).flushed();
+    await createFileJournal(file).flushed();
     expect(written).toEqual([]);
   });
 });

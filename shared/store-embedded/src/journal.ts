@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Log } from '@bubbles/kernel/log.ts';
 import { storeRefusal, storeUnavailable } from '@bubbles/store/collection.ts';
 import type { Fields } from '@bubbles/store/plain-data.ts';
 import { serialize } from 'bson';
@@ -43,8 +42,8 @@ const encode = (doc: Fields): Uint8Array => {
   return body;
 };
 
-/** All writes of one turn of the event loop are one transaction. */
-export function createFileJournal(file: DataFile, log: Log): Journal {
+/** All writes of one turn of the event loop are one transaction. `tell` hears once that the file cannot be written, and null when it is written again. */
+export function createFileJournal(file: DataFile, tell: (fault: unknown) => void = () => undefined): Journal {
   let pending = new Map<number, StoredRow | null>();
   let commit: Promise<void> | null = null;
   let behind = false;
@@ -54,10 +53,10 @@ export function createFileJournal(file: DataFile, log: Log): Journal {
     pending = new Map();
     try {
       file.write(changes);
-      if (behind) log.info('data file is written again');
+      if (behind) tell(null);
       behind = false;
     } catch (error) {
-      if (!behind) log.error('data file cannot be written', { reason: Error.isError(error) ? error.message : String(error) });
+      if (!behind) tell(error);
       // They are written with the next commit, unless they were changed again meanwhile.
       pending = new Map([...changes, ...pending]);
       behind = true;

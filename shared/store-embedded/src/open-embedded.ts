@@ -16,10 +16,12 @@ export interface EmbeddedStore {
   close(): Promise<void>;
 }
 
-interface EmbeddedOptions {
+export interface EmbeddedOptions {
   /** The data file, made when it is not there, or `:memory:`. */
   readonly path: string;
   readonly log: Log;
+  /** Called once when the file cannot be written, and with null when it is written again. */
+  readonly onFault?: (fault: unknown) => void;
   /** Called with each query that no index serves: `database/collection`, and what was asked. */
   readonly onScan?: (space: string, query: Query) => void;
 }
@@ -29,11 +31,11 @@ interface Opened {
   readonly loaded: readonly LoadedRow[];
 }
 
-const openJournal = ({ path, log }: EmbeddedOptions): Opened => {
+const openJournal = ({ path, log, onFault }: EmbeddedOptions): Opened => {
   if (path === ':memory:') return { journal: createMemoryJournal(), loaded: [] };
   const { file, rows, counted } = openDataFile(path);
   if (!counted) log.warn('no counter of commits tells whether the data file is complete', { path });
-  return { loaded: rows, journal: createFileJournal(file, log) };
+  return { loaded: rows, journal: createFileJournal(file, onFault) };
 };
 
 /** Throws `DataFileRefused` when the file is in use, damaged, behind what was answered or cannot be read. */
