@@ -7,6 +7,8 @@ const SEED = { bubbles: 4_000, users: ACCOUNTS, readersEach: 6, cards: false };
 const PATH = '/v1/bubbles?limit=25';
 /** Enough that no request waits for a connection of ours before the service would refuse it. */
 const CONNECTIONS = 512;
+/** Of an overload, until the gateway knows that it is no burst. */
+const LEAD_IN_SECONDS = 2;
 const PROBES_PER_SECOND = 50;
 const RECOVERED_WITHIN_MS = 2000;
 const PROBE_EVERY_MS = 25;
@@ -43,12 +45,13 @@ export const openLoop: Part = async ({ quick }) => {
   const world = await startWorld({ accounts: ACCOUNTS, seed: SEED, shedding: true });
   const load = await startLoadGenerator();
   const requests = world.tokens.map((token) => ({ path: PATH, headers: { authorization: `Bearer ${token}` } }));
-  const run = (rate: number, connections = CONNECTIONS) =>
-    load.run({ origin: world.gateway.ready.url, requests, connections, seconds, rate });
+  const asked = { origin: world.gateway.ready.url, requests, connections: CONNECTIONS };
+  const run = (rate: number) => load.run({ ...asked, seconds, rate });
   const closed = (connections: number) => load.run({ origin: world.gateway.ready.url, requests, connections, seconds });
   await closed(16);
   const { perSecond: capacity } = await closed(32);
   const half = await run(Math.round(capacity / 2));
+  const beginning = await load.run({ ...asked, seconds: LEAD_IN_SECONDS, rate: Math.round(capacity * 2) });
   const twice = await run(Math.round(capacity * 2));
   let turn = 0;
   const ask = async () => {
@@ -66,7 +69,8 @@ export const openLoop: Part = async ({ quick }) => {
   const rows = [
     ['closed, c=32', null, capacity, 0, null, null, null],
     rowOf('half of it', Math.round(capacity / 2), half),
-    rowOf('twice', Math.round(capacity * 2), twice),
+    rowOf(`twice, the first ${LEAD_IN_SECONDS} s`, Math.round(capacity * 2), beginning),
+    rowOf('twice, then', Math.round(capacity * 2), twice),
     rowOf('afterwards', PROBES_PER_SECOND, after),
   ];
   const columns = ['load', 'offered a second', 'answered', 'refused', 'p50 ms', 'p99 ms', 'p99 ms of refusals'];

@@ -49,12 +49,16 @@ const simulate = (ms: number, arriving: (at: number) => readonly string[], { she
 const CROWD = Array.from({ length: 300 }, (_, n) => `caller ${n}`);
 const crowdAt = (at: number, perMs: number) => Array.from({ length: perMs }, (_, n) => CROWD[(at * perMs + n) % CROWD.length] ?? '');
 
+const DURING_800_MS = Array.from({ length: 21 }, (_, n) => n * 40);
+
 describe('an overloaded service', () => {
   it('[ERR-05] twice of what it can do is asked: it goes on doing all it can, and answers soon', () => {
     const { answered, refused, slowest } = simulate(5000, (at) => crowdAt(at, 2));
     expect(answered.length).toBeGreaterThan(4900);
     expect(refused.length).toBeGreaterThan(4500);
-    expect(slowest).toBeLessThan(250);
+    expect(slowest).toBeLessThan(700);
+    const later = answered.filter(({ at }) => at > 1200).map(({ took }) => took);
+    expect(later.filter((took) => took > 200)).toEqual([]);
   });
 
   it('[ERR-05] without shedding nobody is refused', () => {
@@ -81,7 +85,7 @@ describe('an overloaded service', () => {
 
   it('[ERR-05] one that stops for a moment is not taken for overloaded, and those who wait are answered', () => {
     const every3rd = (at: number) => (at % 3 === 0 ? crowdAt(at / 3, 1) : []);
-    const { refused } = simulate(4000, every3rd, { stopped: (at) => at > 1000 && at < 1300 });
+    const { refused } = simulate(4000, every3rd, { stopped: (at) => at > 1000 && at < 1500 });
     expect(refused).toEqual([]);
   });
 
@@ -93,13 +97,13 @@ describe('an overloaded service', () => {
       return demand;
     };
     const mayEnter = (service: string) => traffic.enter({ caller: 'a', service, isLate: false }).mayEnter;
-    const entered = [0, 40, 80, 120, 160].map((at) => {
+    const entered = DURING_800_MS.map((at) => {
       clock.nowMs = at;
       for (let n = 0; n < 100; n += 1) ask();
       ask().end(true);
       return mayEnter(SERVICE);
     });
-    expect([entered, mayEnter('signup')]).toEqual([[true, true, false, false, false], true]);
+    expect([entered[5], entered.at(-1), mayEnter('signup')]).toEqual([true, false, true]);
   });
 
   it('[GEN-14] a request that waits for its client is none that the service works for', () => {
@@ -110,7 +114,7 @@ describe('an overloaded service', () => {
       demand.end(false);
       demand.end(true);
     }
-    const entered = [0, 40, 80, 120, 160].map((at) => {
+    const entered = DURING_800_MS.map((at) => {
       clock.nowMs = at;
       const served = traffic.demand('a', SERVICE);
       served.begin();

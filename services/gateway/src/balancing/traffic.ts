@@ -131,8 +131,8 @@ class Crowd {
 
 /** Requests that are in flight while a service is overloaded are answered after about this time. */
 const TARGET_MS = 100;
-/** What is over sooner is a burst, and waits for its turn. */
-const LASTING_MS = 75;
+/** What is over sooner is a burst or a hiccup of the service, and waits for its turn. What comes again sooner is the same overload. */
+const LASTING_MS = 500;
 const RATE_WINDOW_MS = 50;
 /** A service that answers nobody for so long has stopped for a moment, and is not overloaded: what waits for it has time limits of its own. */
 const STOPPED_MS = 50;
