@@ -6,8 +6,6 @@ export interface LedgerOptions {
   readonly standing: Standing;
   /** The processes that were ended where they stood. */
   readonly killed: ReadonlySet<string>;
-  /** Slots that are taken when nothing is on the wire. */
-  readonly slotsTaken: number;
   /** How often the store went away under all processes. */
   readonly storeRestarts: number;
 }
@@ -26,14 +24,12 @@ export interface Ledger {
   readonly repeated: number;
   /** Deliveries that came more often than recorded attempts and crashes under them explain. */
   readonly unexplained: readonly string[];
-  /** Slots that no process gave back. */
-  readonly slotsTaken: number;
 }
 
 /** An attempt that was given up for lost was none. */
 const wasSent = (outcome: string): boolean => outcome !== 'worker_lost';
 
-export const ledgerOf = ({ arrivals, standing, killed, slotsTaken, storeRestarts }: LedgerOptions): Ledger => {
+export const ledgerOf = ({ arrivals, standing, killed, storeRestarts }: LedgerOptions): Ledger => {
   const pairOf = ({ bubbleId, subscriptionId }: Arrival) => `${bubbleId} ${subscriptionId}`;
   const byPair = Map.groupBy(arrivals, pairOf);
   const byId = Map.groupBy(arrivals, ({ deliveryId }) => deliveryId);
@@ -53,6 +49,5 @@ export const ledgerOf = ({ arrivals, standing, killed, slotsTaken, storeRestarts
     unrecorded: [...byId.keys()].filter((id) => !recorded.has(id) || extra(id) < 0),
     repeated: [...byId.keys()].reduce((sum, id) => sum + extra(id), 0),
     unexplained: [...byId.keys()].filter((id) => extra(id) > crashesUnder(id)),
-    slotsTaken,
   };
 };
