@@ -81,8 +81,8 @@ export function createDeliveryLoop({ prepare, wake, quiet, ...ports }: Ports) {
       // `drained` waits for its leases from before they are in the store.
       const begun = inserted.then(async ({ batch }) => {
         if (batch.claimed.length > 0) await makeAttempts(batch, await prepared(batch));
-      });
-      attempting.track(begun).catch(runs.news);
+      }, runs.news);
+      void attempting.track(begun);
       const { waiting, isRepeated } = await inserted;
       waiting.forEach(finder.block);
       if (isRepeated) runs.news();
