@@ -156,14 +156,29 @@ describe('a service on the wire', () => {
   });
 
   it('is not ready while its database is away or silent, but alive', async () => {
-    let ping = () => Promise.reject(unavailable());
+    const silent = Promise.withResolvers<void>();
+    let ping = () => silent.promise;
     const { host: running, probe } = await arranged({ ping: () => ping() });
     await running.started;
-    expect(await probe('/readyz')).toBe('503 database unreachable');
-    expect(await probe('/metrics')).toMatch(/^process_ready 0$/m);
-    ping = () => new Promise<never>(() => undefined);
     expect(await probe('/readyz')).toBe('503 database silent');
     expect(await probe('/livez')).toBe('200 alive');
+    silent.reject(storeUnavailable(new Error('connect ECONNREFUSED mongodb://svc:secret@db:27017')));
+    ping = () => new Promise<never>(() => undefined);
+    expect(await probe('/readyz')).toBe('503 database unreachable: connect ECONNREFUSED mongodb://[redacted]@db:27017');
+    expect(await probe('/metrics')).toMatch(/^process_ready 0$/m);
+  });
+
+  it('says why its database cannot be reached, also while it tries again and hears nothing', async () => {
+    let ping: () => Promise<void> = () => Promise.reject(unavailable());
+    const { host: running, probe } = await arranged({ ping: () => ping() });
+    await running.started;
+    expect(await probe('/readyz')).toBe('503 database unreachable: The store does not answer.');
+    const silent = Promise.withResolvers<void>();
+    ping = () => silent.promise;
+    expect(await probe('/readyz')).toBe('503 database unreachable: The store does not answer.');
+    silent.resolve();
+    ping = () => Promise.resolve();
+    expect(await probe('/readyz')).toBe('200 ready');
   });
 
   it('is ready while its broker is away, and says what is wrong with it', async () => {

@@ -10,7 +10,7 @@ import { createHttpApp } from '@bubbles/http/routes/app.ts';
 import type { HttpAppOptions } from '@bubbles/http/routes/serve-route.ts';
 import type { Address } from '@bubbles/http/wire/listen.ts';
 import { type Drain, SERVICE_LIMITS } from '@bubbles/http/wire/server.ts';
-import { backoffMs, withTimeout } from '@bubbles/kernel/concurrency.ts';
+import { backoffMs, singleFlight, withTimeout } from '@bubbles/kernel/concurrency.ts';
 import { isUnavailable } from '@bubbles/kernel/errors.ts';
 import { redacted } from '@bubbles/kernel/log.ts';
 import { StartupError } from '@bubbles/kernel/run-process.ts';
@@ -50,7 +50,8 @@ export const INSTANT_DRAIN: Drain = { noticeMs: 0, deadlineMs: 5000 };
 
 /** Below the gateway's own limit and above the store's. */
 const BUDGET_MS = 20_000;
-const PING_LIMIT_MS = 2000;
+/** Shorter than a probe of Kubernetes waits, so that the reason is heard. */
+const PING_LIMIT_MS = 1500;
 const BROKER_CHECK_LIMIT_MS = 2000;
 const SHEDDING_LIMIT_MS = 10_000;
 
@@ -64,7 +65,7 @@ export const hostService = async (options: HostOptions): Promise<Host> => {
     ids: infra.ids,
     limits: SERVICE_LIMITS,
     handler: wrapHandler(handlerOf(options)),
-    notReady: () => notReady(options),
+    notReady: readiness(options),
     whyStarting: () => waitsFor,
     warnings: () => infra.bus.state().faults,
   });
@@ -115,16 +116,21 @@ const handlerOf = ({ service, infra, metrics, shedder, publicBaseUrl, internalAu
   }).callback();
 
 /** The broker never makes a service unready: its outbox keeps what it cannot publish. */
-const notReady = async ({ infra, shedder }: HostOptions): Promise<string | null> => {
-  const since = shedder.refusingSince();
-  if (since !== null && performance.now() - since > SHEDDING_LIMIT_MS) return 'overloaded';
-  const ping = () =>
-    infra.database.ping().then(
+const readiness = ({ infra, shedder }: HostOptions): (() => Promise<string | null>) => {
+  let lastFault: string | null = null;
+  const ping = singleFlight(async () => {
+    lastFault = await infra.database.ping().then(
       () => null,
-      (error: unknown) => `database ${accessRefusalOf(error) ?? 'unreachable'}`,
+      (error: unknown) => `database ${accessRefusalOf(error) ?? `unreachable: ${reasonOf(error)}`}`,
     );
-  // The ping itself never rejects.
-  return await withTimeout(PING_LIMIT_MS, ping).catch(() => 'database silent');
+    return lastFault;
+  });
+  return async () => {
+    const since = shedder.refusingSince();
+    if (since !== null && performance.now() - since > SHEDDING_LIMIT_MS) return 'overloaded';
+    // The ping itself never rejects. It goes on after its limit, and what it finds out is the reason of the next answers.
+    return await withTimeout(PING_LIMIT_MS, () => ping()).catch(() => lastFault ?? 'database silent');
+  };
 };
 
 interface StartingOptions {
