@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -202,6 +202,13 @@ describe('the data file', () => {
     expect(messageOf(() => openEmbedded({ path: '/proc/nowhere/at/all/data.sqlite', log: memoryLog() }))).toMatch(
       /cannot be opened: .*\.$/,
     );
+  });
+
+  it.each(['', '-wal', '-shm', '-commits'])('a pipe as data.db%s is told and not waited for, and stays', (part) => {
+    const at = join(folder, 'data.db');
+    execFileSync('mkfifo', [at + part]);
+    expect(messageOf(() => open(at))).toBe(`The data file ${at} cannot be opened: ${at + part} is not a file.`);
+    expect(readdirSync(folder)).toEqual([`data.db${part}`]);
   });
 
   it('a closed store answers nothing', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { errorCode } from '@bubbles/kernel/errors.ts';
@@ -188,10 +188,20 @@ const take = (path: string, content: DataFileContent | null): DataFile => {
   }
 };
 
+/** The file itself is moved first: parts without a file are refused, so that nothing is opened after half a move. */
+const PARTS = ['', '-wal', '-shm', '-commits'];
+const partsOf = (path: string): string[] => PARTS.map((part) => path + part).filter((part) => existsSync(part));
+
+/** Whoever opens a pipe waits for its other end, for ever. */
+const refuseOtherThanFiles = (path: string): void => {
+  for (const part of partsOf(path)) if (!statSync(part).isFile()) throw new Error(`${part} is not a file`);
+};
+
 /** Opens or makes the file; throws an `Error` of one clear line, and changes nothing then, when it is in use, damaged or behind what was answered. */
 export function openDataFile(path: string): OpenedDataFile {
   try {
     makeFolder(dirname(path));
+    refuseOtherThanFiles(path);
     const content = readDataFile(path);
     const counted = readCommitCounter(counterPath(path));
     refuseLoss(path, content, counted);
@@ -200,9 +210,6 @@ export function openDataFile(path: string): OpenedDataFile {
     throw unusable(path, error);
   }
 }
-
-/** The file itself is moved first: parts without a file are refused, so that nothing is opened after half a move. */
-const PARTS = ['', '-wal', '-shm', '-commits'];
 
 const refuseInUse = (path: string): void => {
   try {
@@ -214,7 +221,7 @@ const refuseInUse = (path: string): void => {
 
 /** Moves a data file with all that belongs to it into a new folder, whatever its state; false when there is nothing to move. Refused while it is in use. */
 export const setAsideDataFile = (path: string, folder: string): boolean => {
-  const present = PARTS.map((part) => path + part).filter((part) => existsSync(part));
+  const present = partsOf(path);
   if (present.length === 0) return false;
   refuseInUse(path);
   mkdirSync(folder);
