@@ -57,7 +57,7 @@ describe('[F3] a broker that stands still', () => {
     for (let n = 0; n < FREEZES; n += 1) {
       const before = await stateFacts(outside, { count: BUBBLES, participants });
       const stating = stateFacts(outside, { count: BUBBLES, participants });
-      await engines.freeze('broker', FROZEN_MS);
+      await (await engines.freeze('broker', FROZEN_MS)).over();
       const thawedAt = performance.now();
       const during = await stating;
       await awaitFacts(outside, readModel(database), before);

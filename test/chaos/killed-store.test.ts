@@ -14,7 +14,7 @@ import { type FrailEngines, frailEngines } from './support/engines.ts';
 import { awaitFacts, stateFacts } from './support/facts-load.ts';
 import { directoryOf, makePeople } from './support/people.ts';
 import { report, scaled } from './support/scale.ts';
-import { untilSo } from './support/within.ts';
+import { untilSo, within } from './support/within.ts';
 
 type Person = Awaited<ReturnType<typeof makePeople>>[number];
 interface Key {
@@ -33,6 +33,7 @@ const ENTRIES_BEFORE_A_KILL = 200;
 const ENTRY_WRITERS = 8;
 /** After the store answers again. */
 const READY_LIMIT_MS = 15_000;
+const ASK_AGAIN_MS = 50;
 
 let engines: FrailEngines;
 let stack: ChaosStack;
@@ -84,11 +85,15 @@ const ask = async (path: string, call: Call): Promise<Answer | null> => {
 };
 let turn = 0;
 
-const statusOf = async ({ token }: Key): Promise<number> => {
-  const answer = await ask('/v1/me', { as: token });
-  if (answer === null) throw new Error('a key was not judged');
-  return answer.status;
-};
+/** Asks until somebody has judged it: all of them are asked about at once. */
+const statusOf = ({ token }: Key): Promise<number> =>
+  within({ what: 'a key is judged' }, async (over) => {
+    for (;;) {
+      const answer = await ask('/v1/me', { as: token });
+      if (answer !== null) return answer.status;
+      await pause(ASK_AGAIN_MS, undefined, { signal: over });
+    }
+  });
 
 /** Makes keys and revokes them, and knows what was answered. */
 const keyWriter = ({ session_token: as }: Person) => {

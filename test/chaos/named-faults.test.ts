@@ -161,12 +161,12 @@ describe('a process', () => {
 describe('the store', () => {
   it('[F17] accepts and says nothing: requests are refused in time, and it goes on where it was', async () => {
     const dead = await survives('the store was silent', async () => {
-      const silent = engines.freeze('mongo', 8000);
+      const silence = await engines.freeze('mongo', 8000);
       const url = `${stack.plansOf('gateway')[0]?.url}/v1/bubbles?limit=5`;
       const refused = await ask(url, tokens[0] ?? '');
       expect(refused).toMatchObject({ status: 500, type: 'internal_error', retryAfter: expect.any(String) });
       expect(refused.tookMs).toBeLessThan(6000);
-      await silent;
+      await silence.over();
     });
     expect(dead).toEqual([]);
   });
@@ -176,7 +176,8 @@ describe('the store', () => {
     const served = await Promise.all(Array.from({ length: 400 }, (_, n) => ask(url, tokens[n % tokens.length] ?? '')));
     expect(served.filter(({ status }) => status !== 200 && status !== 500)).toEqual([]);
     expect(served.filter(({ status, retryAfter }) => status === 500 && retryAfter === null)).toEqual([]);
-    expect((await ask(url, tokens[0] ?? '')).status).toBe(200);
+    // What the gateway gave up is still being worked on.
+    await untilSo({ what: 'the next one is answered' }, async () => (await ask(url, tokens[0] ?? '')).status === 200);
   });
 });
 

@@ -24,7 +24,10 @@ const PORT = Number(process.env['CHAOS_PORT'] ?? 8480);
 const DRAIN_NOTICE = '1s';
 
 /** Two of each service, but for the dispatcher: what it would be told is for the test to read. That a slow machine refuses some is another matter. */
-export const chaosStack = async ({ amqpUrl, mongoUrl }: FrailEngines): Promise<ChaosStack> => {
+export const chaosStack = async (
+  { amqpUrl, mongoUrl }: FrailEngines,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ChaosStack> => {
   const home = mkdtempSync(join(tmpdir(), 'stack-'));
   const replicas = { ...defaultReplicas(), 'webhooks-dispatcher': 0 };
   const engines = { amqpUrl, mongoUrl };
@@ -36,7 +39,7 @@ export const chaosStack = async ({ amqpUrl, mongoUrl }: FrailEngines): Promise<C
     replicas,
     drainNotice: DRAIN_NOTICE,
     shedding: false,
-    settings: {},
+    settings,
   };
   const stack = openStack({ home, layout });
   await stack.up();

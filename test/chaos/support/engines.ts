@@ -12,8 +12,8 @@ export interface FrailEngines extends Engines {
   kill(engine: 'broker' | 'mongo'): Promise<void>;
   /** In good order. */
   stop(engine: 'mongo'): Promise<void>;
-  /** Its processes stand still for so long, and go on where they stood. */
-  freeze(engine: 'broker' | 'mongo', ms: number): Promise<void>;
+  /** Resolves when its processes stand still. After so long they go on where they stood, and then it is over. */
+  freeze(engine: 'broker' | 'mongo', ms: number): Promise<{ over(): Promise<void> }>;
   /** An order to the broker in the words of its rabbitmqctl; what it printed. */
   ctl(...words: readonly string[]): Promise<string>;
   /** What the broker has of each queue. */
@@ -70,8 +70,8 @@ export const frailEngines = async ({ storeSurvives = 'nothing' }: FrailEnginesOp
     stop: (engine) => signal(engine, 'SIGTERM'),
     async freeze(engine, ms) {
       await signal(engine, 'SIGSTOP');
-      await pause(ms);
-      await signal(engine, 'SIGCONT');
+      const goesOn = pause(ms).then(() => signal(engine, 'SIGCONT'));
+      return { over: () => goesOn };
     },
     async queues() {
       const columns = ['name', 'consumers', 'messages_ready', 'messages_unacknowledged'];

@@ -25,8 +25,8 @@ export interface HttpLoadOptions {
 }
 
 const WATCH_EVERY_MS = 100;
-/** Beyond it the load alone would be what fails them. */
-const MOST_AT_ONCE = 16;
+/** Beyond it the load alone would be what fails them: the gateway refuses a request whose credential nobody has judged within a second. */
+const MOST_AT_ONCE = 8;
 const ANSWER_LIMIT_MS = 30_000;
 
 /**
@@ -74,18 +74,20 @@ const startLoad = ({ gateways, tokens, paths, perSecond }: HttpLoadOptions) => {
 };
 
 const watchReadiness = (gateways: readonly ProcessPlan[], ended: AbortSignal) => {
-  let ready = gateways;
-  const watch = async () => {
+  const unready = new Set<ProcessPlan>();
+  const watch = async (gateway: ProcessPlan) => {
     while (!ended.aborted) {
-      const states = await Promise.all(gateways.map(async (gateway) => ((await isReady(gateway)) ? [gateway] : [])));
-      if (states.flat().length > 0) ready = states.flat();
+      if (await isReady(gateway)) unready.delete(gateway);
+      else unready.add(gateway);
       await pause(WATCH_EVERY_MS);
     }
   };
-  void watch();
+  // Each by itself, so that one that answers late does not hide that another one ends.
+  for (const gateway of gateways) void watch(gateway);
   return {
     pick(n: number): ProcessPlan {
-      const gateway = ready[n % ready.length];
+      const ready = gateways.filter((gateway) => !unready.has(gateway));
+      const gateway = ready.length > 0 ? ready[n % ready.length] : gateways[n % gateways.length];
       if (gateway === undefined) throw new Error('there is no gateway');
       return gateway;
     },

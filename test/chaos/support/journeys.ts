@@ -99,7 +99,9 @@ const recordsAMeeting: Journey = async (scene) => {
   return async () => {
     equal(said(await call('POST', JOIN, request), 201).json.id, id);
     await until(`the notetaker of ${id}`, async () => (await actions.listNotetakers()).some(({ join_id }) => join_id === id));
-    await actions.moveNotetaker(id, { ...NOBODY_ELSE, status: 'recording' });
+    // A join hears of nothing before it knows which notetaker was sent for it.
+    const records = { ...NOBODY_ELSE, status: 'recording' } as const;
+    await until(`the join of ${id}`, async () => (await actions.moveNotetaker(id, records)).status === 'recording');
     equal(said(await call('GET', `${JOIN}/${id}`), 200).json.status, 'recording');
     const { bubble_id: bubbleId } = await actions.moveNotetaker(id, { ...NOBODY_ELSE, status: 'done' });
     await until(`the recording of ${id}`, async () => (await call('GET', `/v1/bubbles/${bubbleId}`)).status === 200);
