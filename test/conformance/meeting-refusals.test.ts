@@ -75,7 +75,7 @@ describe('a request for a notetaker is refused', () => {
     expect(refusal(await meetings.join(ben, team, url))).toEqual(FORBIDDEN);
     await world.changeTeam(team.id, { archived: true });
     expect(refusal(await meetings.join(ada, team, url))).toEqual(FORBIDDEN);
-    expect(await meetings.sentTo(url)).toBe(0);
+    expect(await meetings.sentTo(url, 0)).toBe(0);
     await world.changeTeam(team.id, { archived: false });
     expect((await meetings.join(ada, team, url)).status).toBe(201);
   });

@@ -13,7 +13,7 @@ interface Meetings {
 
 const letters = (count: number): string => Array.from({ length: count }, () => String.fromCharCode(97 + randomInt(26))).join('');
 /** What happens after an answer may take a little longer where there are many processes. */
-const SOON_MS = 20_000;
+const SOON_MS = 120_000;
 /** Within what a credential may ask in a minute. */
 const LOOK_EVERY_MS = 200;
 /** What is found as soon as it is so, or at last. */
@@ -44,8 +44,12 @@ export const meetingsOf = ({ world }: { readonly world: World }) => {
       call(person, '', { method: 'POST', body: { meeting_url, team_id: team.id }, headers }),
     status: async (person: Person, id: string) => (await call(person, `/${id}`)).json,
     move: (id: string, fields: object) => world.notetaker(id, { ...fields }),
-    /** How many notetakers were sent to a meeting. */
-    sentTo: async (url: string): Promise<number> => (await world.notetakers()).filter(({ meeting_url }) => meeting_url === url).length,
+    /** How many notetakers were sent to a meeting, as soon as there are as many as that. */
+    sentTo: (url: string, least: number): Promise<number> =>
+      soon(
+        async () => (await world.notetakers()).filter(({ meeting_url }) => meeting_url === url).length,
+        (count) => count >= least,
+      ),
   };
 };
 export type MeetingCalls = ReturnType<typeof meetingsOf>;

@@ -25,7 +25,7 @@ export interface SignupAgent {
 }
 
 const CODE = /\b\d{6}\b/;
-const MAIL_LIMIT_MS = 20_000;
+const MAIL_LIMIT_MS = 120_000;
 
 const THIS_MACHINE: readonly string[] = ['127.0.0.1', 'localhost'];
 /** All of 127.0.0.0/8 is this machine; elsewhere it is what a trusted proxy says. */

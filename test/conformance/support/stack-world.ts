@@ -28,7 +28,8 @@ export interface StackWorldOptions extends OutsideOptions {
   readonly mailFiles: string;
 }
 
-const ARRIVAL_LIMIT_MS = 20_000;
+/** Longer than a process of an outbox that lost its turn waits for the next one. */
+const ARRIVAL_LIMIT_MS = 120_000;
 const LOOK_EVERY_MS = 10;
 
 /** The scene on a product of many processes: the sandbox's control plane, with the recording pipeline and an operator behind it that meet the product on the wire alone. */
@@ -103,16 +104,22 @@ const arriving = ({ actions, identity, stated }: Outside, model: ReadModel): Act
       const account = await identity.account(id);
       return account === null ? [] : model.missingPeople([account]);
     });
-  const sent = (joinId: string) =>
-    arrival(async () => ((await actions.listNotetakers()).some(({ join_id }) => join_id === joinId) ? [] : [`notetaker of ${joinId}`]));
+  const sent = async (joinId: string) => (await actions.listNotetakers()).some(({ join_id }) => join_id === joinId);
+  /** A join hears of nothing before it knows which notetaker was sent for it. */
+  const moved: Actions['moveNotetaker'] = async (joinId, move) => {
+    const late = [`notetaker of ${joinId}`];
+    await arrival(async () => ((await sent(joinId)) ? [] : late));
+    return arrived(
+      () => actions.moveNotetaker(joinId, move),
+      ({ status }) => (status === 'dispatched' ? late : []),
+    );
+  };
   return {
     ...actions,
-    async moveNotetaker(joinId, move) {
-      await sent(joinId);
-      return afterwards(actions.moveNotetaker(joinId, move), async ({ bubble_id }) => {
+    moveNotetaker: (joinId, move) =>
+      afterwards(moved(joinId, move), async ({ bubble_id }) => {
         if (bubble_id !== null) await bubble(bubble_id);
-      });
-    },
+      }),
     createUser: (given) => afterwards(actions.createUser(given), ({ id }) => person(id)),
     changeUser: (id, profile) => afterwards(actions.changeUser(id, profile), () => person(id)),
     setState: (id, state) => afterwards(actions.setState(id, state), () => person(id)),
@@ -125,17 +132,22 @@ const arriving = ({ actions, identity, stated }: Outside, model: ReadModel): Act
   };
 };
 
-const afterwards = async <T>(action: Promise<T>, arrived: (done: T) => Promise<void>): Promise<T> => {
+const afterwards = async <T>(action: Promise<T>, wait: (done: T) => Promise<unknown>): Promise<T> => {
   const done = await action;
-  await arrived(done);
+  await wait(done);
   return done;
 };
 
-/** Resolves when nothing is missing any more; rejects with what still is after 20 seconds. */
-const arrival = async (missing: () => Promise<readonly string[]>): Promise<void> => {
+/** What is found when nothing is missing any more; rejects with what still is after two minutes. */
+const arrived = async <T>(look: () => Promise<T>, missing: (found: T) => readonly string[]): Promise<T> => {
   const deadline = performance.now() + ARRIVAL_LIMIT_MS;
-  for (let late = await missing(); late.length > 0; late = await missing()) {
-    if (performance.now() > deadline) throw new DomainError('internal', `Not there after 20 seconds: ${late.join(', ')}.`);
+  for (;;) {
+    const found = await look();
+    const late = missing(found);
+    if (late.length === 0) return found;
+    if (performance.now() > deadline) throw new DomainError('internal', `Not there after two minutes: ${late.join(', ')}.`);
     await pause(LOOK_EVERY_MS);
   }
 };
+
+const arrival = (missing: () => Promise<readonly string[]>): Promise<readonly string[]> => arrived(missing, (late) => late);
