@@ -150,17 +150,19 @@ describe('answers', () => {
   });
 
   it('[ERR-05] a client that reads too slowly for too long is cut', async () => {
-    hasty.bubbles.handle = (_, res) => {
+    const brief = await startWorld({ limits: { exchangeTimeoutMs: 1200 } });
+    brief.bubbles.handle = (_, res) => {
       res.on('error', () => undefined);
       res.write(Buffer.alloc(16 * 1024 * 1024));
     };
-    const connection = rawConnection(hasty.url);
+    const connection = rawConnection(brief.url);
     connection.write(`GET /v1/bubbles/open HTTP/1.1\r\n${HEAD}\r\n`);
     await connection.receivedMatching(/^HTTP\/1\.1 200 /);
     connection.socket.pause();
-    await until(() => hasty.gateway.inFlight() === 0);
+    await until(() => brief.gateway.inFlight() === 0);
     connection.socket.destroy();
-    expect(hasty.log.lines.at(-1)?.fields).toMatchObject({ route: '/v1/bubbles/open', aborted: true });
+    expect(brief.log.lines.at(-1)?.fields).toMatchObject({ route: '/v1/bubbles/open', aborted: true });
+    await brief.stop();
   });
 
   it('[GEN-08] HEAD has the headers of GET and no body', async () => {

@@ -91,21 +91,23 @@ describe('what the gateway refuses on a page', () => {
 describe('a page whose service cannot answer', () => {
   let world: World;
   beforeEach(async () => {
-    world = await startPages({ limits: QUICK });
+    world = await startPages();
   });
   afterEach(() => world.stop());
 
   it('[ERR-05] says so as a page, with Retry-After', async () => {
-    world.identity.handle = () => undefined;
-    const slow = await world.fetch('/app/keys');
+    const hasty = await startPages({ limits: QUICK });
+    hasty.identity.handle = () => undefined;
+    const slow = await hasty.fetch('/app/keys');
     expect([slow.headers.get('x-gateway-reason'), slow.headers.get('retry-after')]).toEqual(['upstream-timeout', '2']);
     await expectPage(slow, 500, INTERNAL_ERROR_MESSAGE);
-    await world.identity.stop();
+    await hasty.identity.stop();
     for (const path of ['/app/keys', '/oauth/interaction/u1']) {
-      const down = await world.fetch(path);
+      const down = await hasty.fetch(path);
       expect(down.headers.get('x-gateway-reason')).toMatch(/^(?:upstream-down|breaker)$/);
       await expectPage(down, 500, '<h1>Something went wrong</h1>');
     }
+    await hasty.stop();
   });
 
   it('[ERR-05] keeps the page that its service has written for it, but no other answer', async () => {
