@@ -1,3 +1,4 @@
+import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { BUBBLES_FRAGMENT, type FakeService, IDENTITY_FRAGMENT, startFakeIdentity, startFakeService } from './fake-services.ts';
 import { AUTHORIZATION, QUICK, startWorld, type World } from './start.ts';
@@ -111,7 +112,9 @@ describe('identity', () => {
       await startFakeIdentity(IDENTITY_FRAGMENT),
       await startFakeIdentity(IDENTITY_FRAGMENT),
     ];
-    const several = await startWorld({ config: { upstreams: { 'identity-and-oauth': replicas.map(({ url }) => url) } } });
+    const upstreams = { 'identity-and-oauth': replicas.map(({ url }) => url) };
+    // On a clock that stands still nobody is silent, so that no check is asked of a second replica.
+    const several = await startWorld({ config: { upstreams }, infra: { clock: fakeClock() } });
     const ask = async (token: string) => (await several.fetch('/v1/bubbles/42', { headers: { authorization: `Bearer ${token}` } })).status;
     for (let index = 0; index < 60; index += 1) await ask(`svc_pat_${index % 12}`);
     for (let index = 0; index < 12; index += 1) await several.fetch('/v1/me', { headers: { authorization: `Bearer svc_pat_${index}` } });
@@ -187,10 +190,12 @@ describe('breaker', () => {
   });
 
   it('[ERR-05] a sole replica that was silent is used at once when it answers again', async () => {
-    const silent = await startWorld({ limits: QUICK });
+    // The time that the probe has for its answer too.
+    const silent = await startWorld({ limits: { answerTimeoutMs: 3000 } });
     const held: (() => void)[] = [];
     silent.bubbles.handle = (_, res) => void held.push(() => res.end('{}'));
-    for (let index = 0; index < 2; index += 1) await expectUnavailable(await silent.fetch('/v1/bubbles/open'), 'upstream-timeout');
+    const unanswered = await Promise.all([silent.fetch('/v1/bubbles/open'), silent.fetch('/v1/bubbles/open')]);
+    for (const response of unanswered) await expectUnavailable(response, 'upstream-timeout');
     const probe = silent.fetch('/v1/bubbles/open');
     await until(() => held.length === 3);
     await expectUnavailable(await silent.fetch('/v1/bubbles/open'), 'breaker');
