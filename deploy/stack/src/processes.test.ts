@@ -2,15 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expectEventually } from '@bubbles/testing/eventually.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ProcessPlan } from './plan.ts';
 import { openProcesses } from './processes.ts';
 
-/** Ends at once, for want of a configuration. */
+/** Stays until it is told to end. */
 const plan: ProcessPlan = {
   name: 'gateway-1',
   service: 'gateway',
-  entry: 'services/gateway/src/main.ts',
+  entry: 'stays.mjs',
   url: 'http://127.0.0.1:1',
   opsUrl: 'http://127.0.0.1:1',
   environment: {},
@@ -19,14 +20,19 @@ const plan: ProcessPlan = {
 let home: string;
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'stack-'));
+  writeFileSync(join(home, plan.entry), 'setInterval(() => undefined, 60_000);');
 });
-afterEach(() => rmSync(home, { recursive: true }));
+afterEach(async () => {
+  await openProcesses(home).end(plan, 'SIGKILL');
+  rmSync(home, { recursive: true });
+});
 
 describe('the processes of a stack', () => {
   it('are known by their pid files, whoever started them', async () => {
-    openProcesses(home).start(plan);
+    openProcesses(home, home).start(plan);
     const later = openProcesses(home);
-    expect(later.isRunning(plan)).toBe(true);
+    // Just after its start a process has no command line yet.
+    await expectEventually(() => later.isRunning(plan));
     await later.end(plan, 'SIGKILL');
     expect(later.isRunning(plan)).toBe(false);
   });
@@ -34,9 +40,10 @@ describe('the processes of a stack', () => {
   it('are waited for by a command that has nothing else to do', () => {
     const command = `
       import { openProcesses } from ${JSON.stringify(join(import.meta.dirname, 'processes.ts'))};
-      const processes = openProcesses(${JSON.stringify(home)});
+      const processes = openProcesses(${JSON.stringify(home)}, ${JSON.stringify(home)});
       const plan = ${JSON.stringify(plan)};
       processes.start(plan);
+      while (!processes.isRunning(plan));
       processes.signal(plan, 'SIGKILL');
       while (processes.isRunning(plan));
       console.log(await processes.end(plan, 'SIGKILL'));
