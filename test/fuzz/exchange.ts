@@ -7,6 +7,15 @@ export interface Exchanged {
   readonly text: string;
 }
 
+/** Where the machine is busy with others, the second for the check of a credential may pass; asked again, the answer must come. */
+export async function asked<A extends { readonly status: number; readonly headers: Headers | Exchanged['headers'] }>(
+  ask: () => Promise<A>,
+): Promise<A> {
+  const first = await ask();
+  const reason = new Headers(first.headers).get('x-gateway-reason');
+  return first.status === 500 && reason === 'upstream-timeout' ? ask() : first;
+}
+
 /** Nothing may hang: longer than the gateway's own limit for an answer to begin. */
 const PATIENCE_MS = 15_000;
 
