@@ -33,7 +33,10 @@ starts() {
   local child try
   PORT=0 npm start >started 2>&1 &
   child=$!
-  for _ in $(seq 240); do grep -q '^Listening on ' started && break || sleep 0.25; done
+  until grep -q '^ *Try it ' started; do
+    kill -0 "$child" 2>/dev/null || { cat started; return 1; }
+    sleep 0.25
+  done
   try="$(sed -n 's/^ *Try it *//p' started)"
   sh -c "${try/curl -s/curl -fsS}" | grep -q '"data"' || { cat started; return 1; }
   if grep -iE 'warn|deprecat|tracing' started; then return 1; fi

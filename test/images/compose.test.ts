@@ -44,9 +44,8 @@ const inspected = (service: string, format: string) => podman('inspect', '--form
 const addressOf = (service: string) => inspected(service, `{{(index .NetworkSettings.Networks "${PROJECT}_engines").IPAddress}}`);
 const volumeOf = (name: string) => podman('volume', 'inspect', '--format', '{{.Mountpoint}}', `${PROJECT}_${name}`);
 
-/** By the check that compose.yaml has for it. */
-const awaitHealthy = async (service: string): Promise<void> => {
-  const [, ...words] = services[service]?.healthcheck?.test ?? [];
+/** Until the command succeeds in its container. */
+const awaitInside = async (service: string, words: readonly string[]): Promise<void> => {
   const deadline = performance.now() + LIMIT_MS;
   for (;;) {
     const fault: unknown = await podman('exec', containerOf(service), ...words).then(
@@ -59,6 +58,8 @@ const awaitHealthy = async (service: string): Promise<void> => {
     await pause(200);
   }
 };
+/** By the check that compose.yaml has for it. */
+const awaitHealthy = (service: string) => awaitInside(service, services[service]?.healthcheck?.test.slice(1) ?? []);
 const JOBS = ['keys', 'mongodb-users', 'topology', 'migration'];
 /** Podman 4 starts nothing that depends on what depends on something else, so that who starts when is said here. */
 const start = async (...names: readonly string[]) => {
@@ -115,6 +116,8 @@ describe('the product by compose.yaml, with stand-ins for the images of others',
     await start('rabbitmq', 'mongodb', 'mail');
     await awaitHealthy('rabbitmq');
     await start('mongodb-users', 'topology');
+    // The check of compose.yaml is a program of the image that it stands in for.
+    await awaitInside('mongodb', ['bash', '-c', ': </dev/tcp/127.0.0.1/27017']);
     await start('migration');
     expect(await exitCodes(JOBS)).toEqual(JOBS.map((name) => [name, '0']));
     await start(...processes);
