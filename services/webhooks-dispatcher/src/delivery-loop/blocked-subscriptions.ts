@@ -50,6 +50,8 @@ const DELIVERIES_PER_READ = 32;
 /** For a subscription that is not blocked: the next delivery that falls due is all there is. */
 const NOTHING_WAITS: Pick<Waiting, 'known' | 'isAll'> = { known: [], isAll: true };
 
+const isFirst = ({ attemptCount }: DueDelivery): boolean => attemptCount === 0;
+
 const keyOf = ({ subscriptionId, ownerId, origin }: SubscriptionKey): SubscriptionKey => ({ subscriptionId, ownerId, origin });
 
 /** Subscriptions in the order of their turns, by owner. */
@@ -96,12 +98,15 @@ function roomsOf(queued: ReturnType<typeof queuesByOwner>, slots: Slots): () => 
     const forAny = slots.roomOf(waiting.key, 1);
     return forAny > 0 ? { waiting, limit: forAny, firstOnly: false } : { waiting, limit: forFirst, firstOnly: true };
   };
+  /** Room for first attempts alone goes to one that is known to wait, before a subscription of which only retries may wait. */
   const nextOf = (queue: Iterator<Waiting>): Room | null => {
+    let unsure: Room | null = null;
     for (let next = queue.next(); !next.done; next = queue.next()) {
       const room = roomOf(next.value);
-      if (room !== null) return room;
+      if (room !== null && (!room.firstOnly || next.value.known.some(isFirst))) return room;
+      unsure ??= room;
     }
-    return null;
+    return unsure;
   };
   /** One subscription of each owner in turn. Each reserves its part, so that what one gets the others do not. */
   return (): readonly Room[] => {
@@ -146,7 +151,7 @@ export function createBlockedSubscriptions({ deliveries, clock, slots }: Ports):
 
   /** What is due for the room; null when enough was read before. */
   async function readFor({ waiting, limit, firstOnly }: Room): Promise<Read | null> {
-    if (waiting.known.some(({ attemptCount }) => !firstOnly || attemptCount === 0)) return null;
+    if (waiting.known.some((due) => !firstOnly || isFirst(due))) return null;
     const most = firstOnly ? limit : Math.max(limit, DELIVERIES_PER_READ);
     const found = await deliveries.dueOf(waiting.key.subscriptionId, { now: clock.now(), firstOnly, limit: most });
     return { found, isAll: !firstOnly && found.length < most };
@@ -156,7 +161,7 @@ export function createBlockedSubscriptions({ deliveries, clock, slots }: Ports):
     const taken: DueDelivery[] = [];
     const left: DueDelivery[] = [];
     for (const due of [...known, ...(read?.found ?? [])]) {
-      const fits = taken.length < limit && (!firstOnly || due.attemptCount === 0) && slots.take(due);
+      const fits = taken.length < limit && (!firstOnly || isFirst(due)) && slots.take(due);
       (fits ? taken : left).push(due);
     }
     // When it changed during the read, a delivery fell due that the read may have missed.
