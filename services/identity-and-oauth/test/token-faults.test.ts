@@ -140,4 +140,29 @@ describe('a store that is away for one step', () => {
     });
     expect(failures).toBeGreaterThan(25);
   });
+
+  it('[OAUTH-06] [OAUTH-07] while tokens are exchanged and refreshed: what failed is asked again when a race would be over, and the app keeps its grant', async () => {
+    const { database, failing } = falteringWorld();
+    identity = await startIdentity({ database: database(memoryDatabase()) });
+    const oauth = oauthAt(identity);
+    const { id } = await identity.person();
+    const asked = async (work: () => Promise<Answer>) => {
+      const answer = await work();
+      if (!isFault(answer)) return answer;
+      await identity.clock.advance(AFTER_THE_RACE_MS);
+      return work();
+    };
+    const failures = await failEverywhere(async (step) => {
+      const { app, code } = await withCode(identity, id);
+      const { hasFailed, outcome } = await failing(step, async () => {
+        const { status, body } = await asked(() => oauth.exchange(app, code));
+        expect(status).toBe(200);
+        return asked(() => oauth.refresh(app, body.refresh_token));
+      });
+      await expectGood(identity, app, outcome);
+      await identity.clock.advance(60_000);
+      return hasFailed;
+    });
+    expect(failures).toBeGreaterThan(15);
+  });
 });

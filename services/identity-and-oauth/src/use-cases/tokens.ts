@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { JWT_FORM } from '@bubbles/contracts/access.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
-import { DomainError } from '@bubbles/kernel/errors.ts';
+import { DomainError, isUnavailable } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { OAuthLifetimes } from '../domain/grant.ts';
 import {
@@ -66,6 +66,18 @@ const prepareTokens = async (
   return { refresh: refresh.stored, tokens };
 };
 
+/** True when this token was issued. Where the store did not answer, what it has tells: the app would have to ask its user again for a token that it never got. */
+const issueOnce = async ({ refreshTokens }: Pick<TokenPorts, 'refreshTokens'>, refresh: RefreshToken): Promise<boolean> => {
+  try {
+    return await refreshTokens.issue(refresh);
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    const stored = await refreshTokens.issuedFor(refresh.issuedFor);
+    if (stored?.hash !== refresh.hash) throw error;
+    return true;
+  }
+};
+
 interface GrantToIssue {
   readonly accountId: string;
   readonly clientId: string;
@@ -108,7 +120,7 @@ interface CodeToExchange extends TokenRequest {
 export const exchangeCode =
   (ports: TokenPorts) =>
   async ({ client, code, redirectUri, codeVerifier, signal }: CodeToExchange): Promise<IssuedTokens> => {
-    const { codes, grants, refreshTokens, lifetimes, clock } = ports;
+    const { codes, grants, lifetimes, clock } = ports;
     const known = await codes.get(hashToken(code));
     const { grant, isGoodAt } = await grantOf(ports, known);
     if (!known || grant?.clientId !== client.id) throw invalidGrant(BAD_CODE);
@@ -122,7 +134,7 @@ export const exchangeCode =
     const { refresh, tokens } = await prepareTokens(ports, { grant: lasting, scopes: grant.scopes, at, spent: known });
     signal.throwIfAborted();
     if (!(await grants.extend(grant.id, lasting.expiresAt))) throw invalidGrant(BAD_CODE);
-    if (!(await refreshTokens.issue(refresh))) return endGrant(ports, grant, BAD_CODE);
+    if (!(await issueOnce(ports, refresh))) return endGrant(ports, grant, BAD_CODE);
     return tokens;
   };
 
@@ -144,7 +156,7 @@ export const refreshTokens =
     if (!scopes) throw new DomainError('invalid', 'scope: must be part of what was granted', { type: 'invalid_scope' });
     const { refresh, tokens } = await prepareTokens(ports, { grant, scopes, at, spent: known });
     signal.throwIfAborted();
-    if (await ports.refreshTokens.issue(refresh)) return tokens;
+    if (await issueOnce(ports, refresh)) return tokens;
     const next = await ports.refreshTokens.issuedFor(known.hash);
     const sinceMs = at.getTime() - (next?.createdAt.getTime() ?? 0);
     if (Math.max(0, sinceMs) < ports.lifetimes.refreshRaceWindowMs) throw invalidGrant(BAD_REFRESH_TOKEN);
