@@ -184,6 +184,14 @@ describe('limits of sign-in', () => {
     }
   });
 
+  it('and as many for all names of one mailbox together', async () => {
+    const names = ['ada@gmail.com', 'a.da@gmail.com', 'ada+1@googlemail.com', 'ada+2@gmail.com'];
+    const statuses: number[] = [];
+    for (const name of names) statuses.push((await statusOf(name, '203.0.113.9')).status);
+    expect(statuses).toEqual([303, 303, 303, 429]);
+    expect((await statusOf('ada@acme.test', '203.0.113.9')).status).toBe(303);
+  });
+
   it('sixty codes a client in ten minutes, where all of an IPv6 network is one', async () => {
     for (let i = 0; i < 60; i += 1) expect((await statusOf(`a${i}@acme.test`, `2001:db8::${i}`)).status).toBe(303);
     expect((await statusOf('b@acme.test', '2001:db8::ffff')).status).toBe(429);

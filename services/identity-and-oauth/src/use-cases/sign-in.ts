@@ -1,6 +1,6 @@
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import { foldAddress } from '@bubbles/mail/address.ts';
+import { foldAddress, mailboxOf } from '@bubbles/mail/address.ts';
 import type { Account } from '../domain/account.ts';
 import { ADDRESS_LIMITS, CLIENT_WINDOW_MS, type SignIn, signInTimes } from '../domain/sign-in.ts';
 import { hashToken, type IssuedSession, issueSession, TOKEN_BYTES } from '../domain/token.ts';
@@ -49,14 +49,16 @@ const takeFromLimits = async (
   { throttle, codesPerClient }: Pick<BeginPorts, 'throttle' | 'codesPerClient'>,
   { address, client }: { readonly address: string; readonly client: string },
 ): Promise<void> => {
+  // Many addresses may lead to one mailbox.
+  const mailbox = mailboxOf(address);
   const limits = [
     { key: `sign-in from ${client}`, limit: codesPerClient, windowMs: CLIENT_WINDOW_MS },
     ...ADDRESS_LIMITS.map(({ perClient, windowMs }) => ({
-      key: `sign-in of ${address} from ${client} in ${windowMs}`,
+      key: `sign-in of ${mailbox} from ${client} in ${windowMs}`,
       limit: perClient,
       windowMs,
     })),
-    ...ADDRESS_LIMITS.map(({ limit, windowMs }) => ({ key: `sign-in of ${address} in ${windowMs}`, limit, windowMs })),
+    ...ADDRESS_LIMITS.map(({ limit, windowMs }) => ({ key: `sign-in of ${mailbox} in ${windowMs}`, limit, windowMs })),
   ];
   for (const { key, ...limit } of limits) {
     const taken = await throttle.take(key, limit);
