@@ -97,6 +97,7 @@ export const ACTS: Readonly<Record<string, readonly Act[]>> = {
       status: 200,
       shown: account,
     },
+    { line: `credentials end ${user_id}`, method: 'DELETE', path: `${ACCOUNT}/credentials`, status: 204 },
     { line: `sessions start ${user_id}`, method: 'POST', path: `${ACCOUNT}/sessions`, status: 201, shown: session },
     { line: `sessions end ${session_id}`, method: 'DELETE', path: `sessions/${session_id}`, status: 204 },
     { line: `keys grant ${user_id} ci`, method: 'POST', path: `${ACCOUNT}/keys`, body: { name: 'ci' }, status: 201, shown: key },

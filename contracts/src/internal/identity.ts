@@ -96,7 +96,7 @@ export type AssertionKeySet = z.infer<typeof AssertionKeySet>;
 /**
  * `/internal/v1/admin/*`, operator → identity: what only an operator may do to accounts, teams and credentials. Paths:
  *
- * - `POST accounts` CreateAccount → 201 CreatedAccount; `GET accounts` AdminAccountsQuery → AdminAccounts; `GET accounts/{id}`; `PATCH accounts/{id}` PatchAccount; `PUT accounts/{id}/state` SetAccountState → AdminAccount
+ * - `POST accounts` CreateAccount → 201 CreatedAccount; `GET accounts` AdminAccountsQuery → AdminAccounts; `GET accounts/{id}`; `PATCH accounts/{id}` PatchAccount; `PUT accounts/{id}/state` SetAccountState → AdminAccount; `DELETE accounts/{id}/credentials`
  * - `POST accounts/{id}/sessions` → 201 IssuedSession; `DELETE sessions/{id}` → 204
  * - `POST accounts/{id}/keys` CreateApiKeyRequest → 201 ApiKeyCreated, whatever the plan; the cap of active keys holds
  * - `POST accounts/{id}/grants` IssueGrant → 201 IssuedGrant, as if the user had consented; `GET accounts/{id}/grants` → AdminGrants, newest first; `DELETE grants/{id}` → 204

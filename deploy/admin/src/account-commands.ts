@@ -85,6 +85,12 @@ export const ACCOUNT_COMMANDS: Readonly<Record<string, Command>> = {
       return dryRun === true ? identity('GET', at('accounts', id)) : identity('PUT', at('accounts', id, 'state'), body);
     },
   },
+  'credentials end': {
+    words: ['account'],
+    flags: { 'dry-run': 'boolean' },
+    call: ([id], { 'dry-run': dryRun }) =>
+      dryRun === true ? identity('GET', at('accounts', id)) : identity('DELETE', at('accounts', id, 'credentials')),
+  },
   'sessions start': { words: ['account'], flags: {}, showsSecret: true, call: ([id]) => identity('POST', at('accounts', id, 'sessions')) },
   'sessions end': { words: ['session'], flags: {}, call: ([id]) => identity('DELETE', at('sessions', id)) },
   'keys grant': {

@@ -27,7 +27,7 @@ import type {
 } from './ports.ts';
 import type { MailCode, MailedCodes, SignInStore, Throttle } from './sign-in-ports.ts';
 import { readAccess } from './use-cases/access.ts';
-import { changeProfile, createAccount, getAccount, listAccounts, setAccountState } from './use-cases/accounts.ts';
+import { changeProfile, createAccount, endCredentials, getAccount, listAccounts, setAccountState } from './use-cases/accounts.ts';
 import { answerConsent, showConsent, startAuthorization, sweepAuthorizationRequests } from './use-cases/authorization.ts';
 import { checkCredentials, checkForServices } from './use-cases/check-credentials.ts';
 import {
@@ -140,6 +140,7 @@ export const createApp = (ports: AppPorts) => ({
   createAccount: createAccount(ports),
   changeProfile: changeProfile(ports),
   setAccountState: setAccountState(ports),
+  endCredentials: endCredentials(ports),
   grantKey: grantKey(ports),
   startSession: startSession(ports),
   endSession: endSession(ports),

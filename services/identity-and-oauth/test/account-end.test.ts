@@ -44,6 +44,26 @@ describe('an account that is disabled', () => {
   });
 });
 
+describe('an account whose credentials are ended', () => {
+  it('[AUTH-05] [KEY-05] keeps none of them, though it was disabled and is opened again, and gets new ones', async () => {
+    await setState('disabled');
+    expect((await identity.admin('DELETE', `accounts/${ada.id}/credentials`)).status).toBe(204);
+    await setState('active');
+    expect([await home(), await grants()]).toEqual([TO_SIGN_IN, 0]);
+    const refused = await identity.as(ada.pat)('GET', '/v1/me');
+    expect([refused.status, refused.body.error.type]).toEqual([401, 'token_revoked']);
+    expect((await identity.as(ada.session)('GET', '/v1/api-keys')).status).toBe(401);
+    const { body: key } = await identity.admin('POST', `accounts/${ada.id}/keys`, { name: 'new' });
+    expect((await identity.as(key.token)('GET', '/v1/me')).status).toBe(200);
+    await signIn(identity, browser, ADA);
+    expect(await home()).toEqual([200, null]);
+  });
+
+  it('[ERR-07] is refused when there is no such account', async () => {
+    expect((await identity.admin('DELETE', 'accounts/nobody/credentials')).status).toBe(404);
+  });
+});
+
 describe('an account that is deleted', () => {
   it('[case 96] [AUTH-05] ends its sessions and grants for good, also when it is opened again', async () => {
     await setState('deleted');

@@ -154,6 +154,24 @@ const deleteAccount = async (ports: StatePorts, accountId: string): Promise<Acco
   return known(after);
 };
 
+interface CredentialPorts extends Pick<StatePorts, 'accounts' | 'revokedKeys' | 'grants' | 'clock'> {
+  readonly sessions: SessionStore;
+}
+
+/** Ends for good what an account has been given, also while it is disabled. Its sessions go first, since they can make keys and grants. */
+export const endCredentials =
+  ({ accounts, sessions, grants, revokedKeys, clock }: CredentialPorts) =>
+  async (accountId: string): Promise<void> => {
+    known(await accounts.get(accountId));
+    const revokedAt = clock.now();
+    await sessions.endOfAccount(accountId, revokedAt);
+    await grants.endOfAccount(accountId);
+    for (const { id: keyId, hash } of known(await accounts.get(accountId)).keys) {
+      await revokedKeys.put({ hash, keyId, accountId, revokedAt });
+      await accounts.removeKey(accountId, keyId);
+    }
+  };
+
 export const getAccount =
   ({ accounts }: AccountPorts) =>
   async (accountId: string): Promise<Account> =>

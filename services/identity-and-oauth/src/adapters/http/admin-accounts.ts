@@ -111,6 +111,21 @@ const setAccountState = (app: App) =>
     async ({ params, body }) => presentAdminAccount(await app.setAccountState({ accountId: params.id, state: body.state })),
   );
 
+const endCredentials = (app: App) =>
+  route(
+    {
+      ...forOperators,
+      method: 'DELETE',
+      path: '/internal/v1/admin/accounts/{id}/credentials',
+      operationId: 'adminEndCredentials',
+      summary: 'End all sessions, keys and grants of an account for good',
+      params: ById,
+      answers: { 204: empty },
+      errors: ['not_found'],
+    },
+    ({ params }) => app.endCredentials(params.id),
+  );
+
 const startSession = (app: App) =>
   route(
     {
@@ -167,6 +182,7 @@ export const adminAccountRoutes = (app: App) => [
   getAccount(app),
   patchAccount(app),
   setAccountState(app),
+  endCredentials(app),
   startSession(app),
   endSession(app),
   grantKey(app),
