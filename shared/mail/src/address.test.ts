@@ -53,6 +53,23 @@ describe('folding an address', () => {
     expect(foldAddress(text)).toBeNull();
   });
 
+  it('a letter may be written in parts', () => {
+    expect(foldAddress(`${'e\u0301'.repeat(30)}@${'e\u0301'.repeat(30)}.com`)).toBe(
+      foldAddress(`${'\u00e9'.repeat(30)}@${'\u00e9'.repeat(30)}.com`),
+    );
+  });
+
+  it.each([
+    ['marks that have to be put in order', `a${'\u0301'.repeat(15_900)}${'\u0316'.repeat(15_900)}@b.de`],
+    ['a domain of many letters', `a@${Array.from({ length: 5400 }, (_, n) => String.fromCodePoint(0x4e00 + n)).join('')}.de`],
+  ])('%s cost no more than the length of an address', (_, text) => {
+    const before = process.cpuUsage();
+    const folds = Array.from({ length: 50 }, () => foldAddress(text));
+    expect(new Set(folds)).toEqual(new Set([null]));
+    // Fifty times as much work as a single one, which took most of a second.
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(2000);
+  });
+
   it('what is folded stays as it is, so that one address has one form', () => {
     const part = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
     fc.assert(

@@ -3,6 +3,8 @@ import { domainToASCII } from 'node:url';
 /** RFC 5321, 4.5.3.1. */
 const MAX_LOCAL_BYTES = 64;
 const MAX_ADDRESS_BYTES = 254;
+/** Longer than any address in any form. To compose letters and to encode a domain takes a time that is quadratic in the length. */
+const MAX_UNITS = 1024;
 /** RFC 6531 without quoted strings: atoms with single dots between them. */
 const LOCAL = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 /** Only what a host name may hold, since the conversion to ASCII decodes and cuts off other characters. */
@@ -14,6 +16,7 @@ const lowerCase = (text: string): string => text.normalize('NFC').toLowerCase().
 
 /** The one form under which an e-mail address is known, and to which mail is sent; null when the text is not an address. */
 export const foldAddress = (text: string): string | null => {
+  if (text.length > MAX_UNITS) return null;
   const at = text.lastIndexOf('@');
   const [local, domain] = [lowerCase(text.slice(0, at)), text.slice(at + 1)];
   if (at < 1 || !LOCAL.test(local) || !DOMAIN.test(domain)) return null;

@@ -165,6 +165,7 @@ describe('what an app may register', () => {
 
   it.each([
     ['a name of 81 characters', { client_name: 'a'.repeat(81) }],
+    ['a name of one letter with thousands of marks', { client_name: `a${'\u0301'.repeat(9000)}${'\u0316'.repeat(9000)}` }],
     ['a name that is no text', { client_name: 1 }],
     ['an unknown way to prove itself', { token_endpoint_auth_method: 'private_key_jwt' }],
     ['a grant type that is no list', { grant_types: 'authorization_code' }],
