@@ -12,18 +12,20 @@ kubectl kustomize "$folder" >"$work/all.yaml"
 namespace="$(awk '/^kind:/ { found = $2 == "Namespace" } found && /^  name:/ { print $2; exit }' "$work/all.yaml")"
 
 apply() { kubectl apply --server-side --force-conflicts -f "$work/all.yaml" "$@"; }
-is_there() { [ -n "$(kubectl get --namespace "$namespace" "$1" --selector "$2" --output name)" ]; }
 
 # What jobs and servers need, such as accounts, settings and policies, has no component.
 apply --selector 'app.kubernetes.io/component notin (service,gateway,job)'
-if is_there statefulset app.kubernetes.io/component=engine; then
+engines="$(kubectl get statefulset --namespace "$namespace" --selector app.kubernetes.io/component=engine --output name)"
+if [ -n "$engines" ]; then
   kubectl rollout status --namespace "$namespace" statefulset --selector app.kubernetes.io/component=engine --timeout "$wait"
 fi
 
 # The template of a job cannot change, and one that is done does not run again.
 kubectl delete job --namespace "$namespace" --selector app.kubernetes.io/component=job,app.kubernetes.io/part-of=bubbles --ignore-not-found --wait
 apply --selector app.kubernetes.io/component=job
-for job in $(kubectl get job --namespace "$namespace" --selector app.kubernetes.io/component=job,app.kubernetes.io/part-of=bubbles --output name); do
+# In a line of its own, so that a failure ends this script.
+jobs="$(kubectl get job --namespace "$namespace" --selector app.kubernetes.io/component=job,app.kubernetes.io/part-of=bubbles --output name)"
+for job in $jobs; do
   if ! kubectl wait --namespace "$namespace" --for condition=complete "$job" --timeout "$wait"; then
     kubectl logs --namespace "$namespace" "$job" --tail 5 >&2 || true
     echo "$job has not succeeded: no server was changed" >&2
