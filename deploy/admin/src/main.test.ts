@@ -107,6 +107,19 @@ describe('npm run admin', () => {
     expect([err.trim(), code]).toEqual([`identity-and-oauth did not answer: connect ECONNREFUSED 127.0.0.1:${port}.${advice}`, 1]);
   });
 
+  it('ends with 1 when an answer breaks off, and says that the change may have been made', async () => {
+    const breaking = createServer((_req, res) => {
+      res.writeHead(201, { 'content-type': 'application/json', 'content-length': '100' });
+      res.write('{', () => res.destroy());
+    });
+    await once(breaking.listen(0, '127.0.0.1'), 'listening');
+    const { port } = breaking.address() as AddressInfo; // As above.
+    const { err, code } = await admin('keys grant u1 ci', { IDENTITY_URL: `http://127.0.0.1:${port}` });
+    breaking.close();
+    expect(err).toMatch(/^identity-and-oauth did not answer: .*\. The change may have been made\. Look before you repeat it\.$/m);
+    expect(code).toBe(1);
+  });
+
   it('seals again page by page, then counts what is left and says which keys are free', async () => {
     answer(seals({ sealed: { k1: 200 }, resealed: 200, next_after: 'mails/1' }));
     answer(seals({ sealed: { k1: 3, k2: 1 }, resealed: 3 }));

@@ -68,11 +68,14 @@ export const asker = (environment: Environment, operator: string | null): Ask =>
       body: body === null ? null : JSON.stringify(body),
       signal: AbortSignal.timeout(DEADLINE_MS),
     };
-    const response = await fetch(`${url}/internal/v1/admin/${path}`, request).catch((cause: unknown) => {
+    const exchange = async () => {
+      const response = await fetch(`${url}/internal/v1/admin/${path}`, request);
+      return { response, text: await response.text() };
+    };
+    const { response, text } = await exchange().catch((cause: unknown) => {
       const unknown = method === 'GET' ? '' : ' The change may have been made. Look before you repeat it.';
       throw new Refused(`${service} did not answer: ${rootMessage(cause)}.${unknown}`, { cause });
     });
-    const text = await response.text();
     if (!response.ok) throw refusal(service, response, text);
     if (text === '') return null;
     const answer = jsonOf(text);
