@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readProcessConfig } from '@bubbles/host/variables.ts';
@@ -83,6 +83,15 @@ describe('the job of the keys', () => {
     const before = contents();
     expect(await run()).toEqual({ code: 0, said: '' });
     expect(contents()).toEqual(before);
+  });
+
+  it('mends who may read what is there', async () => {
+    await run();
+    const file = join(folder, 'gateway', 'SERVICE_KEY');
+    const before = statSync(file).mode;
+    chmodSync(file, 0o644);
+    await run();
+    expect(statSync(file).mode).toBe(before);
   });
 
   it('makes again what was lost of a part, from the secrets that it keeps', async () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { OPERATOR } from '@bubbles/contracts/services.ts';
 import { localEnvironment } from '@bubbles/host/variables.ts';
@@ -118,18 +118,27 @@ interface FolderOptions {
 
 const ENGINES = ['rabbitmq', 'mongodb'];
 
-/** Writes files that are missing or differ, each atomically. Returns how many were written. */
+const isFor = (file: string, { mode, gid }: { readonly mode: number; readonly gid: number | null }): boolean => {
+  const found = statSync(file);
+  return (found.mode & 0o777) === mode && (gid === null || found.gid === gid);
+};
+
+/** Writes files that are missing or differ in what they hold or in who may read it, each atomically. Returns how many were written. */
 export const writeSecrets = (files: ReadonlyMap<string, string>, { folder, group }: FolderOptions): number => {
   let written = 0;
   for (const [path, content] of files) {
     const file = join(folder, path);
     const isOfEngine = ENGINES.includes(dirname(path));
-    if (existsSync(file) && readFileSync(file, 'utf8') === content) continue;
+    // Only the engine mounts this folder, and it runs as a user of its own image.
+    const mode = isOfEngine ? 0o444 : 0o440;
+    const gid = isOfEngine ? null : group;
+    if (existsSync(file) && readFileSync(file, 'utf8') === content && isFor(file, { mode, gid })) continue;
     mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
     const whole = `${file}.${systemIds().uuid()}`;
-    // Only the engine mounts this folder, and it runs as a user of its own image.
-    writeFileSync(whole, content, { mode: isOfEngine ? 0o444 : 0o440, flag: 'wx' });
-    if (group !== null && !isOfEngine) chownSync(whole, process.getuid?.() ?? 0, group);
+    writeFileSync(whole, content, { mode, flag: 'wx' });
+    // Whatever the umask takes away.
+    chmodSync(whole, mode);
+    if (gid !== null) chownSync(whole, process.getuid?.() ?? 0, gid);
     renameSync(whole, file);
     written += 1;
   }
