@@ -115,6 +115,18 @@ describe('the canonical form', () => {
     const text = `"${'\\n\\"'.repeat(500_000)}"`;
     expect(isOneMessage(text, text)).toBe(true);
   });
+
+  it('is not looked for in a string without an end', () => {
+    const startedAt = performance.now();
+    expect(verify(`"${'\\"'.repeat(131_071)}`, SIGNED)).toBeNull();
+    // A search from each of its quotes to its end takes many times as long.
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+  });
+
+  it('is found in JSON of a quarter mebibyte of escaped quotes', () => {
+    const text = `"${'\\"'.repeat(131_071)}"`;
+    expect(isOneMessage(text, text)).toBe(true);
+  });
 });
 
 /** A value as Python has it: whole numbers and others are two kinds, and keys keep their order. */

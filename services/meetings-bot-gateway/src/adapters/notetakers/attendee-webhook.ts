@@ -91,9 +91,9 @@ const textOf = (body: Uint8Array): string | null => {
 
 const readSigned = (json: string): { readonly canonical: string; readonly parsed: unknown } | null => {
   try {
-    const tokens = tokensOf(json);
     const parsed = parsedJson(json);
-    return parsed === undefined ? null : { canonical: canonicalForm(tokens), parsed };
+    // In text that is no JSON the search for the end of a string may take quadratic time.
+    return parsed === undefined ? null : { canonical: canonicalForm(tokensOf(json)), parsed };
   } catch (error) {
     if (error instanceof Unsignable) return null;
     throw error;
