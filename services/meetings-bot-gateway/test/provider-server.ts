@@ -23,6 +23,8 @@ export const WIRE_FAULTS = {
   html: { status: 403, headers: { 'content-type': 'text/html' }, body: Buffer.from('<html><body>Request blocked.</body></html>') },
   /** A login page of a proxy. */
   'a page with 200': { status: 200, headers: { 'content-type': 'text/html' }, body: Buffer.from('<html><body>Welcome</body></html>') },
+  /** Of a proxy that does not find the provider for a moment. */
+  'an empty 404': { status: 404 },
   'too many requests': { status: 429, headers: { 'retry-after': '7' }, body: { detail: 'throttled' } },
   'a fault of its own': { status: 503, headers: { 'retry-after': '7' }, body: { detail: 'overloaded' } },
   nonsense: { status: 200, body: Buffer.from('{"__proto__":{"id":"polluted"},"surprise":true}') },

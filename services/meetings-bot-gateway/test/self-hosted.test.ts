@@ -132,6 +132,42 @@ describe('meetings that are served by an Attendee', () => {
     expect(gateway.captured).toEqual([expect.objectContaining({ join_id: id, video_url: null, segments: SPOKEN.slice(0, 1) })]);
   });
 
+  it('[MEET-14] let an unknown notetaker leave later when something before the provider answers 404 without a body', async () => {
+    const { attendee, gateway } = await scene();
+    attendee.losesAnswers = true;
+    const { id } = (await gateway.join()).body;
+    attendee.losesAnswers = false;
+    const bot = attendee.ofJoin(id);
+    attendee.happen(bot, 'recording_permission_granted', 'joined_recording');
+    attendee.fail('an empty 404');
+    await gateway.call('DELETE', `/v1/meetings/join/${id}`);
+    await gateway.passInSteps(120);
+    attendee.fail(null);
+    await gateway.passInSteps(120);
+    expect(bot.state).toBe('leaving');
+  });
+
+  it('[MEET-09] are captured later when something before the provider answers 404 without a body', async () => {
+    const { attendee, gateway } = await scene();
+    const { id } = (await gateway.join()).body;
+    const bot = attendee.ofJoin(id);
+    attendee.happen(bot, 'recording_permission_granted', 'joined_recording');
+    await gateway.pass(240);
+    attendee.fail('an empty 404');
+    await gateway.call('DELETE', `/v1/meetings/join/${id}`);
+    await gateway.pass(30);
+    attendee.fail(null);
+    await gateway.passInSteps(60);
+    expect(bot.state).toBe('leaving');
+    attendee.happen(bot, 'post_processing_completed', 'ended');
+    Object.assign(bot, { file: RECORDED.bytes, recordingState: 'complete', transcriptionState: 'not_started' });
+    attendee.fail('an empty 404');
+    await gateway.pass(60);
+    attendee.fail(null);
+    await gateway.passInSteps(300);
+    expect(gateway.captured).toEqual([expect.objectContaining({ join_id: id, video_url: COPIED })]);
+  });
+
   it('[MEET-07] move at once when it sends a webhook', async () => {
     const { attendee, gateway } = await scene();
     const { id } = (await gateway.join()).body;

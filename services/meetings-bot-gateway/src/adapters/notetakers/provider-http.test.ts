@@ -69,6 +69,12 @@ describe('a call of a provider', () => {
     expect(outcomes).toEqual(['recall nonsense']);
   });
 
+  it.each([400, 404, 409, 422])('takes an empty %i for no refusal', async (status) => {
+    const { refusal, outcomes } = await provider({ status });
+    expect(await refusal({ reads: [400, 404, 409] })).toMatchObject({ kind: 'transient', reason: 'notetaker_unavailable' });
+    expect(outcomes).toEqual(['recall nonsense']);
+  });
+
   it.each([
     [400, 'permanent', 'notetaker_error', 'refused'],
     [404, 'permanent', 'notetaker_error', 'refused'],

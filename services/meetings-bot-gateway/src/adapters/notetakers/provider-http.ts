@@ -7,8 +7,8 @@ import type { ZodType } from 'zod';
 import { NotetakerError } from '../../ports.ts';
 
 /**
- * Result of a call. `refused`: another 4xx. `failed`: a 5xx. `nonsense`: an answer outside of the provider's documentation, such as the page of a firewall
- * or a redirect. `unreachable`: no connection, or one that broke.
+ * Result of a call. `refused`: another 4xx. `failed`: a 5xx. `nonsense`: an answer outside of the provider's documentation, such as the page of a firewall,
+ * a redirect or an empty refusal. `unreachable`: no connection, or one that broke.
  */
 type ProviderOutcome = 'ok' | 'refused' | 'unauthorized' | 'rate_limited' | 'failed' | 'nonsense' | 'timeout' | 'unreachable';
 /** Counts a call of a provider. */
@@ -104,10 +104,10 @@ type Judged<T> = { readonly outcome: ProviderOutcome } & (
 
 const judge = <T>({ schema, reads = [] }: ProviderCall<T>, { status, body, retryAfterSeconds }: Received): Judged<T> => {
   const outcome = outcomeOf(status);
-  // A page in place of JSON comes from something before the provider, which does not know what the call asks for.
-  const isPage = body === undefined && outcome !== 'failed';
+  // A page or an empty refusal comes from something before the provider, which does not know what the call asks for.
+  const isForeign = (body === undefined && outcome !== 'failed') || (body === null && outcome === 'refused');
   const nonsense: Judged<T> = { outcome: 'nonsense', answer: null, error: transient(retryAfterSeconds) };
-  if (isPage || outcome === 'nonsense') return nonsense;
+  if (isForeign || outcome === 'nonsense') return nonsense;
   if (outcome === 'ok') {
     const { data, success } = schema.safeParse(body);
     return success ? { outcome, answer: { refused: false, value: data } } : nonsense;
