@@ -1,7 +1,7 @@
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { memoryLog } from '@bubbles/testing/memory-log.ts';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { aFile, aNotetaker, joinAt, later, NOON, TEAM } from '../../test/builders.ts';
 import { recordingCaptured } from '../adapters/bus/events.ts';
 import { bubbleIdOf, type Join } from '../domain/join.ts';
@@ -21,6 +21,7 @@ const aRecording = (open: Recording['open'] = null): Recording => ({
 const transient = (reason: string, retryAfterSeconds?: number) => () =>
   Promise.reject(new NotetakerError('transient', reason, retryAfterSeconds === undefined ? {} : { retryAfterSeconds }));
 const permanent = (reason: string) => () => Promise.reject(new NotetakerError('permanent', reason));
+const openedBy = (open: NonNullable<Recording['open']>) => () => Promise.resolve(aRecording(open));
 const withFile = () => Promise.resolve(aRecording(() => Promise.resolve(aFile(['some', 'bytes']))));
 const withoutFile = () => Promise.resolve(aRecording());
 const withTranscript = () => Promise.resolve(SEGMENTS);
@@ -31,10 +32,12 @@ interface Setting {
   readonly join?: Partial<Join>;
   readonly atSeconds?: number;
   readonly store?: Partial<MediaStore>;
+  /** Rejects while identity is away. */
+  readonly answered?: () => Promise<void>;
 }
 
 /** One join that is done, claimed, and what becomes of it. */
-const scene = (provider: Partial<Notetaker>, { join, atSeconds = 1, store = {} }: Setting = {}) => {
+const scene = (provider: Partial<Notetaker>, { join, atSeconds = 1, store = {}, answered = () => Promise.resolve() }: Setting = {}) => {
   const claimed: Join = { ...joinAt('done'), work: 'capture', leaseToken: 'lease', ...join };
   const kept = new Map<string, string>();
   const told: unknown[] = [];
@@ -60,7 +63,7 @@ const scene = (provider: Partial<Notetaker>, { join, atSeconds = 1, store = {} }
   const ports = {
     joins: joins as JoinStore, // The work calls nothing else of the store.
     notetakers: { named: () => aNotetaker(provider), forPlatform: () => null },
-    access: { ask: () => Promise.resolve({ users: new Map([['ada', member]]), teams: new Map(), byEmail: new Map() }) },
+    access: { ask: () => answered().then(() => ({ users: new Map([['ada', member]]), teams: new Map(), byEmail: new Map() })) },
     recordingCaptured,
     media,
     mediaUrl: (key: string) => `https://media.test/${key}`,
@@ -154,40 +157,40 @@ describe('a capture', () => {
   });
 
   it('does not copy again what it has while it waits for the transcript', async () => {
-    let opened = 0;
-    const recording = () =>
-      Promise.resolve(
-        aRecording(() => {
-          opened += 1;
-          return Promise.resolve(aFile(['x']));
-        }),
-      );
+    const open = jest.fn(() => Promise.resolve(aFile(['x'])));
     let transcript: () => Promise<'none' | 'pending'> = pending;
-    const { capture, stored, told } = scene({ recording, transcript: () => transcript() });
+    const { capture, stored, told } = scene({ recording: openedBy(open), transcript: () => transcript() });
     await capture();
     expect(stored()).toMatchObject({ work: 'capture', media: { key: KEY, isCopied: true } });
     transcript = none;
     await capture();
-    expect([opened, stored().bubbleId]).toEqual([1, bubbleIdOf('mj_1')]);
+    expect([open.mock.calls.length, stored().bubbleId]).toEqual([1, bubbleIdOf('mj_1')]);
     expect(told).toMatchObject([{ video_url: `https://media.test/${KEY}` }]);
   });
 
+  it.each([
+    ['copy', () => Promise.resolve(aFile(['x'])), `https://media.test/${KEY}`],
+    ['open', permanent('media_too_large'), null],
+  ])('does not %s the file again when nobody says who took part', async (_what, opens, url) => {
+    const open = jest.fn<NonNullable<Recording['open']>>(opens);
+    let answered = (): Promise<void> => Promise.reject(new DomainError('unavailable', 'Nobody is there.'));
+    const { capture, told } = scene({ recording: openedBy(open), transcript: withTranscript }, { answered: () => answered() });
+    await expect(capture()).rejects.toMatchObject({ kind: 'unavailable' });
+    answered = () => Promise.resolve();
+    await capture();
+    expect([open.mock.calls.length, told]).toMatchObject([1, [{ video_url: url }]]);
+  });
+
   it('does not open again a file that may not be kept while it waits for the transcript', async () => {
-    let opened = 0;
-    const recording = () =>
-      Promise.resolve(
-        aRecording(() => {
-          opened += 1;
-          return permanent('media_too_large')();
-        }),
-      );
+    const open = jest.fn(permanent('media_too_large'));
     let transcript: () => Promise<readonly Segment[] | 'pending'> = pending;
-    const { capture, stored, told, outcomes } = scene({ recording, transcript: () => transcript() });
+    const { capture, stored, told, outcomes } = scene({ recording: openedBy(open), transcript: () => transcript() });
     for (let n = 0; n < 3; n += 1) await capture();
-    expect([opened, stored().work]).toEqual([1, 'capture']);
+    expect([open.mock.calls.length, stored().work]).toEqual([1, 'capture']);
     transcript = withTranscript;
     await capture();
-    expect([opened, outcomes, reasons(stored()), stored().media]).toEqual([1, ['partly'], ['video_not_available'], undefined]);
+    expect([outcomes, reasons(stored()), stored().media]).toEqual([['partly'], ['video_not_available'], undefined]);
+    expect(open).toHaveBeenCalledTimes(1);
     expect(told).toMatchObject([{ video_url: null }]);
   });
 

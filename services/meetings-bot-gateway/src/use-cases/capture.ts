@@ -112,12 +112,15 @@ const createCopy = (ports: CapturePorts) => {
   const { media, ids } = ports;
   const end = endClaim(ports);
 
-  /** Stores the key before the first byte is copied, so that a later worker writes to the same file. */
-  const chosen = async (join: Join): Promise<JoinMedia> => {
-    const fresh = newMedia(ids);
-    const stored = await end(join, (before) => withMedia(before, before.media ?? fresh));
+  const keep = async (join: Join, change: (before: JoinMedia | undefined) => JoinMedia): Promise<JoinMedia> => {
+    const stored = await end(join, (before) => withMedia(before, change(before.media)));
     if (stored?.media === undefined) throw new DomainError('unavailable', 'Another process captures this recording.');
     return stored.media;
+  };
+  /** Stores the key before the first byte is copied, so that a later worker writes to the same file. */
+  const chosen = (join: Join): Promise<JoinMedia> => {
+    const fresh = newMedia(ids);
+    return keep(join, (before) => before ?? fresh);
   };
   const put = async (key: string, open: NonNullable<Recording['open']>, signal: AbortSignal): Promise<void> => {
     const file = await asked(open());
@@ -134,9 +137,13 @@ const createCopy = (ports: CapturePorts) => {
     const place = join.media ?? (await chosen(join));
     if (place.isCopied) return { value: place, missing: null };
     if (place.refused !== undefined) return refusedFor(place.refused);
-    const part = await partOf(put(place.key, open, signal).then(() => ({ ...place, isCopied: true })));
+    const { missing } = await partOf(put(place.key, open, signal));
     signal.throwIfAborted();
-    return part;
+    if (missing?.mayCome) return { value: null, missing };
+    // The outcome is stored at once, so that nothing that fails after it makes anybody transfer a large file again.
+    if (missing === null) return { value: await keep(join, () => ({ ...place, isCopied: true })), missing };
+    await keep(join, () => ({ ...place, refused: missing.reason }));
+    return { value: null, missing };
   };
 };
 
@@ -149,15 +156,6 @@ const lossesOf = ({ file, transcript }: Parts): readonly string[] => [
   ...(file.missing ? [LOST.video] : []),
   ...(transcript.missing ? [LOST.transcript] : []),
 ];
-
-/** What is known of the file while the rest is waited for: that it is here, or never will be. */
-const withFile =
-  ({ value, missing }: Parts['file']) =>
-  (join: Join): Join => {
-    if (value !== null) return withMedia(join, value);
-    const isRefused = missing?.mayCome === false && join.media !== undefined;
-    return isRefused ? withMedia(join, { ...join.media, refused: missing.reason }) : join;
-  };
 
 /** How the work on a recording ends. */
 const createEnds = (ports: CapturePorts) => {
@@ -175,12 +173,12 @@ const createEnds = (ports: CapturePorts) => {
     metrics.captureEnded('lost');
     await forgetFile(join);
   };
-  const later = async (join: Join, missing: readonly Missing[], change = (before: Join) => before): Promise<void> => {
+  const later = async (join: Join, missing: readonly Missing[]): Promise<void> => {
     const reasons = missing.map(({ reason }) => reason);
     log.info('recording not captured yet', { joinId: join.id, provider: join.provider, reasons, tries: join.tries });
     const waits = missing.reduce((most, { retryAfterSeconds }) => Math.max(most, retryAfterSeconds ?? 0), 0);
     const dueAt = dueAfter(clock.now(), join, waits);
-    await end(join, (before) => postponed(change(before), dueAt));
+    await end(join, (before) => postponed(before, dueAt));
   };
   const capture = async (join: Join, recording: Recording, { file, transcript, erases }: Parts & { readonly erases: boolean }) => {
     const participants = await participantsOf(access, join, recording.participants);
@@ -224,7 +222,7 @@ export const captureRecording = (ports: CapturePorts) => {
     if (recording === 'none') return lose(join, 'the provider has no recording');
     const { file, transcript } = await parts(join, recording, call);
     const missing = [file.missing, transcript.missing].filter((one) => one !== null);
-    if (missing.some(({ mayCome }) => mayCome) && isRetained(join, ports)) return later(join, missing, withFile(file));
+    if (missing.some(({ mayCome }) => mayCome) && isRetained(join, ports)) return later(join, missing);
     const [first] = missing;
     if (first !== undefined && file.value === null && transcript.value === null) return lose(join, first.reason);
     return capture(join, recording, { file, transcript, erases: call.notetaker.erase !== undefined });
