@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { aUser, startGateway, type TestGateway } from './gateway.ts';
+import { aUser, MEETING, startGateway, type TestGateway } from './gateway.ts';
 
 const running: TestGateway[] = [];
 const gateway = async (options?: Parameters<typeof startGateway>[0]): Promise<TestGateway> => {
@@ -37,6 +37,22 @@ describe('accounts that are closed', () => {
     expect((await status(id, 'ben')).body.status).toBe('dispatched');
     await closeAccount('ben');
     expect((await status(id, 'ben')).body).toMatchObject({ status: 'fatal', fatal_reason: 'cancelled' });
+  });
+});
+
+describe('a join of more people than identity answers about at once', () => {
+  it('[MEET-09] goes on while one of them is there, and becomes a bubble of all', async () => {
+    const started = await gateway();
+    const { id } = (await started.join()).body;
+    for (let n = 1; n <= 500; n += 1) {
+      const userId = `user ${n}`;
+      started.identity.users.set(userId, aUser(userId));
+      await started.call('POST', '/v1/meetings/join', MEETING, { userId });
+    }
+    await started.closeAccount('ada');
+    await started.report(id, { status: 'done' });
+    expect(started.captured.map(({ participants }) => participants.length)).toEqual([501]);
+    expect(started.captured[0]?.participants.at(-1)).toMatchObject({ user_id: 'user 500', is_external: false });
   });
 });
 

@@ -28,8 +28,11 @@ const toUser = ({ id, state, life = 1, memberships }: z.infer<typeof User>): Use
   memberships: memberships.map(({ team_id, role, hidden }) => ({ teamId: team_id, role, hidden })),
 });
 
-export const createAccess = (identity: InternalClient): Access => ({
-  async ask({ userIds = [], teamIds = [], emails = [] }) {
+/** Identity answers about no more at once. */
+const MAX_ASKED = 500;
+
+export const createAccess = (identity: InternalClient): Access => {
+  const answerTo = async ({ userIds, teamIds, emails }: Required<Parameters<Access['ask']>[0]>) => {
     const body = { user_ids: userIds, team_ids: teamIds, emails };
     const { users, teams, by_email } = await identity.post('/internal/v1/access', { body, schema: AccessAnswer });
     // Identity also lists ids that it does not know: an id that is missing from the answer proves nothing.
@@ -37,10 +40,22 @@ export const createAccess = (identity: InternalClient): Access => ({
     // A person who is not found now would never see the recording.
     if (emails.length > 0 && by_email === undefined)
       throw new DomainError('unavailable', 'Identity is of an older release, which finds nobody by an address: upgrade it.');
-    return {
-      users: new Map(users.map((user) => [user.id, toUser(user)])),
-      teams: new Map(teams.map(({ id, archived, plan }) => [id, { archived, plan }])),
-      byEmail: new Map(by_email?.map(({ email, user }) => [email, toUser(user)])),
-    };
-  },
-});
+    return { users, teams, byEmail: by_email ?? [] };
+  };
+  return {
+    async ask({ userIds = [], teamIds = [], emails = [] }) {
+      const slices = Math.max(1, Math.ceil(Math.max(userIds.length, teamIds.length, emails.length) / MAX_ASKED));
+      const answers = await Promise.all(
+        Array.from({ length: slices }, (_, slice) => {
+          const part = (all: readonly string[]) => all.slice(slice * MAX_ASKED, (slice + 1) * MAX_ASKED);
+          return answerTo({ userIds: part(userIds), teamIds: part(teamIds), emails: part(emails) });
+        }),
+      );
+      return {
+        users: new Map(answers.flatMap(({ users }) => users.map((user) => [user.id, toUser(user)]))),
+        teams: new Map(answers.flatMap(({ teams }) => teams.map(({ id, archived, plan }) => [id, { archived, plan }]))),
+        byEmail: new Map(answers.flatMap(({ byEmail }) => byEmail.map(({ email, user }) => [email, toUser(user)]))),
+      };
+    },
+  };
+};
