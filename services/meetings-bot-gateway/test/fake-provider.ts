@@ -21,6 +21,8 @@ export interface FakeProvider {
   readonly calls: readonly string[];
   /** Whether it answers, does what it is told without an answer, does not answer at all, or lets every call hang. */
   mode: 'there' | 'loses answers' | 'away' | 'hangs';
+  /** Whether its recordings are still made. */
+  isPending: boolean;
   /** Lets the calls that hang fail. */
   cut(): void;
   /** What its notetaker of this join comes to. */
@@ -69,11 +71,12 @@ export const fakeProvider = (): FakeProvider => {
     snapshot: (ref) => answered(`snapshot ${ref}`, () => runs.find((run) => run.ref === ref) ?? null),
     leave: (ref) => answered(`leave ${ref}`, () => change(ref, { isGone: true })),
     recording: (ref) =>
-      answered(`recording ${ref}`, () =>
-        runs.find((run) => run.ref === ref)?.hasRecorded
+      answered(`recording ${ref}`, () => {
+        if (provider.isPending) return 'pending';
+        return runs.find((run) => run.ref === ref)?.hasRecorded
           ? { title: null, startedAt: null, durationSeconds: 60, participants: [], open: null }
-          : 'none',
-      ),
+          : 'none';
+      }),
     transcript: (ref) => answered(`transcript ${ref}`, () => 'none'),
     erase: (ref) => answered(`erase ${ref}`, () => undefined),
     verify({ headers, body }) {
@@ -93,6 +96,7 @@ export const fakeProvider = (): FakeProvider => {
     runs,
     calls,
     mode: 'there',
+    isPending: false,
     cut: () => hanging.reject(new Error('socket hang up')),
     move(joinId, to) {
       for (const { ref, hasEnded, hasRecorded } of runs.filter((run) => run.joinId === joinId))

@@ -191,6 +191,29 @@ describe('POST /hooks/notetakers/{provider}', () => {
     expect(looks(provider)).toEqual([]);
   });
 
+  const tries = ({ calls }: FakeProvider) => calls.filter((call) => call.startsWith('recording'));
+  /** A join whose recording was asked for many times, and is asked for in minutes again. */
+  const waiting = async (provider: FakeProvider) => {
+    const started = await sent(provider);
+    provider.move(started.id, { status: 'done', recordedEver: true });
+    provider.isPending = true;
+    await started.hint('e1');
+    for (let step = 0; step < 40; step += 1) await started.pass(10);
+    expect((await started.status(started.id)).body.status).toBe('done');
+    return started;
+  };
+
+  it('[MEET-09] lets a recording be captured as soon as the provider tells that it is there', async () => {
+    const provider = fakeProvider();
+    const { captured, hint, settle, pass } = await waiting(provider);
+    const before = tries(provider).length;
+    provider.isPending = false;
+    await hint('e2');
+    await settle();
+    await pass(3);
+    expect([captured.length, tries(provider).length]).toEqual([1, before + 1]);
+  });
+
   it('keeps events for two days', async () => {
     const provider = fakeProvider();
     const started = await sent(provider);

@@ -5,6 +5,7 @@ import {
   bubbleIdOf,
   CANCELLED,
   captured,
+  captureLater,
   dispatched,
   ended,
   hinted,
@@ -157,6 +158,31 @@ describe('a hint of the provider', () => {
 
   it('about a join that is over is none', () => {
     expect(hinted(joinAt('done'), NOON)).toBeNull();
+  });
+
+  describe('about a recording that is waited for', () => {
+    const waiting = { ...joinAt('done'), work: 'capture', dueAt: later(300), tries: 7 } as const;
+
+    it('makes it due at once, or some time after it was asked for last, and never later', () => {
+      expect(hinted(waiting, later(60))).toEqual({ ...waiting, dueAt: later(60) });
+      expect(hinted({ ...waiting, lookedAt: later(59) }, later(60))?.dueAt).toEqual(later(62));
+      expect(hinted({ ...waiting, dueAt: later(61), lookedAt: later(59) }, later(60))).toBeNull();
+    });
+
+    it('counts beside one from before the end, which a process of an earlier release left', () => {
+      expect(hinted({ ...waiting, hintedAt: NOON }, later(60))?.dueAt).toEqual(later(60));
+    });
+
+    it('is followed after the try that is under way', () => {
+      const trying = { ...waiting, leaseToken: 'lease' };
+      const told = hinted(trying, later(60));
+      expect(told).toEqual({ ...trying, hintedAt: later(60) });
+      expect(told && hinted(told, later(61))).toBeNull();
+      const over = { leaseToken: null, tries: 8, hintedAt: null, lookedAt: later(62) };
+      expect(told && captureLater(told, later(362), later(62))).toMatchObject({ ...over, dueAt: later(65) });
+      expect(told && captureLater(told, later(64), later(62)).dueAt).toEqual(later(64));
+      expect(captureLater(trying, later(362), later(62))).toMatchObject({ ...over, dueAt: later(362) });
+    });
   });
 
   it('gone, the join waits in its turn: while its notetaker is on its way before those in a call', () => {

@@ -62,7 +62,7 @@ export interface Join {
   readonly urgency: 'hinted' | 'early' | 'silent';
   /** When the provider told of news; null when it told of none since it was asked. */
   readonly hintedAt: Date | null;
-  /** When the provider answered where its notetaker is; null before the first time. */
+  /** When the provider last answered where its notetaker is, or was last asked for its recording; null before the first time. */
   readonly lookedAt: Date | null;
   readonly leaseToken: string | null;
   /** Failed tries of the work. */
@@ -208,17 +208,24 @@ export const lost = (join: Join, reason: string, now: Date): Join => withWork(en
 /** Hints of a join may come in floods: between two looks lies some time. */
 const LOOK_GAP_MS = 3000;
 
+/** As soon as the gap lets. */
+const soon = ({ lookedAt }: Join, now: Date): Date =>
+  new Date(Math.min(Math.max(now.getTime(), (lookedAt?.getTime() ?? 0) + LOOK_GAP_MS), now.getTime() + LOOK_GAP_MS));
+
 /** Watched from now on, due at that time, or soon when the provider told of news. */
 const watched = (join: Join, dueAt: Date, now: Date): Join => {
   if (join.hintedAt === null) return { ...withWork(join, 'watch', dueAt), urgency: RANK[join.status] < RANK.in_call ? 'early' : 'silent' };
-  const gapEndsMs = (join.lookedAt?.getTime() ?? 0) + LOOK_GAP_MS;
-  const soonMs = Math.min(Math.max(now.getTime(), gapEndsMs), now.getTime() + LOOK_GAP_MS);
-  return { ...withWork(join, 'watch', new Date(soonMs)), urgency: 'hinted' };
+  return { ...withWork(join, 'watch', soon(join, now)), urgency: 'hinted' };
 };
 
 /** The join after a hint of its provider; null when a look is due for an earlier one, or when none is needed any more. */
 export const hinted = (join: Join, now: Date): Join | null => {
-  if (isFinal(join.status) || join.hintedAt !== null) return null;
+  const isCapture = join.work === 'capture';
+  if (isCapture && join.leaseToken === null) {
+    const dueAt = soon(join, now);
+    return dueAt < join.dueAt ? { ...join, dueAt } : null;
+  }
+  if ((isFinal(join.status) && !isCapture) || join.hintedAt !== null) return null;
   const told = { ...join, hintedAt: now };
   // A worker that holds the lease sees the hint when it finishes.
   return join.work === 'watch' && join.leaseToken === null ? watched(told, now, now) : told;
@@ -235,6 +242,13 @@ export const left = (join: Join, now: Date): Join => withWork(join, join.status 
 
 /** The work is tried again at that time. */
 export const postponed = (join: Join, dueAt: Date): Join => ({ ...join, dueAt, leaseToken: null, tries: join.tries + 1 });
+
+/** Its recording is asked for again at that time, or soon when the provider told of news since it was asked. */
+export const captureLater = (join: Join, dueAt: Date, now: Date): Join => {
+  const asked = { ...join, lookedAt: now, hintedAt: null };
+  const next = soon(asked, now);
+  return postponed(asked, join.hintedAt !== null && next < dueAt ? next : dueAt);
+};
 
 /** The join with no time ahead of the clock, so that one that was set back delays no end. */
 export const notAhead = (join: Join, now: Date): Join => {

@@ -1,6 +1,17 @@
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import { captured, isFinal, type Join, type JoinMedia, newMedia, postponed, uncaptured, withMedia, workedOff } from '../domain/join.ts';
+import {
+  captured,
+  captureLater,
+  isFinal,
+  type Join,
+  type JoinMedia,
+  newMedia,
+  postponed,
+  uncaptured,
+  withMedia,
+  workedOff,
+} from '../domain/join.ts';
 import { requesterId, requesterOf } from '../domain/requester.ts';
 import { retryMs } from '../domain/watchdog.ts';
 import {
@@ -177,8 +188,8 @@ const createEnds = (ports: CapturePorts) => {
     const reasons = missing.map(({ reason }) => reason);
     log.info('recording not captured yet', { joinId: join.id, provider: join.provider, reasons, tries: join.tries });
     const waits = missing.reduce((most, { retryAfterSeconds }) => Math.max(most, retryAfterSeconds ?? 0), 0);
-    const dueAt = dueAfter(clock.now(), join, waits);
-    await end(join, (before) => postponed(before, dueAt));
+    const now = clock.now();
+    await end(join, (before) => captureLater(before, dueAfter(now, join, waits), now));
   };
   const capture = async (join: Join, recording: Recording, { file, transcript, erases }: Parts & { readonly erases: boolean }) => {
     const participants = await participantsOf(access, join, recording.participants);

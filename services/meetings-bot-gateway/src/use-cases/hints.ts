@@ -14,6 +14,8 @@ export interface HintPorts {
   readonly wakeHints: () => void;
   /** Wakes the loop that watches notetakers. */
   readonly wakeWatch: () => void;
+  /** Wakes the loop that captures recordings. */
+  readonly wakeCapture: () => void;
 }
 
 /** Keeps what a provider tells, and answers before anything is made of it: the provider's API may be slow while it sends webhooks. */
@@ -66,11 +68,11 @@ const readHints = (hints: readonly ProviderHint[], find: (hint: ProviderHint) =>
 };
 
 /**
- * Lets the joins that the hints are about be looked at; many hints of one join are one look. Answers which hints wait, and until when: what their ref means
- * may be known once the answer to a dispatch is stored.
+ * Lets the joins that the hints are about be looked at, or their recordings be asked for; many hints of one join are one look. Answers which hints wait,
+ * and until when: what their ref means may be known once the answer to a dispatch is stored.
  */
 export const followHints =
-  ({ joins, clock, wakeWatch }: Pick<HintPorts, 'joins' | 'clock' | 'wakeWatch'>) =>
+  ({ joins, clock, wakeWatch, wakeCapture }: Pick<HintPorts, 'joins' | 'clock' | 'wakeWatch' | 'wakeCapture'>) =>
   async (hints: readonly ProviderHint[]): Promise<ReadonlyMap<string, Date>> => {
     const now = clock.now();
     const { told, waiting } = readHints(hints, await joinFinder(joins, hints), now);
@@ -80,7 +82,10 @@ export const followHints =
         return state && { state, events: [] };
       });
     }
-    if (told.size > 0) wakeWatch();
+    if (told.size > 0) {
+      wakeWatch();
+      wakeCapture();
+    }
     return waiting;
   };
 

@@ -46,7 +46,8 @@ const openQueues = (documents: Collection<JoinDoc>) => {
     dispatch: queueOf('dispatch', { isAsked: true }),
     watch: queueOf('watch'),
     leave: queueOf('leave'),
-    capture: queueOf('capture'),
+    // What the provider told before is known by what it answers from now on.
+    capture: queueOf('capture', { hintedAt: null }),
     erase: queueOf('erase'),
     refund: queueOf('refund'),
   };
