@@ -51,14 +51,15 @@ const up: Command = (options) =>
   });
 
 /** Names of the variables that say something else than when the stack was started. */
-const changedIn = ({ environment, logins }: CommandOptions, { layout }: StackState): readonly string[] => [
+const changedIn = ({ environment, logins, shedding }: CommandOptions, { layout }: StackState): readonly string[] => [
   ...Object.entries(settings(environment)).flatMap(([name, value]) => (layout.settings[name] === value ? [] : [name])),
   ...(layout.logins === loginsAt(logins) ? [] : ['STACK_LOGINS']),
+  ...(layout.shedding === shedding ? [] : ['SHEDDING']),
 ];
 
 const loginsAt = (folder: string | null): string | undefined => (folder === null ? undefined : resolve(folder));
 
-const prepare = async ({ environment, home, port, logins }: CommandOptions, known: StackState | null): Promise<StackState> => {
+const prepare = async ({ environment, home, port, logins, shedding }: CommandOptions, known: StackState | null): Promise<StackState> => {
   // An `up` that failed has left the engines that it started.
   const ownEngines = known?.ownEngines || !(await enginesRun(environment));
   const layout = {
@@ -68,7 +69,7 @@ const prepare = async ({ environment, home, port, logins }: CommandOptions, know
     databasePrefix: '',
     replicas: defaultReplicas(),
     drainNotice: DRAIN_NOTICE,
-    shedding: true,
+    shedding,
   };
   const engines = await enginesUp(environment, { terminal: true });
   return { layout: { ...layout, ...engines, settings: settings(environment) }, ownEngines };
