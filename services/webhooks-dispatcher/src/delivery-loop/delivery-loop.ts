@@ -65,6 +65,8 @@ export function createDeliveryLoop({ prepare, wake, quiet, ...ports }: Ports) {
     for (let batch = await claim(everything); batch !== null; batch = await claim(everything)) {
       const attempt = await prepared(batch);
       void attempting.track(makeAttempts(batch, attempt));
+      // Room that becomes free again and again must not hide what else is due: the next run searches everything.
+      if (!everything && runs.isOutdated(clock.now())) return runs.news();
     }
   };
 
@@ -110,7 +112,10 @@ const runReasons = (wake: () => void) => {
   let mayBeMore = true;
   let isForRoom = false;
   let nextDue: Date | null = null;
+  /** Whether something may be due that is not known. */
+  const isOutdated = (now: Date): boolean => mayBeMore || (nextDue !== null && nextDue <= now);
   return {
+    isOutdated,
     news() {
       mayBeMore = true;
       wake();
@@ -120,7 +125,7 @@ const runReasons = (wake: () => void) => {
       wake();
     },
     async run(now: Date, run: Run): Promise<Date | null> {
-      const everything = mayBeMore || !isForRoom || (nextDue !== null && nextDue <= now);
+      const everything = !isForRoom || isOutdated(now);
       [mayBeMore, isForRoom] = [false, false];
       try {
         nextDue = await run(everything, nextDue);
