@@ -48,7 +48,7 @@ interface AppPorts {
   readonly log: Log;
   readonly limits: DeliveryLoopLimits;
   readonly quota: SubscriptionQuota;
-  readonly timing: { readonly deadlineMs: number };
+  readonly timing: { readonly deadlineMs: number; readonly pollMs: number };
   readonly headerName: string;
   readonly userAgent: string;
   readonly sampleBubble: (id: string, at: Date) => unknown;

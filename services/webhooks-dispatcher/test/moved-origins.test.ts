@@ -116,6 +116,7 @@ describe('a delivery whose origin is corrected between the look and the claim', 
       clock: fakeClock(NOON),
       ids: systemIds(),
       limits: { ...LIMITS, perOrigin: 1 },
+      timing: CONFIG.timing,
       prepare: ({ claimed }) => {
         for (const one of claimed.map(({ origin }) => origin)) origins.push(one);
         return Promise.resolve(() => Promise.resolve({ outcome: null, isFinished: true }));

@@ -22,6 +22,7 @@ describe('a clock that is set back while somebody who is asked is away', () => {
       clock: { ...steady, now: () => new Date(steady.now().getTime() - setBackMs) },
       ids: systemIds(),
       limits: { ...CONFIG.limits, leaseMs: 60_000 },
+      timing: CONFIG.timing,
       wake: () => undefined,
       quiet: () => undefined,
       prepare({ claimed }, onAway) {

@@ -19,6 +19,8 @@ interface Ports {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly limits: DeliveryLoopLimits;
+  /** How often to search everything that is due. */
+  readonly timing: { readonly pollMs: number };
   readonly prepare: PrepareAttempts;
   /** Runs the loop; once more when it is running. */
   readonly wake: () => void;
@@ -30,13 +32,13 @@ interface Ports {
 const MANY_ATTEMPTS = 16;
 
 /** Claims what is due under leases, makes the attempts, and keeps one slow receiver from holding up the others. */
-export function createDeliveryLoop({ prepare, wake, quiet, ...ports }: Ports) {
+export function createDeliveryLoop({ prepare, wake, quiet, timing, ...ports }: Ports) {
   const { deliveries, clock, limits } = ports;
   const slots = createSlots(limits);
   const finder = createDueDeliveryFinder({ deliveries, clock, slots });
   const claiming = createClaims({ ...ports, slots, finder });
   const attempting = inFlight();
-  const runs = runReasons(wake);
+  const runs = runReasons({ clock, wake, ...timing });
   const window = claimWindow({ clock, ms: limits.claimWindowMs, isBusy: () => slots.total() >= MANY_ATTEMPTS, end: runs.roomFreed });
   /** While a service is away, only a few batches every few seconds are tried, not the whole backlog again and again. */
   let pausedUntil = Number.NEGATIVE_INFINITY;
@@ -66,14 +68,14 @@ export function createDeliveryLoop({ prepare, wake, quiet, ...ports }: Ports) {
       const attempt = await prepared(batch);
       void attempting.track(makeAttempts(batch, attempt));
       // Room that becomes free again and again must not hide what else is due: the next run searches everything.
-      if (!everything && runs.isOutdated(clock.now())) return runs.news();
+      if (!everything && runs.isOutdated()) return runs.news();
     }
   };
 
   return {
     /** Takes on all that is due and fits; answers when the next delivery falls due. */
     run: () =>
-      runs.run(clock.now(), async (everything, knownDue) => {
+      runs.run(mayBegin(), async (everything, knownDue) => {
         await takeOn(everything);
         return everything ? deliveries.nextDueAfter(clock.now()) : knownDue;
       }),
@@ -108,12 +110,13 @@ export function createDeliveryLoop({ prepare, wake, quiet, ...ports }: Ports) {
 type Run = (everything: boolean, knownDue: Date | null) => Promise<Date | null>;
 
 /** Remembers why the loop runs. When it runs only because there is room again, everything that is due is known. */
-const runReasons = (wake: () => void) => {
+const runReasons = ({ clock, wake, pollMs }: Pick<Ports, 'clock' | 'wake'> & Ports['timing']) => {
   let mayBeMore = true;
   let isForRoom = false;
   let nextDue: Date | null = null;
-  /** Whether something may be due that is not known. */
-  const isOutdated = (now: Date): boolean => mayBeMore || (nextDue !== null && nextDue <= now);
+  let searchedAt = Number.NEGATIVE_INFINITY;
+  /** Whether something may be due that is not known. A loop that is always woken for room never polls, so the time since the last search counts too. */
+  const isOutdated = (): boolean => mayBeMore || (nextDue !== null && nextDue <= clock.now()) || clock.monotonic() - searchedAt >= pollMs;
   return {
     isOutdated,
     news() {
@@ -124,11 +127,13 @@ const runReasons = (wake: () => void) => {
       isForRoom = true;
       wake();
     },
-    async run(now: Date, run: Run): Promise<Date | null> {
-      const everything = !isForRoom || isOutdated(now);
-      [mayBeMore, isForRoom] = [false, false];
+    async run(maySearch: boolean, run: Run): Promise<Date | null> {
+      const everything = !isForRoom || (maySearch && isOutdated());
+      // A run that may not search leaves that to the first one that may.
+      [mayBeMore, isForRoom] = [!maySearch && (mayBeMore || everything), false];
       try {
         nextDue = await run(everything, nextDue);
+        if (everything && maySearch) searchedAt = clock.monotonic();
         return nextDue;
       } catch (error) {
         mayBeMore = true;
