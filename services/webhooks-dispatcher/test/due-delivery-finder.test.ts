@@ -152,6 +152,22 @@ describe('the finder of due deliveries', () => {
     expect(await take()).toEqual(['wh_1', 'wh_1']);
   });
 
+  it('[DLV-06] retries that had no room are a backlog, and are found where only room is looked for', async () => {
+    const { queue, take, finish, finder } = await scene({ perProcess: 14, reservedForFirst: 4 });
+    const queueRetries = async (from: number, to: number) => {
+      for (let n = from; n < to; n += 1) await queue(`wh_${n}`, { attemptCount: 1, ownerId: `owner_${n}` });
+    };
+    await queueRetries(0, 10);
+    expect(await take()).toHaveLength(10);
+    await queueRetries(10, 15);
+    expect(await take()).toEqual([]);
+    expect(finder.hasBacklog()).toBe(true);
+    await finish();
+    expect(await take(false)).toHaveLength(5);
+    expect(await take(false)).toEqual([]);
+    expect(finder.hasBacklog()).toBe(false);
+  });
+
   it('[GEN-14] an owner gets no more than it leaves free, and a second one as much of the rest', async () => {
     const { queue, take } = await scene({ perProcess: 12, reservedForFirst: 2 });
     for (let n = 0; n < 20; n += 1) await queue(`wh_ada_${n}`, { ago: 60, ownerId: 'ada' });

@@ -12,7 +12,7 @@ interface Ports {
 export interface DueDeliveryFinder {
   /**
    * Takes slots for deliveries that are due and returns them; none when there is nothing that fits. When `everything` is false, only blocked subscriptions
-   * are searched, since nothing else can be due.
+   * are searched, since nothing else can be due, except retries that had no room.
    */
   find(everything: boolean): Promise<readonly DueDelivery[]>;
   /** The delivery fell due just now and has no room. */
@@ -67,6 +67,8 @@ function scanForward({ deliveries, clock, slots }: Ports, blocked: BlockedSubscr
   let positions = fromTheBeginning();
   /** Whether everything that was due at the last read was taken or belongs to a blocked subscription. */
   let caughtUp = false;
+  /** Whether the last search to its end left retries out, because there was no room for them. */
+  let retriesUnread = false;
 
   /** Takes those that fit; true when the subscriptions of the others are blocked. */
   const takeOrBlock = (found: readonly DueDelivery[], taken: DueDelivery[]): boolean => {
@@ -88,6 +90,7 @@ function scanForward({ deliveries, clock, slots }: Ports, blocked: BlockedSubscr
     const found = await deliveries.due(query);
     const allKnown = takeOrBlock(found, taken);
     caughtUp = allKnown && found.length < DELIVERIES_PER_READ;
+    if (caughtUp) retriesUnread = firstOnly;
     if (found.length === DELIVERIES_PER_READ) return true;
     if (allKnown) from.allSeen(now);
     return !allKnown && !firstOnly;
@@ -100,6 +103,9 @@ function scanForward({ deliveries, clock, slots }: Ports, blocked: BlockedSubscr
       return taken;
     },
     isCaughtUp: () => caughtUp,
+    /** Whether a read may find more than is known. */
+    mayFind: () => !caughtUp || (retriesUnread && slots.fits(1)),
+    mayBeMore: () => !caughtUp || retriesUnread,
     restart() {
       positions = fromTheBeginning();
       caughtUp = false;
@@ -117,7 +123,7 @@ export function createDueDeliveryFinder(ports: Ports): DueDeliveryFinder {
   let blockedFirst = false;
   return {
     async find(everything) {
-      if (!everything && reader.isCaughtUp()) return blocked.take();
+      if (!everything && !reader.mayFind()) return blocked.take();
       blockedFirst = !blockedFirst;
       const [first, second] = blockedFirst ? [blocked.take, reader.take] : [reader.take, blocked.take];
       const taken = await first();
@@ -127,7 +133,7 @@ export function createDueDeliveryFinder(ports: Ports): DueDeliveryFinder {
       // Otherwise the next reads find it.
       if (reader.isCaughtUp()) blocked.addNew(due);
     },
-    hasBacklog: () => !reader.isCaughtUp() || !blocked.isEmpty(),
+    hasBacklog: () => reader.mayBeMore() || !blocked.isEmpty(),
     mayGoFirst: (key) => reader.isCaughtUp() && !blocked.waitBefore(key),
     restart: reader.restart,
   };
