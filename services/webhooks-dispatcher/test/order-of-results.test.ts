@@ -4,10 +4,17 @@ import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Collection, Database, Doc } from '@bubbles/store/collection.ts';
 import { memoryDatabase } from '@bubbles/testing/memory-database.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { DeliveryDoc } from '../src/adapters/store/deliveries.ts';
 import type { SubscriptionDoc } from '../src/adapters/store/subscriptions.ts';
+import { POSTPONE_MS } from '../src/domain/delivery.ts';
 import { aBubble } from './builders.ts';
+import { CONFIG } from './dispatcher.ts';
 import { deliveryIdOf } from './receivers.ts';
 import { openScene, type Scene, type Subscriber } from './scene.ts';
+
+const AWAY_MS = 1000;
+/** A write that failed is tried again within this time. */
+const RETRY_MS = 500;
 
 type Method = 'updateOne' | 'updateEach';
 /** What stands before a write: nothing, a wait, or a fault. */
@@ -157,5 +164,25 @@ describe('results of one subscription', () => {
     await scene.dispatcher.settle();
     expect(writes).toBe(1);
     expect(new Set(subscriber.receiver.received.map(deliveryIdOf)).size).toBe(4);
+  });
+});
+
+describe('a delivery that must be postponed while the store is away', () => {
+  it('[DLV-05] [DLV-06] is attempted soon after, and its claim does not count', async () => {
+    const { clock, database, peers, ready, registry } = scene.dispatcher;
+    const { receiver } = await scene.subscriber();
+    const claims = async () => (await database.collection<DeliveryDoc>('deliveries').findOne({}))?.claims;
+    peers.setState('identity', 'away');
+    refuse('deliveries.updateEach');
+    await ready();
+    await clock.advance(AWAY_MS);
+    expect(await claims()).toBe(1);
+    peers.setState('identity', 'up');
+    obstacles.clear();
+    await clock.advance(RETRY_MS);
+    expect(await claims()).toBe(0);
+    for (let ms = 0; ms < POSTPONE_MS + CONFIG.timing.pollMs; ms += RETRY_MS) await clock.advance(RETRY_MS);
+    await receiver.reached(1);
+    expect(await registry.getSingleMetricAsString('webhook_postponed_total')).toContain('{reason="service_away"} 1');
   });
 });

@@ -11,6 +11,7 @@ import type {
   DeliveryStore,
   DispatchMetrics,
   EventStore,
+  PostponeReason,
   PrepareAttempts,
   Readability,
   SubscriptionStore,
@@ -50,13 +51,16 @@ export const prepareAttempts = (ports: Ports): PrepareAttempts => {
   const { deliveries, timing, clock, log } = ports;
   const record = recordOutcomes(ports);
 
-  /** A fault of ours never ends a delivery: it is postponed, or its lease runs out. */
-  const postponedByFault = (delivery: Delivery, error: unknown): Promise<AttemptReport> => {
-    log[isUnavailable(error) ? 'warn' : 'error']('attempt failed on our side', { deliveryId: delivery.id, error });
-    return record.postponed(delivery, isUnavailable(error) ? 'service_away' : 'our_fault').catch((cause: unknown) => {
+  /** Never rejects: what could not be postponed is no fault for which to postpone it again. */
+  const postponed = (delivery: Delivery, reason: PostponeReason): Promise<AttemptReport> =>
+    record.postponed(delivery, reason).catch((cause: unknown) => {
       log.warn('delivery waits for the end of its lease', { deliveryId: delivery.id, error: cause });
       return { outcome: null, isFinished: false };
     });
+  /** A fault of ours never ends a delivery: it is postponed, or its lease runs out. */
+  const postponedByFault = (delivery: Delivery, error: unknown): Promise<AttemptReport> => {
+    log[isUnavailable(error) ? 'warn' : 'error']('attempt failed on our side', { deliveryId: delivery.id, error });
+    return postponed(delivery, isUnavailable(error) ? 'service_away' : 'our_fault');
   };
 
   return async (batch, onAway) => {
@@ -73,13 +77,13 @@ export const prepareAttempts = (ports: Ports): PrepareAttempts => {
 
     const attemptAt = async (delivery: Delivery, subscription: Subscription, eligible: Eligible) => {
       const startedAt = clock.now();
-      if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return record.postponed(delivery, 'lease_too_short');
+      if (!leaseLasts(delivery, startedAt, timing.deadlineMs)) return postponed(delivery, 'lease_too_short');
       const reason = subscriptionRefusal(delivery, subscription, eligible);
       if (reason !== null) return record.cancelled(delivery, reason);
       if (originOf(subscription) !== delivery.origin) {
         // It has no slot at its new origin: it is due again at once, and takes its turn there.
         await redirect.get(subscription);
-        return record.postponed(delivery, 'moved');
+        return postponed(delivery, 'moved');
       }
       const outcome = await send(delivery, subscription, { body: eligible.body, at: startedAt }).catch((error: unknown) => {
         if (isUnavailable(error)) onAway();
@@ -90,7 +94,7 @@ export const prepareAttempts = (ports: Ports): PrepareAttempts => {
     const attempt = (delivery: Delivery): Promise<AttemptReport> => {
       const eligibility = eligibilities.get(delivery.id);
       if (wasLostTooOften(delivery)) return record.attempted(delivery, LOST, clock.now());
-      if (eligibility === undefined || found === null) return record.postponed(delivery, 'service_away');
+      if (eligibility === undefined || found === null) return postponed(delivery, 'service_away');
       if (eligibility.refusal !== null) return record.cancelled(delivery, eligibility.refusal);
       const subscription = found.get(delivery.subscriptionId);
       return subscription === undefined

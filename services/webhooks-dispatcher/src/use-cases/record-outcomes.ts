@@ -94,7 +94,7 @@ export function recordOutcomes({ deliveries, subscriptions, metrics, clock, log 
     async postponed(delivery: Delivery, reason: PostponeReason): Promise<AttemptReport> {
       metrics.postponed(reason);
       const forMs = reason === 'moved' ? 0 : POSTPONE_MS;
-      await release(delivery, { kind: 'postponed', until: new Date(clock.now().getTime() + forMs) });
+      await whileLeased(delivery, () => release(delivery, { kind: 'postponed', until: new Date(clock.now().getTime() + forMs) }));
       return { outcome: null, isFinished: false };
     },
 
