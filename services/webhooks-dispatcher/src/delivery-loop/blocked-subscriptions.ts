@@ -90,6 +90,9 @@ function queuesByOwner() {
   };
 }
 
+/** Whether retries may have the room too, or a first attempt is known to wait for it. */
+const isSure = ({ waiting, firstOnly }: Room): boolean => !firstOnly || waiting.known.some(isFirst);
+
 /** The blocked subscriptions that have room now. */
 function roomsOf(queued: ReturnType<typeof queuesByOwner>, slots: Slots): () => readonly Room[] {
   const roomOf = (waiting: Waiting): Room | null => {
@@ -98,28 +101,30 @@ function roomsOf(queued: ReturnType<typeof queuesByOwner>, slots: Slots): () => 
     const forAny = slots.roomOf(waiting.key, 1);
     return forAny > 0 ? { waiting, limit: forAny, firstOnly: false } : { waiting, limit: forFirst, firstOnly: true };
   };
-  /** Room for first attempts alone goes to one that is known to wait, before a subscription of which only retries may wait. */
-  const nextOf = (queue: Iterator<Waiting>): Room | null => {
-    let unsure: Room | null = null;
+  const nextOf = (queue: Iterator<Waiting>, isWanted: (room: Room) => boolean): Room | null => {
     for (let next = queue.next(); !next.done; next = queue.next()) {
       const room = roomOf(next.value);
-      if (room !== null && (!room.firstOnly || next.value.known.some(isFirst))) return room;
-      unsure ??= room;
+      if (room !== null && isWanted(room)) return room;
     }
-    return unsure;
+    return null;
   };
   /** One subscription of each owner in turn. Each reserves its part, so that what one gets the others do not. */
   return (): readonly Room[] => {
     const found: Room[] = [];
     const reserved: (() => void)[] = [];
-    const takeTurn = (queue: Iterator<Waiting>): boolean => {
-      const room = found.length < SUBSCRIPTIONS_PER_TAKE && slots.fits(0) ? nextOf(queue) : null;
-      if (room === null) return false;
-      reserved.push(slots.reserve(room.waiting.key, room.limit));
-      found.push(room);
-      return true;
+    const takeTurns = (isWanted: (room: Room) => boolean) => {
+      const takeTurn = (queue: Iterator<Waiting>): boolean => {
+        const room = found.length < SUBSCRIPTIONS_PER_TAKE && slots.fits(0) ? nextOf(queue, isWanted) : null;
+        if (room === null) return false;
+        reserved.push(slots.reserve(room.waiting.key, room.limit));
+        found.push(room);
+        return true;
+      };
+      for (let queues = queued.all(); queues.length > 0; ) queues = queues.filter(takeTurn);
     };
-    for (let queues = queued.all(); queues.length > 0; ) queues = queues.filter(takeTurn);
+    // Room for first attempts alone goes to those that are known to wait, before subscriptions of which only retries may wait.
+    takeTurns(isSure);
+    takeTurns((room) => !isSure(room));
     for (const giveBack of reserved) giveBack();
     return found;
   };
