@@ -164,7 +164,8 @@ const answersOf = async (client: InternalClient, checks: readonly CredentialChec
 const causeOf = (error: unknown): unknown => (isDomainError(error) ? error.cause : error);
 const isTimeout = (cause: unknown): boolean => Error.isError(cause) && cause.name === 'TimeoutError';
 
-const wasUnreachable = ({ error }: Unanswered): boolean => isDomainError(error) && failureOf(error.cause) !== 'failed';
+const UNREACHABLE: readonly string[] = ['refused', 'cut'];
+const wasUnreachable = ({ error }: Unanswered): boolean => isDomainError(error) && UNREACHABLE.includes(failureOf(error.cause));
 
 const mayAskAnother = (last: Unanswered): boolean =>
   last.reason === 'breaker' || last.reason === 'upstream-timeout' || wasUnreachable(last);

@@ -20,6 +20,14 @@ describe('how a connection failed', () => {
     },
   );
 
+  it.each([[{ code: 'UND_ERR_HEADERS_OVERFLOW' }], [{ name: 'HTTPParserError' }]])('[ERR-05] %o: it was answered', (fields) => {
+    expect(failureOf(failure(fields))).toBe('unreadable');
+  });
+
+  it('[ERR-05] what could not be sent says nothing of the other side', () => {
+    expect(failureOf(failure({ code: 'UND_ERR_INVALID_ARG' }))).toBe('abandoned');
+  });
+
   it.each([[failure({ code: 'UND_ERR_CONNECT_TIMEOUT' })], [failure({})], [null]])('[ERR-05] %o is neither', (error) => {
     expect(failureOf(error)).toBe('failed');
   });

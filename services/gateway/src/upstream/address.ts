@@ -14,16 +14,31 @@ export interface PoolLimits {
 
 export const POOL_LIMITS: PoolLimits = { connections: 64, placeWaitMs: 5000, connectTimeoutMs: 1000, keepAliveTimeoutMs: 20_000 };
 
-/** How a call of an address ended. A refused or cut one failed at once, because nobody is there; an abandoned one was left by its client. */
-export type CallResult = 'answered' | 'failed' | 'timed-out' | 'refused' | 'cut' | 'abandoned';
+/**
+ * How a call of an address ended. A refused or cut one failed at once, because nobody is there; an unreadable one was answered.
+ * An abandoned one has no result: its client left, or it could not be sent.
+ */
+export type CallResult = 'answered' | 'unreadable' | 'failed' | 'timed-out' | 'refused' | 'cut' | 'abandoned';
 
 const REFUSED: ReadonlySet<string | number> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND']);
 const RESET: ReadonlySet<string | number> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+const UNREADABLE: ReadonlySet<string | number> = new Set([
+  'UND_ERR_HEADERS_OVERFLOW',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+  'UND_ERR_RES_EXCEEDED_MAX_SIZE',
+]);
+/** Its errors have no code. */
+const PARSER_ERROR = 'HTTPParserError';
+const UNSENDABLE: ReadonlySet<string | number> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH']);
+
+export type CallFailure = Exclude<CallResult, 'answered' | 'timed-out'>;
 
 /** `refused`: nothing was sent, so that any request may go to another replica. `cut`: something may have been sent. */
-export const failureOf = (error: unknown): 'failed' | 'refused' | 'cut' => {
+export const failureOf = (error: unknown): CallFailure => {
   const code = errorCode(error) ?? '';
   if (REFUSED.has(code)) return 'refused';
+  if (UNREADABLE.has(code) || (Error.isError(error) && error.name === PARSER_ERROR)) return 'unreadable';
+  if (UNSENDABLE.has(code)) return 'abandoned';
   if (!RESET.has(code)) return 'failed';
   // A stopping server resets connections it has not accepted yet, some of them before the client knows that it was connected.
   return Error.isError(error) && 'syscall' in error && error.syscall === 'connect' ? 'refused' : 'cut';
@@ -118,7 +133,8 @@ export class Address {
   record(result: CallResult, silent = false): void {
     const now = this.#clock.monotonic();
     if (result !== 'abandoned') this.lastResult = result;
-    if (result === 'answered') {
+    // A client may bring about an unreadable answer, and must not open the breaker for everybody by it.
+    if (result === 'answered' || result === 'unreadable') {
       this.#answeredAt = now;
       this.#avoidedUntil = Number.NEGATIVE_INFINITY;
       this.breaker.succeeded(now);
@@ -140,6 +156,8 @@ export class Address {
 const openPool = (origin: string, limits: PoolLimits): Pool =>
   new Pool(origin, {
     connections: limits.connections,
+    // An answer may repeat what the client has sent, encoded: more than the 16 KiB that a request's head may have.
+    maxHeaderSize: 64 * 1024,
     pipelining: 1,
     allowH2: false,
     connect: { timeout: limits.connectTimeoutMs },

@@ -5,7 +5,7 @@ import { commonHeaders, type Exchange, fail, type GatewayReason, REPLACED_CROSS_
 import type { SlowAnswer, SlowReaders } from '../exchange/slow-readers.ts';
 import { forwardedResponseHeaders, type ResponseHeaders } from '../messages/header-rules.ts';
 import { isObject, parsedJson } from '../messages/json.ts';
-import { type Address, bypassesBreaker, type Call, type CallResult, failureOf } from './address.ts';
+import { type Address, bypassesBreaker, type Call, type CallFailure, type CallResult, failureOf } from './address.ts';
 
 interface RelayPlan {
   /** Best first. */
@@ -37,7 +37,7 @@ const SILENCE_LIMIT_MS = 1000;
 
 /** Nothing has reached the client. `silent`: nor has anybody else had an answer of the replica meanwhile. */
 interface Failure {
-  readonly result: 'failed' | 'refused' | 'cut' | 'timed-out' | 'silent';
+  readonly result: CallFailure | 'timed-out' | 'silent';
   readonly error: Error;
 }
 
