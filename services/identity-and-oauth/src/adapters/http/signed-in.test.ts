@@ -7,7 +7,7 @@ import { sessionCookieName, signedInGuard, signedInOrClosedGuard } from './signe
 
 const budget = { allowed: true, remaining: 120, resetSeconds: 60 };
 const live: CheckResult = { outcome: 'allowed', credential: aCredential({ id: 'session-1', kind: 'session' }), budget };
-const toSignIn = { status: 303, body: '/app/sign-in?return_to=%2Fv1%2Fthings%3Flimit%3D1' };
+const toSignIn = { status: 303, body: '/app/sign-in?return_to=%2Fapp%2Fthings%3Flimit%3D1' };
 
 const asking = async (cookies: readonly string[], result: CheckResult = live) => {
   const asked: CredentialCheck[] = [];
@@ -37,6 +37,13 @@ describe('a page for whoever is signed in', () => {
     const { found, asked } = await asking(cookies);
     expect(found).toMatchObject(toSignIn);
     expect(asked).toEqual([]);
+  });
+
+  it('sends the browser home after it signed in when it came to a path that is too long for a header', async () => {
+    const guard = signedInGuard({ checkCredentials: () => Promise.resolve([]) });
+    const target = `/app/api-keys?${'&'.repeat(7000)}`;
+    const ofLongPath: typeof guard = { ...guard, admit: (request, ports) => guard.admit({ ...request, target }, ports) };
+    expect(await askGuard(ofLongPath, {}, null)).toMatchObject({ status: 303, body: '/app/sign-in?return_to=%2Fapp%2F' });
   });
 
   it.each(['unauthorized', 'account_deleted', 'token_revoked'] as const)(

@@ -2,6 +2,7 @@ import type { Guard, GuardRequest } from '@bubbles/http/routes/guard.ts';
 import { type Redirection, seeOther } from '@bubbles/http/routes/reply.ts';
 import type { App } from '../../app.ts';
 import type { Account } from '../../domain/account.ts';
+import { returnPath } from '../../domain/sign-in.ts';
 import { hashToken } from '../../domain/token.ts';
 import type { PageSession } from '../../ports.ts';
 
@@ -32,7 +33,7 @@ const sessionIn = async ({ checkCredentials }: Ports, { cookie, publicBaseUrl }:
   return { account, accountVersion, sessionId: id, sessionToken };
 };
 
-const toSignIn = ({ target }: GuardRequest): Redirection => seeOther(`${SIGN_IN_PATH}?return_to=${encodeURIComponent(target)}`);
+const toSignIn = ({ target }: GuardRequest): Redirection => seeOther(`${SIGN_IN_PATH}?return_to=${encodeURIComponent(returnPath(target))}`);
 
 const BY_COOKIE = { security: [], gatewayMark: 'none', callers: null, isCounted: false, refusals: [], reads: 'Cookie' } as const;
 
