@@ -76,7 +76,11 @@ export const startFakeService = async (
       res.setHeader('etag', etag);
       return req.headers['if-none-match'] === etag ? res.writeHead(304).end() : answerJson(res, 200, fake.fragment);
     }
-    if (internal !== undefined && url.startsWith('/internal/')) return answerJson(res, 200, await internal(url, body));
+    if (internal !== undefined && url.startsWith('/internal/'))
+      return Promise.resolve(internal(url, body)).then(
+        (answer) => answerJson(res, 200, answer),
+        () => answerJson(res, 500, { error: { type: 'internal_error', message: 'It broke.' } }),
+      );
     const seen = { method: req.method ?? '', url, rawHeaders: req.rawHeaders, headers: req.headers, body };
     fake.seen.push(seen);
     return fake.handle(req, res, seen);
@@ -90,7 +94,7 @@ export const startFakeService = async (
 export interface FakeIdentity extends FakeService {
   /** Every call of the checks, in order. */
   readonly checkCalls: (readonly CredentialCheck[])[];
-  /** What it says about a credential. */
+  /** What it says about a credential; a rejection makes the answer a 500. */
   decide: (check: CredentialCheck) => CheckResult | Promise<CheckResult>;
 }
 

@@ -66,6 +66,29 @@ describe('an address of identity that is gone', () => {
   });
 });
 
+describe('an identity that answers, and not with what it was asked for', () => {
+  let world: World;
+  beforeEach(async () => {
+    world = await startWorld();
+  });
+  afterEach(() => world.stop());
+  const ask = () => world.fetch('/v1/bubbles', { headers: { authorization: 'Bearer svc_pat_1' } });
+  const shapeless = JSON.parse('{"outcome":1}');
+
+  it.each([
+    ['an error', () => Promise.reject(new Error('the store is away'))],
+    ['something unknown', () => Promise.resolve(shapeless)],
+  ])('[ERR-05] %s: the next check is asked all the same', async (_, decide) => {
+    world.identity.decide = decide;
+    for (let n = 0; n < FAILURES_TO_OPEN + 5; n += 1) {
+      const { status, headers } = await ask();
+      expect([status, headers.get('x-gateway-reason')]).toEqual([500, 'upstream-down']);
+    }
+    world.identity.decide = allowed;
+    expect((await ask()).status).toBe(200);
+  });
+});
+
 /** A frozen process keeps its sockets open and says nothing. */
 describe('a silent replica of identity', () => {
   let replicas: readonly [FakeIdentity, FakeIdentity];

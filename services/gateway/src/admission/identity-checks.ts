@@ -4,7 +4,7 @@ import { createInternalClient, type InternalClient, type ServiceTokens } from '@
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { Exchange, GatewayReason } from '../exchange/exchange.ts';
-import { type Address, bypassesBreaker, type Call, failureOf } from '../upstream/address.ts';
+import { type Address, bypassesBreaker, type Call, type CallResult, failureOf } from '../upstream/address.ts';
 import type { AnswerHead } from '../upstream/relay.ts';
 import { type CheckAnswer, CheckAnswers, type CheckResult } from './check-answers.ts';
 import { CheckBatcher, type CheckedRequest, CheckWaitedTooLong } from './check-batcher.ts';
@@ -155,10 +155,17 @@ const answersOf = async (client: InternalClient, checks: readonly CredentialChec
     call.end('answered');
     return answers;
   } catch (error) {
-    const cause = causeOf(error);
-    call.end(isTimeout(cause) ? 'timed-out' : failureOf(cause));
+    call.end(callResultOf(causeOf(error)));
     throw error;
   }
+};
+
+/** Names of the errors of a call that was answered: with a refusal, or with something else than was asked for. */
+const ANSWERED: readonly string[] = ['CallRefused', 'ZodError', 'SyntaxError'];
+
+const callResultOf = (cause: unknown): CallResult => {
+  if (isTimeout(cause)) return 'timed-out';
+  return Error.isError(cause) && ANSWERED.includes(cause.name) ? 'answered' : failureOf(cause);
 };
 
 const causeOf = (error: unknown): unknown => (isDomainError(error) ? error.cause : error);
