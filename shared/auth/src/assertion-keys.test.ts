@@ -68,6 +68,12 @@ describe('the keys of identity', () => {
     expect(await keys.find('k1')).not.toBeNull();
     await clock.advance(1000);
     await expect(keys.find('k2')).rejects.toMatchObject({ kind: 'unavailable' });
+    await clock.advance(500);
+    await expect(keys.find('k2')).rejects.toMatchObject({ kind: 'unavailable' });
+    expect([await keys.find('k1'), state.asked]).toEqual([expect.anything(), 3]);
+    state.down = false;
+    await clock.advance(500);
+    expect(await keys.find('k2')).toBeNull();
   });
 
   it('[ERR-05] a start without identity is repaired within a second of its return', async () => {

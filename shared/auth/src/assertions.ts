@@ -70,9 +70,12 @@ export const createAssertionKeys = ({ fetchKeys, clock }: KeyOptions): Assertion
   let withdrawn: ReadonlyMap<string, { readonly key: KeyObject; readonly until: number }> = new Map();
   let fetchAfter = Number.NEGATIVE_INFINITY;
   let freshUntil = Number.NEGATIVE_INFINITY;
+  /** Identity may have keys that are not known here. */
+  let lastFetchFailed = false;
 
   const fetchNow = async () => {
     fetchAfter = clock.monotonic() + COOLDOWN_AFTER_FAILURE_MS;
+    lastFetchFailed = true;
     const { keys } = await fetchKeys();
     const now = clock.monotonic();
     const before = [...withdrawn, ...[...(published ?? [])].map(([kid, key]) => [kid, { key, until: freshUntil }] as const)];
@@ -81,6 +84,7 @@ export const createAssertionKeys = ({ fetchKeys, clock }: KeyOptions): Assertion
     published = shown;
     fetchAfter = now + COOLDOWN_MS;
     freshUntil = now + MAX_KEY_AGE_MS;
+    lastFetchFailed = false;
   };
   const fetchIfDue = singleFlight(async () => {
     if (clock.monotonic() >= fetchAfter) await fetchNow();
@@ -104,8 +108,9 @@ export const createAssertionKeys = ({ fetchKeys, clock }: KeyOptions): Assertion
         if (known !== null) return known;
         throw unavailable(cause);
       }
-      if (published === null) throw unavailable();
-      return published.get(kid) ?? null;
+      const key = published?.get(kid) ?? null;
+      if (key === null && lastFetchFailed) throw unavailable();
+      return key;
     },
   };
 };
