@@ -1,6 +1,7 @@
 import { serviceTokens } from '@bubbles/auth/service-tokens.ts';
 import { startSpan } from '@bubbles/kernel/trace.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
+import { rawConnection } from '@bubbles/testing/raw-http.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createIdentityChecks, type IdentityChecks } from '../src/admission/identity-checks.ts';
 import { Address, POOL_LIMITS } from '../src/upstream/address.ts';
@@ -144,6 +145,25 @@ describe('a silent replica of identity', () => {
     expect(await ask('/v1/me', token)).toMatchObject({ status: 200 });
     const [check] = replicas[1].checkCalls[before ?? 0] ?? [];
     expect(check).toMatchObject({ uncounted: true, counted_elsewhere: { requests: 100 } });
+  });
+
+  it('[ERR-05] a client that leaves while the other replica is told is not waited for', async () => {
+    const token = await countedByFirst();
+    const [told, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    replicas[1].decide = async (check) => {
+      told.resolve();
+      await answer.promise;
+      return allowed(check);
+    };
+    await replicas[0].stop();
+    const leaving = rawConnection(world.url);
+    leaving.write(`GET /v1/me HTTP/1.1\r\nHost: api.test\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+    await told.promise;
+    leaving.socket.resetAndDestroy();
+    await world.gateway.idle();
+    answer.resolve();
+    expect(await ask('/v1/me', token)).toMatchObject({ status: 200 });
+    expect(replicas[1].seen.length).toBe(1);
   });
 
   it('[RATE-02] the other replica is told what was counted, until it has counted itself', async () => {

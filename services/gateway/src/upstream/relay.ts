@@ -88,6 +88,8 @@ const ask = async (
   const { candidates, request, timeoutMs } = plan;
   const bypasses = failedElsewhere || (!address.isReady() && bypassesBreaker(candidates, address));
   if (address !== candidates[0]) await plan.onMove?.(address);
+  // Nobody would notice that the client has left meanwhile.
+  if (exchange.res.destroyed) return OVER;
   const call = await address.enter({ caller: exchange.caller, leaving: exchange.res, bypassesBreaker: bypasses });
   if (typeof call === 'string') return call;
   const { promise, resolve } = Promise.withResolvers<UpstreamResult>();
