@@ -47,7 +47,7 @@ export class CircuitBreaker {
     if (this.state === 'half-open' || failures >= FAILURES_TO_OPEN) this.#open(silent ? now : now + OPEN_MS);
   }
 
-  /** The probe ended without a result, because its client left. */
+  /** The probe ended without a result: its client left, or it went to another replica. */
   abandoned(now: number): void {
     if (this.state === 'half-open') this.#open(now);
   }

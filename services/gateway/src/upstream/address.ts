@@ -16,9 +16,9 @@ export const POOL_LIMITS: PoolLimits = { connections: 64, placeWaitMs: 5000, con
 
 /**
  * How a call of an address ended. A refused or cut one failed at once, because nobody is there; an unreadable one was answered.
- * An abandoned one has no result: its client left, or it could not be sent.
+ * An abandoned one has no result: its client left, or it could not be sent. A silent one was left for another replica before its time limit.
  */
-export type CallResult = 'answered' | 'unreadable' | 'failed' | 'timed-out' | 'refused' | 'cut' | 'abandoned';
+export type CallResult = 'answered' | 'unreadable' | 'failed' | 'timed-out' | 'silent' | 'refused' | 'cut' | 'abandoned';
 
 const REFUSED: ReadonlySet<string | number> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND']);
 const RESET: ReadonlySet<string | number> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
@@ -31,7 +31,7 @@ const UNREADABLE: ReadonlySet<string | number> = new Set([
 const PARSER_ERROR = 'HTTPParserError';
 const UNSENDABLE: ReadonlySet<string | number> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH']);
 
-export type CallFailure = Exclude<CallResult, 'answered' | 'timed-out'>;
+export type CallFailure = Exclude<CallResult, 'answered' | 'timed-out' | 'silent'>;
 
 /** `refused`: nothing was sent, so that any request may go to another replica. `cut`: something may have been sent. */
 export const failureOf = (error: unknown): CallFailure => {
@@ -138,8 +138,10 @@ export class Address {
       this.#answeredAt = now;
       this.#avoidedUntil = Number.NEGATIVE_INFINITY;
       this.breaker.succeeded(now);
-    } else if (result === 'abandoned') this.breaker.abandoned(now);
-    else this.breaker.failed(now, silent);
+    } else if (result === 'abandoned' || result === 'silent') {
+      // Slow answers at a quiet time are silence too: others are asked first, and nobody is locked out.
+      this.breaker.abandoned(now);
+    } else this.breaker.failed(now, silent);
   }
 
   close(): Promise<void> {

@@ -260,7 +260,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
   }
 
   #giveUp(result: 'timed-out' | 'silent'): void {
-    this.#result = 'timed-out';
+    this.#result = result;
     this.#settle({ result, error: new Error('The service did not begin to answer in time.') });
     this.#abort();
   }
