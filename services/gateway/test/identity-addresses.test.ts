@@ -91,7 +91,7 @@ describe('an identity that answers, and not with what it was asked for', () => {
 });
 
 /** A frozen process keeps its sockets open and says nothing. */
-describe('a silent replica of identity', () => {
+describe('a silent or faulty replica of identity', () => {
   let replicas: readonly [FakeIdentity, FakeIdentity];
   let world: World;
   beforeEach(async () => {
@@ -126,6 +126,12 @@ describe('a silent replica of identity', () => {
     const [silent] = asked();
     for (let n = 0; n < 5; n += 1) expect(await ask('/v1/bubbles', token)).toMatchObject({ status: 200 });
     expect(asked()[0]).toBe(silent);
+  });
+
+  it('[ERR-05] a check goes to the other replica each time that the first one answers a 500', async () => {
+    const token = await countedByFirst();
+    replicas[0].decide = () => Promise.reject(new Error('its store is away'));
+    for (let n = 0; n < FAILURES_TO_OPEN + 2; n += 1) expect(await ask('/v1/bubbles', token)).toMatchObject({ status: 200 });
   });
 
   it('[ERR-05] a GET of a route of identity goes to the other replica too, once', async () => {

@@ -1,6 +1,6 @@
 import { type Budget, budgetIn, RATE_WINDOW_SECONDS } from '@bubbles/contracts/access.ts';
 import type { CountedElsewhere, CredentialCheck } from '@bubbles/contracts/internal/identity.ts';
-import { createInternalClient, type InternalClient, type ServiceTokens } from '@bubbles/http/client/internal-client.ts';
+import { CallRefused, createInternalClient, type InternalClient, type ServiceTokens } from '@bubbles/http/client/internal-client.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { Exchange, GatewayReason } from '../exchange/exchange.ts';
@@ -27,7 +27,7 @@ export interface IdentityChecks {
   mayRelay(hash: string, candidates: readonly Address[]): boolean;
   /** What identity answered a request of its own routes. */
   relayed(hash: string, answer: AnswerHead): void;
-  /** Asks the first candidate, and the next one when that refuses, closes the connection or is silent. Callers take turns. */
+  /** Asks the first candidate, and the next one when that refuses, closes the connection, is silent or answers a 5xx. Callers take turns. */
   check(check: CredentialCheck, request: AskingRequest, candidates: readonly Address[]): Promise<CheckResult | Unanswered>;
   close(): Promise<void>;
 }
@@ -175,7 +175,13 @@ const UNREACHABLE: readonly string[] = ['refused', 'cut'];
 const wasUnreachable = ({ error }: Unanswered): boolean => isDomainError(error) && UNREACHABLE.includes(failureOf(error.cause));
 
 const mayAskAnother = (last: Unanswered): boolean =>
-  last.reason === 'breaker' || last.reason === 'upstream-timeout' || wasUnreachable(last);
+  last.reason === 'breaker' || last.reason === 'upstream-timeout' || wasUnreachable(last) || wasFaulty(last);
+
+/** The replica's own fault: its store is away, or it has too much to do. */
+const wasFaulty = ({ error }: Unanswered): boolean => {
+  const cause = causeOf(error);
+  return cause instanceof CallRefused && cause.status >= 500;
+};
 
 const reasonOf = (error: unknown): GatewayReason => {
   if (error instanceof CheckWaitedTooLong) return 'overload';
