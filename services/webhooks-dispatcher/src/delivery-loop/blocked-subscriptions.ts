@@ -28,6 +28,8 @@ interface Waiting {
   readonly known: readonly DueDelivery[];
   /** Whether these were all that was due at the last read. */
   readonly isAll: boolean;
+  /** Whether no first attempt but these was due then. */
+  readonly isAllFirst: boolean;
 }
 
 /** What a subscription may take now. */
@@ -38,17 +40,20 @@ interface Room {
 }
 
 /** Deliveries of one subscription that are due, and whether they are all. */
-interface Read {
+interface Read extends Pick<Waiting, 'isAll' | 'isAllFirst'> {
   readonly found: readonly DueDelivery[];
-  readonly isAll: boolean;
 }
 
-const SUBSCRIPTIONS_PER_TAKE = 32;
+const SUBSCRIPTIONS_PER_ROUND = 32;
+/** Others may have taken what is due of the first ones, or only their retries wait. */
+const ROUNDS_PER_TAKE = 8;
 /** One read serves this many slots that become free one after the other. */
 const DELIVERIES_PER_READ = 32;
 
 /** For a subscription that is not blocked: the next delivery that falls due is all there is. */
-const NOTHING_WAITS: Pick<Waiting, 'known' | 'isAll'> = { known: [], isAll: true };
+const NOTHING_WAITS: Omit<Waiting, 'key'> = { known: [], isAll: true, isAllFirst: true };
+
+const NOTHING_SURE = { isAll: false, isAllFirst: false };
 
 const isFirst = ({ attemptCount }: DueDelivery): boolean => attemptCount === 0;
 
@@ -90,7 +95,7 @@ function queuesByOwner() {
   };
 }
 
-/** Whether retries may have the room too, or a first attempt is known to wait for it. */
+/** Whether something is known to wait that the room is for, or retries may have it too. */
 const isSure = ({ waiting, firstOnly }: Room): boolean => !firstOnly || waiting.known.some(isFirst);
 
 /** The blocked subscriptions that have room now. */
@@ -101,32 +106,40 @@ function roomsOf(queued: ReturnType<typeof queuesByOwner>, slots: Slots): () => 
     const forAny = slots.roomOf(waiting.key, 1);
     return forAny > 0 ? { waiting, limit: forAny, firstOnly: false } : { waiting, limit: forFirst, firstOnly: true };
   };
-  const nextOf = (queue: Iterator<Waiting>, isWanted: (room: Room) => boolean): Room | null => {
+  /** Room for first attempts alone goes to one that is known to wait, before a subscription of which only retries may wait. */
+  const nextOf = (queue: Iterator<Waiting>, mayUse: (unsure: Room) => boolean): Room | null => {
+    let unsure: Room | null = null;
     for (let next = queue.next(); !next.done; next = queue.next()) {
       const room = roomOf(next.value);
-      if (room !== null && isWanted(room)) return room;
+      if (room === null) continue;
+      if (isSure(room)) return room;
+      if (mayUse(room)) unsure ??= room;
     }
-    return null;
+    return unsure;
   };
   /** One subscription of each owner in turn. Each reserves its part, so that what one gets the others do not. */
-  return (): readonly Room[] => {
+  const takeTurns = (mayUse: (unsure: Room) => boolean): readonly Room[] => {
     const found: Room[] = [];
     const reserved: (() => void)[] = [];
-    const takeTurns = (isWanted: (room: Room) => boolean) => {
-      const takeTurn = (queue: Iterator<Waiting>): boolean => {
-        const room = found.length < SUBSCRIPTIONS_PER_TAKE && slots.fits(0) ? nextOf(queue, isWanted) : null;
-        if (room === null) return false;
-        reserved.push(slots.reserve(room.waiting.key, room.limit));
-        found.push(room);
-        return true;
-      };
-      for (let queues = queued.all(); queues.length > 0; ) queues = queues.filter(takeTurn);
+    const takeTurn = (queue: Iterator<Waiting>): boolean => {
+      const room = found.length < SUBSCRIPTIONS_PER_ROUND && slots.fits(0) ? nextOf(queue, mayUse) : null;
+      if (room === null) return false;
+      reserved.push(slots.reserve(room.waiting.key, room.limit));
+      found.push(room);
+      return true;
     };
-    // Room for first attempts alone goes to those that are known to wait, before subscriptions of which only retries may wait.
-    takeTurns(isSure);
-    takeTurns((room) => !isSure(room));
+    for (let queues = queued.all(); queues.length > 0; ) queues = queues.filter(takeTurn);
     for (const giveBack of reserved) giveBack();
     return found;
+  };
+  return () => {
+    let passedOver = false;
+    const found = takeTurns(({ waiting: { isAllFirst } }) => {
+      passedOver ||= isAllFirst;
+      return !isAllFirst;
+    });
+    // Where only retries were found, another process may have queued a first attempt since: that is looked for last.
+    return passedOver && found.length === 0 ? takeTurns(() => true) : found;
   };
 }
 
@@ -136,30 +149,39 @@ export function createBlockedSubscriptions({ deliveries, clock, slots }: Ports):
   const rooms = roomsOf(queued, slots);
 
   return {
-    add: (key) => queued.add({ key: keyOf(key), known: [], isAll: false }),
+    add: (key) => queued.add({ key: keyOf(key), known: [], ...NOTHING_SURE }),
     addNew(due) {
-      const { known, isAll } = queued.of(due) ?? NOTHING_WAITS;
+      const { known, isAll, isAllFirst } = queued.of(due) ?? NOTHING_WAITS;
       const fits = isAll && known.length < DELIVERIES_PER_READ;
-      queued.add({ key: keyOf(due), known: fits ? [...known, due] : known, isAll: fits });
+      const added = fits ? { known: [...known, due], isAllFirst } : { known, isAllFirst: isAllFirst && !isFirst(due) };
+      queued.add({ key: keyOf(due), isAll: fits, ...added });
     },
     ids: queued.ids,
     isEmpty: queued.isEmpty,
     waitBefore: queued.waitBefore,
     async take() {
-      if (!slots.fits(0)) return [];
-      const open = rooms();
-      // Slots are taken after all reads: when one fails, no slot has to be given back.
-      const read = await Promise.all(open.map((room) => readFor(room)));
-      return open.flatMap((room, n) => takeOf(room, read[n] ?? null));
+      for (let round = 0; round < ROUNDS_PER_TAKE && slots.fits(0); round += 1) {
+        const open = rooms();
+        const taken = await takeFrom(open);
+        // Those of which something new became known make way for others.
+        if (taken.length > 0 || !open.some((room) => isSure(room) || !room.waiting.isAllFirst)) return taken;
+      }
+      return [];
     },
   };
 
+  async function takeFrom(open: readonly Room[]): Promise<readonly DueDelivery[]> {
+    // Slots are taken after all reads: when one fails, no slot has to be given back.
+    const read = await Promise.all(open.map((room) => readFor(room)));
+    return open.flatMap((room, n) => takeOf(room, read[n] ?? null));
+  }
   /** What is due for the room; null when enough was read before. */
   async function readFor({ waiting, limit, firstOnly }: Room): Promise<Read | null> {
     if (waiting.known.some((due) => !firstOnly || isFirst(due))) return null;
     const most = firstOnly ? limit : Math.max(limit, DELIVERIES_PER_READ);
     const found = await deliveries.dueOf(waiting.key.subscriptionId, { now: clock.now(), firstOnly, limit: most });
-    return { found, isAll: !firstOnly && found.length < most };
+    const isAllFirst = found.length < most;
+    return { found, isAll: !firstOnly && isAllFirst, isAllFirst };
   }
   function takeOf({ waiting, limit, firstOnly }: Room, read: Read | null): readonly DueDelivery[] {
     const { key, known } = waiting;
@@ -170,12 +192,11 @@ export function createBlockedSubscriptions({ deliveries, clock, slots }: Ports):
       (fits ? taken : left).push(due);
     }
     // When it changed during the read, a delivery fell due that the read may have missed.
-    const isUnchanged = queued.of(key) === waiting;
-    const isAll = isUnchanged && (read ?? waiting).isAll;
+    const { isAll, isAllFirst } = queued.of(key) === waiting ? (read ?? waiting) : NOTHING_SURE;
     queued.passTurn(key);
     queued.remove(key);
     // It stays blocked until a read finds nothing more: other processes queue deliveries too.
-    if (left.length > 0 || read === null || !isAll) queued.add({ key: left[0] ?? taken.at(-1) ?? key, known: left, isAll });
+    if (left.length > 0 || read === null || !isAll) queued.add({ key: left[0] ?? taken.at(-1) ?? key, known: left, isAll, isAllFirst });
     return taken;
   }
 }
