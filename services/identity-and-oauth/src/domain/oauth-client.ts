@@ -38,7 +38,7 @@ export interface RegisteredClient extends OAuthClient {
 }
 
 const MAX_NAME_CHARACTERS = 80;
-/** Of a name of so many characters in any form. */
+/** A longer text has more characters than a name may have, however its letters are written. */
 const MAX_NAME_UNITS = 8 * MAX_NAME_CHARACTERS;
 const UNNAMED = 'Unnamed app';
 const MAX_REDIRECT_URIS = 10;
