@@ -129,7 +129,9 @@ describe('the product by compose.yaml, with stand-ins for the images of others',
     const [, block = ''] = /## Run it in containers\n\n```sh\n([^`]*)```/.exec(README) ?? [];
     const [up = '', ...lines] = block.trim().split('\n');
     expect(up).toBe('docker compose up --build --wait');
-    const script = `docker() { shift; ${PODMAN_COMPOSE.join(' ')} --profile operator "$@"; }\n${lines.join('\n').replaceAll(':8080', `:${PORT}`)}`;
+    // Docker gives no terminal to what is read by another program; a terminal would mix the answer with what is said about it.
+    const docker = `docker() { shift; [ "$1" != run ] || set -- run -T "\${@:2}"; ${PODMAN_COMPOSE.join(' ')} --profile operator "$@"; }`;
+    const script = `${docker}\n${lines.join('\n').replaceAll(':8080', `:${PORT}`)}`;
     const said = await command(...environment(), 'bash', '-euo', 'pipefail', '-c', script);
     expect(JSON.parse(said)).toMatchObject({ name: 'Ada' });
   });
