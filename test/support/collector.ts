@@ -26,8 +26,8 @@ export interface CollectedSpan extends z.infer<typeof Span> {
 export interface Collector {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** Those of a trace, once as many as that have come. */
-  spansOf(traceId: string, count: number): Promise<readonly CollectedSpan[]>;
+  /** Those of a trace, once all of these names have come: spans arrive in batches, and how many a trace has may depend on what is cached. */
+  spansOf(traceId: string, names: readonly string[]): Promise<readonly CollectedSpan[]>;
   close(): void;
 }
 
@@ -47,10 +47,11 @@ export const startCollector = async (): Promise<Collector> => {
   return {
     url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
     spans,
-    async spansOf(traceId, count) {
+    async spansOf(traceId, names) {
       for (;;) {
         const found = spans.filter((span) => span.traceId === traceId);
-        if (found.length >= count) return found;
+        const missing = found.reduce((left, { name }) => (left.includes(name) ? left.toSpliced(left.indexOf(name), 1) : left), names);
+        if (missing.length === 0) return found;
         await new Promise(setImmediate);
       }
     },
