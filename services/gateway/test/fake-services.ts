@@ -27,6 +27,9 @@ export interface FakeService {
   stop(): Promise<void>;
 }
 
+/** An internal endpoint that rejects with it answers as a service does that sheds load. */
+export class Overloaded extends Error {}
+
 const answerJson = (res: ServerResponse, status: number, body: unknown): void => {
   res.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
 };
@@ -79,7 +82,10 @@ export const startFakeService = async (
     if (internal !== undefined && url.startsWith('/internal/'))
       return Promise.resolve(internal(url, body)).then(
         (answer) => answerJson(res, 200, answer),
-        () => answerJson(res, 500, { error: { type: 'internal_error', message: 'It broke.' } }),
+        (error) => {
+          if (error instanceof Overloaded) res.setHeader('x-gateway-reason', 'overload');
+          answerJson(res, 500, { error: { type: 'internal_error', message: 'It broke.' } });
+        },
       );
     const seen = { method: req.method ?? '', url, rawHeaders: req.rawHeaders, headers: req.headers, body };
     fake.seen.push(seen);

@@ -5,7 +5,7 @@ import { rawConnection } from '@bubbles/testing/raw-http.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createIdentityChecks, type IdentityChecks } from '../src/admission/identity-checks.ts';
 import { Address, POOL_LIMITS } from '../src/upstream/address.ts';
-import { allowed, type FakeIdentity, IDENTITY_FRAGMENT, serviceKey, startFakeIdentity } from './fake-services.ts';
+import { allowed, type FakeIdentity, IDENTITY_FRAGMENT, Overloaded, serviceKey, startFakeIdentity } from './fake-services.ts';
 import { startWorld, type World } from './start.ts';
 
 const FAILURES_TO_OPEN = 10;
@@ -87,6 +87,14 @@ describe('an identity that answers, and not with what it was asked for', () => {
     }
     world.identity.decide = allowed;
     expect((await ask()).status).toBe(200);
+  });
+
+  it('[ERR-05] an overload: the client and the log are told that identity is overloaded', async () => {
+    world.identity.decide = () => Promise.reject(new Overloaded());
+    const { status, headers } = await ask();
+    expect([status, headers.get('x-gateway-reason'), headers.get('retry-after')]).toEqual([500, 'overload', '2']);
+    await world.gateway.idle();
+    expect(world.log.lines.at(-1)?.fields).toMatchObject({ reason: 'overload', upstream: 'identity-and-oauth' });
   });
 });
 

@@ -58,7 +58,7 @@ const fakeDispatcher = () => {
 /** As the client of another service tells of a refusal. */
 const refused = (status: number, type: string, message: string, retryAfterSeconds: number | null = null) =>
   new DomainError('internal', 'The dispatcher could not be asked.', {
-    cause: new CallRefused(status, { type, message, retryAfterSeconds }),
+    cause: new CallRefused(status, { type, message, retryAfterSeconds, isOverload: false }),
   });
 
 let dispatcher: ReturnType<typeof fakeDispatcher>;

@@ -28,7 +28,7 @@ const TRIAL_ENDS_AT = '2026-03-15T12:00:00.000Z';
 
 /** Refuses as identity does, by the client that tells it. */
 const refuse = (type: string): never => {
-  const cause = new CallRefused(403, { type, message: 'No.', retryAfterSeconds: null });
+  const cause = new CallRefused(403, { type, message: 'No.', retryAfterSeconds: null, isOverload: false });
   throw new DomainError('internal', 'identity-and-oauth could not be asked.', { cause });
 };
 

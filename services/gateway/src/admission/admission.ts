@@ -65,7 +65,7 @@ const checkOf = ({ hash, jwt }: BearerToken, { service, auth }: Operation, uncou
 };
 
 const refused = (exchange: Exchange, answer: Exclude<CheckResult, { outcome: 'allowed' }> | Unanswered): null => {
-  if (answer.outcome === 'unanswered') fail(exchange, answer.reason, answer.error);
+  if (answer.outcome === 'unanswered') fail(exchange, answer.reason, { cause: answer.error, upstream: IDENTITY });
   else if (answer.outcome === 'refused') refuse(exchange, { error: refusal(CREDENTIAL_REFUSALS[answer.type]) });
   else {
     const { limit, retry_after_seconds: retryAfterSeconds } = answer;

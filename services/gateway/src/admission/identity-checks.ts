@@ -186,7 +186,9 @@ const wasFaulty = ({ error }: Unanswered): boolean => {
 const reasonOf = (error: unknown): GatewayReason => {
   if (error instanceof CheckWaitedTooLong) return 'overload';
   if (error instanceof BreakerOpen) return 'breaker';
-  return isTimeout(causeOf(error)) ? 'upstream-timeout' : 'upstream-down';
+  const cause = causeOf(error);
+  if (cause instanceof CallRefused && cause.isOverload) return 'overload';
+  return isTimeout(cause) ? 'upstream-timeout' : 'upstream-down';
 };
 
 /** What a replica of identity has counted of a credential. Times are monotonic milliseconds. */

@@ -63,7 +63,8 @@ export interface Exchange {
   /** How it is refused: as its operation says, or what its path has. */
   errorFormat: ErrorFormat;
   reason: GatewayReason | null;
-  /** For the log. */
+  /** The service that the reason is about, and what went wrong: for the log. */
+  upstream: string | null;
   cause: unknown;
 }
 
@@ -124,6 +125,7 @@ export const createExchangeOpener = ({ proxies, origins, known, clock, ids }: Ex
       checkedInTrace: null,
       errorFormat: PAGES_PREFIXES.some((prefix) => isWithin(path, prefix)) ? 'page' : 'envelope',
       reason: null,
+      upstream: null,
       cause: null,
     };
   };
@@ -232,9 +234,16 @@ export const refuse = (exchange: Exchange, { error, headers = [], close = false 
 /** Seconds after which a service that is down, slow or overloaded may be asked again. */
 const RETRY_AFTER_SECONDS = 2;
 
+interface Failed {
+  readonly cause?: unknown;
+  /** The service of the operation when absent. */
+  readonly upstream?: string;
+}
+
 /** A service did not answer, or may not be asked: 500 with the cause for those who operate it. */
-export const fail = (exchange: Exchange, reason: GatewayReason, cause?: unknown): void => {
+export const fail = (exchange: Exchange, reason: GatewayReason, { cause, upstream }: Failed = {}): void => {
   exchange.reason = reason;
+  exchange.upstream = upstream ?? exchange.operation?.service ?? null;
   exchange.cause = cause;
   const error = new DomainError('unavailable', 'The service is not available.', { retryAfterSeconds: RETRY_AFTER_SECONDS });
   refuse(exchange, { error, headers: ['X-Gateway-Reason', reason] });

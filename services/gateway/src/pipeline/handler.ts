@@ -114,7 +114,7 @@ const logFields = ({ requestId, span }: Exchange) => ({ request_id: requestId, .
 
 /** The template, never the path: ids, queries and tokens stay out of logs and metrics. */
 const record = (exchange: Exchange, { metrics, clock, log }: HandlerOptions): void => {
-  const { method, operation, res, startedAt, reason, cause, checkedInTrace } = exchange;
+  const { method, operation, res, startedAt, reason, upstream, cause, checkedInTrace } = exchange;
   const ms = clock.monotonic() - startedAt;
   const served = { method, route: operation?.template ?? UNMATCHED, status: res.statusCode };
   const fields = {
@@ -126,7 +126,7 @@ const record = (exchange: Exchange, { metrics, clock, log }: HandlerOptions): vo
   };
   metrics.observe({ service: GATEWAY, ...served }, ms / 1000);
   if (reason === null) log.info('request', fields);
-  else log.warn('request could not be served', { ...fields, upstream: operation?.service ?? null, reason, error: cause });
+  else log.warn('request could not be served', { ...fields, upstream, reason, error: cause });
   recordSpan(exchange, served);
 };
 

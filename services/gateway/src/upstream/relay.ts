@@ -101,7 +101,7 @@ const ask = async (
 const giveUp = (exchange: Exchange, failure: Failure | null, notEntered: GatewayReason): void => {
   const timedOut = failure?.result === 'timed-out' || failure?.result === 'silent';
   if (failure === null) fail(exchange, notEntered);
-  else fail(exchange, timedOut ? 'upstream-timeout' : 'upstream-down', failure.error);
+  else fail(exchange, timedOut ? 'upstream-timeout' : 'upstream-down', { cause: failure.error });
 };
 
 /** An answer of a 5xx status, held back until it is known whether it is an error of ours. */

@@ -47,12 +47,15 @@ export class CallRefused extends Error {
   readonly status: number;
   readonly type: string;
   readonly retryAfterSeconds: number | null;
-  constructor(status: number, { type, message, retryAfterSeconds }: RefusalParts) {
+  /** The callee had too much to do. */
+  readonly isOverload: boolean;
+  constructor(status: number, { type, message, retryAfterSeconds, isOverload }: RefusalParts) {
     super(message);
     this.name = 'CallRefused';
     this.status = status;
     this.type = type;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.isOverload = isOverload;
   }
 }
 
@@ -60,6 +63,7 @@ interface RefusalParts {
   readonly type: string;
   readonly message: string;
   readonly retryAfterSeconds: number | null;
+  readonly isOverload: boolean;
 }
 
 const DEADLINE_MS = 5000;
@@ -163,5 +167,6 @@ const answerIn = async ({ statusCode, headers, body }: Dispatcher.ResponseData):
   throw new CallRefused(statusCode, {
     ...(data?.error ?? { type: 'unknown', message: 'no error envelope' }),
     retryAfterSeconds: Number.isInteger(retryAfterSeconds) ? retryAfterSeconds : null,
+    isOverload: headers['x-gateway-reason'] === 'overload',
   });
 };
