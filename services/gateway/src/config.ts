@@ -39,7 +39,8 @@ export interface GatewayLimits {
   readonly exchangeTimeoutMs: number;
   readonly checkTimeoutMs: number;
   readonly fragmentPollMs: number;
-  readonly connectionsPerAddress: number;
+  /** Requests of each kind, usual and long, that a replica is given at once. */
+  readonly placesPerAddress: number;
   /** How long a request of a burst may wait for a service. */
   readonly placeWaitMs: number;
   /** The time that a body may take to arrive once it is asked for. */
@@ -63,7 +64,7 @@ export const GATEWAY_LIMITS: GatewayLimits = {
   exchangeTimeoutMs: 30_000,
   checkTimeoutMs: 1000,
   fragmentPollMs: 10_000,
-  connectionsPerAddress: 64,
+  placesPerAddress: 64,
   placeWaitMs: 5000,
   bodyTimeoutMs: 15_000,
   readerStallMs: 10_000,

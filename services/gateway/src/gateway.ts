@@ -114,14 +114,14 @@ const assemble = (config: GatewayConfig, infra: Infra) => {
   const { clock, ids, log, metrics } = infra;
   const own = createGatewayMetrics(metrics);
   const tokens = serviceTokens({ caller: GATEWAY, key: config.serviceKey, clock });
-  const { connectionsPerAddress: connections, placeWaitMs, connectTimeoutMs } = limits;
-  const pools = { ...POOL_LIMITS, connections, placeWaitMs, connectTimeoutMs };
+  const { placesPerAddress: places, placeWaitMs, connectTimeoutMs } = limits;
+  const pools = { ...POOL_LIMITS, places, placeWaitMs, connectTimeoutMs };
   const upstreams = createUpstreams({ urls: config.upstreams, clock, log, ids, onFailure: metrics.loopFailed, limits: pools });
   measureBreakers(metrics, upstreams);
   const { registry, poll, document, closeClient } = fragmentsOf(config, infra, { upstreams, tokens, rejected: own.rejectedFragments });
   const checks = createIdentityChecks({ tokens, clock, deadlineMs: limits.checkTimeoutMs, perCall: own.checksPerCall });
   const readers = createSlowReaders({ unread: createMemoryShares(limits.unreadMemory), stallMs: limits.readerStallMs });
-  const placesOf = (service: string) => upstreams.addresses(service).length * connections;
+  const placesOf = (service: string) => upstreams.addresses(service).length * places;
   const traffic = new Traffic({ limit: limits.maxInFlight, placesOf, sheds: config.shedding, nowMs: clock.monotonic });
   const shedder = config.shedding ? createLoadShedder() : NO_SHEDDING;
   const handler = createRequestHandler({

@@ -138,7 +138,7 @@ describe('answers', () => {
   });
 
   it('[GEN-14] a client that reads nothing is cut, and lets go of the connection to the service', async () => {
-    const other = await startWorld({ limits: { readerStallMs: 200, connectionsPerAddress: 1 } });
+    const other = await startWorld({ limits: { readerStallMs: 200, placesPerAddress: 1 } });
     other.bubbles.handle = (req, res) => void res.end(Buffer.alloc(req.url === '/v1/bubbles/open' ? 48 * 1024 * 1024 : 10, 'z'));
     const idler = rawConnection(other.url);
     idler.socket.pause();

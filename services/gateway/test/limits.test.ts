@@ -110,7 +110,7 @@ describe('limits of the whole gateway', () => {
   });
 
   it('[ERR-05] [GEN-14] while a service is overloaded those who flood it are refused at once, and another caller is served', async () => {
-    const world = await started({ config: { shedding: true }, limits: { connectionsPerAddress: 2 } });
+    const world = await started({ config: { shedding: true }, limits: { placesPerAddress: 2 } });
     expect((await world.fetch('/v1/bubbles/42', { headers: AUTHORIZATION })).status).toBe(200);
     world.bubbles.handle = (_, res) => void setTimeout(() => res.end('{}'), 10);
     const modest = Promise.withResolvers<Response>();

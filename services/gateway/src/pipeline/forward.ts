@@ -13,7 +13,7 @@ import { createBodyReceiver } from '../exchange/receive-body.ts';
 import type { SlowReaders } from '../exchange/slow-readers.ts';
 import { forwardedRequestHeaders } from '../messages/header-rules.ts';
 import { affinityOf } from '../messages/request.ts';
-import type { Address } from '../upstream/address.ts';
+import type { Address, PlaceKind } from '../upstream/address.ts';
 import { type AnswerHead, relay } from '../upstream/relay.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 
@@ -77,7 +77,8 @@ export const createForwarder = (options: ForwarderOptions): Forward => {
     options.upstreamSeconds.observe({ upstream: operation.service }, (clock.monotonic() - startedAt) / 1000);
   };
   return async (exchange, operation) => {
-    const demand = options.traffic.demand(exchange.caller, operation.service);
+    const isLong = kindOf(operation, limits) === 'long';
+    const demand = isLong ? NO_DEMAND : options.traffic.demand(exchange.caller, operation.service);
     demand.begin();
     try {
       await forward(exchange, operation, demand);
@@ -87,13 +88,21 @@ export const createForwarder = (options: ForwarderOptions): Forward => {
   };
 };
 
+/** Of long requests: that viewers hold their places says nothing of how busy the service is. */
+const NO_DEMAND: Demand = { begin: () => undefined, end: () => undefined };
+
+const kindOf = ({ timeoutMs }: Operation, { answerTimeoutMs }: ForwardLimits): PlaceKind =>
+  timeoutMs !== null && timeoutMs > answerTimeoutMs ? 'long' : 'usual';
+
 /** The replica of identity that counts a credential also answers for it, and learns from the others what they have counted. */
-const routeTo = (exchange: Exchange, operation: Operation, { upstreams, admission, checks }: ForwarderOptions) => {
+const routeTo = (exchange: Exchange, operation: Operation, { upstreams, admission, checks, limits }: ForwarderOptions) => {
   const { service } = operation;
   const { credential } = exchange;
-  if (service !== IDENTITY) return { candidates: upstreams.candidates(service, null), onMove: null, onAnswer: null };
+  const kind = kindOf(operation, limits);
+  if (service !== IDENTITY) return { kind, candidates: upstreams.candidates(service, null, kind), onMove: null, onAnswer: null };
   return {
-    candidates: upstreams.candidates(service, credential && affinityOf(credential)),
+    kind,
+    candidates: upstreams.candidates(service, credential && affinityOf(credential), kind),
     onMove: (address: Address) => admission.handOver(exchange, operation, address),
     onAnswer: credential && ((answer: AnswerHead) => checks.relayed(credential.hash, answer)),
   };

@@ -5,14 +5,15 @@ import { CircuitBreaker } from '../balancing/circuit-breaker.ts';
 import { FairQueue } from '../balancing/fair-queue.ts';
 
 export interface PoolLimits {
-  readonly connections: number;
+  /** Requests of each kind that are in flight to one address. */
+  readonly places: number;
   /** How long a request of a burst may wait for a connection. */
   readonly placeWaitMs: number;
   readonly connectTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
 }
 
-export const POOL_LIMITS: PoolLimits = { connections: 64, placeWaitMs: 5000, connectTimeoutMs: 1000, keepAliveTimeoutMs: 20_000 };
+export const POOL_LIMITS: PoolLimits = { places: 64, placeWaitMs: 5000, connectTimeoutMs: 1000, keepAliveTimeoutMs: 20_000 };
 
 /**
  * How a call of an address ended. A refused or cut one failed at once, because nobody is there; an unreadable one was answered.
@@ -44,6 +45,9 @@ export const failureOf = (error: unknown): CallFailure => {
   return Error.isError(error) && 'syscall' in error && error.syscall === 'connect' ? 'refused' : 'cut';
 };
 
+/** `long`: the route may take longer than others, such as a download. Those who take their time there take no place of the usual requests. */
+export type PlaceKind = 'usual' | 'long';
+
 /** Tells when the client of a waiting request has left. */
 interface Leaving {
   once(event: 'close', listener: () => void): unknown;
@@ -54,6 +58,7 @@ interface Entry {
   /** The name under which it takes turns. */
   readonly caller: string;
   readonly leaving: Leaving;
+  readonly kind: PlaceKind;
   readonly bypassesBreaker: boolean;
 }
 
@@ -68,14 +73,14 @@ export interface Call {
   end(result: CallResult): void;
 }
 
-/** One replica of a service: its connections, its circuit breaker, its bulkhead. */
+/** One replica of a service: its connections, its circuit breaker, its bulkheads. */
 export class Address {
   readonly origin: string;
   readonly pool: Pool;
   readonly breaker = new CircuitBreaker();
   /** How the last call of it ended. */
   lastResult: CallResult = 'answered';
-  readonly #bulkhead: Bulkhead;
+  readonly #bulkheads: Readonly<Record<PlaceKind, Bulkhead>>;
   readonly #clock: Clock;
   readonly #whenClosed: (() => void)[] = [];
   #answeredAt = Number.NEGATIVE_INFINITY;
@@ -85,12 +90,13 @@ export class Address {
     this.origin = origin;
     this.pool = openPool(origin, limits);
     this.#clock = clock;
-    this.#bulkhead = new Bulkhead(limits.connections, limits.placeWaitMs, clock);
+    const bulkhead = () => new Bulkhead(limits.places, limits.placeWaitMs, clock);
+    this.#bulkheads = { usual: bulkhead(), long: bulkhead() };
   }
 
   /** Requests in flight or waiting. */
-  demand(): number {
-    return this.#bulkhead.demand();
+  demand(kind: PlaceKind): number {
+    return this.#bulkheads[kind].demand();
   }
 
   /** Would its breaker let a request pass now? */
@@ -104,16 +110,17 @@ export class Address {
   }
 
   /** A request's call, when it is the caller's turn; or why there is none. */
-  async enter({ caller, leaving, bypassesBreaker }: Entry): Promise<Call | 'breaker' | 'overload'> {
+  async enter({ caller, leaving, kind, bypassesBreaker }: Entry): Promise<Call | 'breaker' | 'overload'> {
     if (!bypassesBreaker && !this.isReady()) return 'breaker';
-    const taken = this.#bulkhead.take(caller, leaving);
+    const bulkhead = this.#bulkheads[kind];
+    const taken = bulkhead.take(caller, leaving);
     if (taken !== true && !(await taken)) return 'overload';
-    const call = this.begin(bypassesBreaker, () => this.#bulkhead.release(caller));
-    if (call === null) this.#bulkhead.release(caller);
+    const call = this.begin(bypassesBreaker, () => bulkhead.release(caller));
+    if (call === null) bulkhead.release(caller);
     return call ?? 'breaker';
   }
 
-  /** A call outside of the bulkhead, which may be the breaker's probe; null when the breaker is open. */
+  /** A call outside of the bulkheads, which may be the breaker's probe; null when the breaker is open. */
   begin(bypassesBreaker: boolean, onEnd?: () => void): Call | null {
     const now = this.#clock.monotonic();
     if (!this.breaker.tryPass(now) && !bypassesBreaker) return null;
@@ -157,7 +164,8 @@ export class Address {
 
 const openPool = (origin: string, limits: PoolLimits): Pool =>
   new Pool(origin, {
-    connections: limits.connections,
+    // The usual and the long places have one connection each.
+    connections: 2 * limits.places,
     // An answer may repeat what the client has sent, encoded: more than the 16 KiB that a request's head may have.
     maxHeaderSize: 64 * 1024,
     pipelining: 1,
@@ -179,7 +187,7 @@ interface Waiting {
   admit(): void;
 }
 
-/** The requests in flight to one address. A caller holds at most as many places as are left free: one alone has half of them, and the next finds some. */
+/** The requests of one kind in flight to one address. A caller holds at most as many places as are left free: one alone has half, and the next finds some. */
 class Bulkhead {
   readonly #places: number;
   /** The longest that a request of a burst waits. */

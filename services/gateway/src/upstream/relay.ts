@@ -5,7 +5,7 @@ import { commonHeaders, type Exchange, fail, type GatewayReason, REPLACED_CROSS_
 import type { SlowAnswer, SlowReaders } from '../exchange/slow-readers.ts';
 import { forwardedResponseHeaders, type ResponseHeaders } from '../messages/header-rules.ts';
 import { isObject, parsedJson } from '../messages/json.ts';
-import { type Address, bypassesBreaker, type Call, type CallFailure, type CallResult, failureOf } from './address.ts';
+import { type Address, bypassesBreaker, type Call, type CallFailure, type CallResult, failureOf, type PlaceKind } from './address.ts';
 
 interface RelayPlan {
   /** Best first. */
@@ -13,6 +13,7 @@ interface RelayPlan {
   readonly request: Dispatcher.DispatchOptions;
   /** The time that the answer may take to begin. */
   readonly timeoutMs: number;
+  readonly kind: PlaceKind;
   /** Header lines of ours for the client. */
   readonly answerHeaders: readonly string[];
   /** Comes before a request goes to another replica than the first one. */
@@ -85,12 +86,12 @@ const ask = async (
   plan: RelayPlan,
   { address, failedElsewhere, others }: Turn,
 ): Promise<GatewayReason | UpstreamResult> => {
-  const { candidates, request, timeoutMs } = plan;
+  const { candidates, request, timeoutMs, kind } = plan;
   const bypasses = failedElsewhere || (!address.isReady() && bypassesBreaker(candidates, address));
   if (address !== candidates[0]) await plan.onMove?.(address);
   // Nobody would notice that the client has left meanwhile.
   if (exchange.res.destroyed) return OVER;
-  const call = await address.enter({ caller: exchange.caller, leaving: exchange.res, bypassesBreaker: bypasses });
+  const call = await address.enter({ caller: exchange.caller, leaving: exchange.res, kind, bypassesBreaker: bypasses });
   if (typeof call === 'string') return call;
   const { promise, resolve } = Promise.withResolvers<UpstreamResult>();
   const waitsInFull = !others || !isSafe(exchange) || timeoutMs <= SILENCE_LIMIT_MS;

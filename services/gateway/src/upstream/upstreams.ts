@@ -4,7 +4,7 @@ import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { Log } from '@bubbles/kernel/log.ts';
 import { type Loop, type LoopContext, startLoop } from '@bubbles/kernel/loop.ts';
 import { preferenceOf } from '../balancing/rendezvous.ts';
-import { Address, type PoolLimits } from './address.ts';
+import { Address, type PlaceKind, type PoolLimits } from './address.ts';
 
 /** `dns+http://name:port` stands for every address that the name has at the time (a headless service: the ready replicas). */
 const DNS_SCHEME = 'dns+';
@@ -20,7 +20,7 @@ export interface Upstreams {
   readonly services: readonly string[];
   addresses(service: string): readonly Address[];
   /** Best first: by rendezvous hashing of a key, else least in flight. Silent ones come after the others, those whose breaker is open last. */
-  candidates(service: string, key: string | null): readonly Address[];
+  candidates(service: string, key: string | null, kind?: PlaceKind): readonly Address[];
   /** Resolves the names; called once before the first request. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -58,9 +58,11 @@ export const createUpstreams = ({ urls, clock, log, onFailure, ids, limits }: Up
   return {
     services: Object.keys(urls),
     addresses,
-    candidates: (service, key) => {
+    candidates: (service, key, kind = 'usual') => {
       const all = serving.get(service) ?? [];
-      return all.length < 2 ? all : ordered(all, key, ids);
+      if (all.length < 2) return all;
+      const preferred = key === null ? byDemand(all, kind, ids) : byPreference(all, key);
+      return preferred.toSorted((a, b) => rank(a) - rank(b));
     },
     start: async () => {
       await resolveAll();
@@ -73,20 +75,15 @@ export const createUpstreams = ({ urls, clock, log, onFailure, ids, limits }: Up
   };
 };
 
-const ordered = (addresses: readonly Address[], key: string | null, ids: Ids): readonly Address[] => {
-  const preferred = key === null ? byDemand(addresses, ids) : byPreference(addresses, key);
-  return preferred.toSorted((a, b) => rank(a) - rank(b));
-};
-
 const rank = (address: Address): number => {
   if (!address.isReady()) return 2;
   return address.wasSilent() ? 1 : 0;
 };
 
 /** Equals are rotated: one that always came first would get all requests of a quiet time. */
-const byDemand = (addresses: readonly Address[], ids: Ids): readonly Address[] => {
+const byDemand = (addresses: readonly Address[], kind: PlaceKind, ids: Ids): readonly Address[] => {
   const first = (ids.bytes(1)[0] ?? 0) % addresses.length;
-  return [...addresses.slice(first), ...addresses.slice(0, first)].toSorted((a, b) => a.demand() - b.demand());
+  return [...addresses.slice(first), ...addresses.slice(0, first)].toSorted((a, b) => a.demand(kind) - b.demand(kind));
 };
 
 const byPreference = (addresses: readonly Address[], key: string): readonly Address[] => {
