@@ -122,7 +122,8 @@ const assemble = (config: GatewayConfig, infra: Infra) => {
   const checks = createIdentityChecks({ tokens, clock, deadlineMs: limits.checkTimeoutMs, perCall: own.checksPerCall });
   const readers = createSlowReaders({ unread: createMemoryShares(limits.unreadMemory), stallMs: limits.readerStallMs });
   const placesOf = (service: string) => upstreams.addresses(service).length * places;
-  const traffic = new Traffic({ limit: limits.maxInFlight, placesOf, sheds: config.shedding, nowMs: clock.monotonic });
+  const isKnown = (caller: string) => checks.known.has(caller);
+  const traffic = new Traffic({ limit: limits.maxInFlight, placesOf, sheds: config.shedding, nowMs: clock.monotonic, isKnown });
   const shedder = config.shedding ? createLoadShedder() : NO_SHEDDING;
   const handler = createRequestHandler({
     ...infra,

@@ -109,6 +109,22 @@ describe('limits of the whole gateway', () => {
     expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
+  it('[GEN-14] as many networks as it allows keep no caller out whose credential was good', async () => {
+    const trustedProxies = { has: (address: string) => address === '127.0.0.1' };
+    const world = await started({ config: { trustedProxies }, limits: { maxInFlight: 4 } });
+    expect((await world.fetch('/v1/bubbles/42', { headers: AUTHORIZATION })).status).toBe(200);
+    const answer = Promise.withResolvers<void>();
+    world.bubbles.handle = (_, res, { url }) =>
+      void (url === '/v1/bubbles/open' ? answer.promise : Promise.resolve()).then(() => res.end('{}'));
+    const from = (n: number) => world.fetch('/v1/bubbles/open', { headers: { 'x-forwarded-for': `192.0.2.${n}` } });
+    const held = Array.from({ length: 4 }, (_, n) => from(n));
+    await until(() => world.bubbles.seen.length === 1 + held.length);
+    expect((await from(100)).headers.get('x-gateway-reason')).toBe('overload');
+    expect((await world.fetch('/v1/bubbles/42', { headers: AUTHORIZATION })).status).toBe(200);
+    answer.resolve();
+    expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  });
+
   it('[ERR-05] [GEN-14] while a service is overloaded those who flood it are refused at once, and another caller is served', async () => {
     const world = await started({ config: { shedding: true }, limits: { placesPerAddress: 2 } });
     expect((await world.fetch('/v1/bubbles/42', { headers: AUTHORIZATION })).status).toBe(200);

@@ -5,7 +5,8 @@ const SERVICE = 'bubbles-query';
 
 const trafficOf = ({ limit = 2048, places = 20, sheds = true }) => {
   const clock = { nowMs: 0 };
-  return { clock, traffic: new Traffic({ limit, placesOf: () => places, sheds, nowMs: () => clock.nowMs }) };
+  const isKnown = (caller: string) => caller.startsWith('known ');
+  return { clock, traffic: new Traffic({ limit, placesOf: () => places, sheds, nowMs: () => clock.nowMs, isKnown }) };
 };
 
 interface Arrival {
@@ -73,6 +74,19 @@ describe('an overloaded service', () => {
     expect(refused.filter(({ caller }) => caller === 'modest')).toEqual([]);
   });
 
+  it('[GEN-14] callers with a credential come in beside a flood from as many networks as requests', () => {
+    const { answered, refused } = simulate(5000, (at) => [
+      ...Array.from({ length: 3 }, (_, n) => `network ${at} ${n}`),
+      ...(at % 5 === 0 ? [`known ${at % 500}`] : []),
+    ]);
+    expect(answered.length).toBeGreaterThan(4900);
+    // By then the queue is gone that grew until the overload was noticed.
+    const isLater = ({ at }: Arrival) => at > 2000;
+    expect(refused.filter(isLater).length).toBeGreaterThan(5000);
+    expect(refused.filter(isLater).filter(({ caller }) => caller.startsWith('known'))).toEqual([]);
+    expect(answered.filter(isLater).filter(({ took }) => took > 200)).toEqual([]);
+  });
+
   it('[ERR-05] a burst waits for its turn', () => {
     const { answered, refused } = simulate(1000, (at) => (at === 500 ? CROWD : []));
     expect(refused).toEqual([]);
@@ -122,6 +136,22 @@ describe('an overloaded service', () => {
       return traffic.enter({ caller: 'a', service: SERVICE, isLate: false }).mayEnter;
     });
     expect(entered).not.toContain(false);
+  });
+});
+
+describe('as many callers as there may be requests in flight', () => {
+  it('[GEN-14] those with a credential that was good come in beside the others, up to half of the limit', () => {
+    const { traffic } = trafficOf({ limit: 100 });
+    const enter = (caller: string) => traffic.enter({ caller, service: null, isLate: false });
+    const networks = Array.from({ length: 100 }, (_, n) => enter(`network ${n}`));
+    expect(networks.map(({ mayEnter }) => mayEnter)).not.toContain(false);
+    const another = enter('another network');
+    another.leave();
+    const callers = Array.from({ length: 50 }, (_, n) => enter(`known ${n}`));
+    expect([another.mayEnter, ...callers.map(({ mayEnter }) => mayEnter)]).toEqual([false, ...callers.map(() => true)]);
+    expect([enter('known 0').mayEnter, enter('known more').mayEnter]).toEqual([false, false]);
+    for (const { leave } of callers) leave();
+    expect(enter('known more').mayEnter).toBe(true);
   });
 });
 

@@ -5,6 +5,8 @@ interface TrafficOptions {
   readonly placesOf: (service: string) => number;
   /** False: no service is taken for overloaded. */
   readonly sheds: boolean;
+  /** Has the caller a credential that was good a short time ago? One attacker has many networks, but few of those. */
+  readonly isKnown: (caller: string) => boolean;
   /** Monotonic milliseconds. */
   readonly nowMs: () => number;
 }
@@ -34,16 +36,18 @@ export interface Demand {
 /**
  * The requests in flight. What cannot be served in time is refused before any work: above the limit those of a caller with more than its share, and while the
  * event loop is late or a service is overloaded those of a caller with more than half of what callers have on average. Where all ask for as much that is
- * everybody; a caller who asks for little comes in beside those who flood.
+ * everybody; a caller who asks for little comes in beside those who flood. Half is kept for known callers, who come in while each has no more than its share of that
+ * half: a flood from many networks does not keep them out.
  */
 export class Traffic {
-  readonly #all = new Crowd();
+  readonly #all: Crowd;
   readonly #services = new Map<string, ServiceTraffic>();
   readonly #options: TrafficOptions;
   #idle: PromiseWithResolvers<void> | null = null;
 
   constructor(options: TrafficOptions) {
     this.#options = options;
+    this.#all = new Crowd(options.isKnown);
   }
 
   get inFlight(): number {
@@ -94,7 +98,8 @@ export class Traffic {
   #of(service: string): ServiceTraffic {
     const known = this.#services.get(service);
     if (known !== undefined) return known;
-    const made = new ServiceTraffic(() => this.#options.placesOf(service), this.#options.nowMs());
+    const { placesOf, nowMs, isKnown } = this.#options;
+    const made = new ServiceTraffic(new Crowd(isKnown), () => placesOf(service), nowMs());
     this.#services.set(service, made);
     return made;
   }
@@ -104,23 +109,35 @@ export class Traffic {
 class Crowd {
   size = 0;
   readonly #held = new Map<string, number>();
+  readonly #known = new Set<string>();
+  readonly #isKnown: (caller: string) => boolean;
+
+  constructor(isKnown: (caller: string) => boolean) {
+    this.#isKnown = isKnown;
+  }
 
   add(caller: string): void {
     this.size += 1;
     this.#held.set(caller, (this.#held.get(caller) ?? 0) + 1);
+    if (this.#isKnown(caller)) this.#known.add(caller);
   }
 
   remove(caller: string): void {
     const rest = (this.#held.get(caller) ?? 0) - 1;
     this.size -= 1;
-    if (rest > 0) this.#held.set(caller, rest);
-    else this.#held.delete(caller);
+    if (rest > 0) {
+      this.#held.set(caller, rest);
+      return;
+    }
+    this.#held.delete(caller);
+    this.#known.delete(caller);
   }
 
-  /** With one request more, has the caller more than its share of `total`? */
+  /** With one request more, has the caller more than its share of `total`, and a known one more than its share of the half that is kept? */
   wouldExceedShare(caller: string, total: number): boolean {
     const held = this.#held.get(caller) ?? 0;
-    return held + 1 > total / (this.#held.size + (held === 0 ? 1 : 0));
+    const exceeds = (part: number, callers: number): boolean => held + 1 > part / (callers + (held === 0 ? 1 : 0));
+    return exceeds(total, this.#held.size) && (!this.#isKnown(caller) || exceeds(total / 2, this.#known.size));
   }
 
   /** With one request more, has the caller more than half of what callers have on average? */
@@ -142,7 +159,7 @@ const STOPPED_MS = 50;
  * by Little's law the requests in flight are the answers a second times the time that each takes.
  */
 class ServiceTraffic {
-  readonly crowd = new Crowd();
+  readonly crowd: Crowd;
   readonly #places: () => number;
   #windowSince: number;
   #answeredInWindow = 0;
@@ -151,7 +168,8 @@ class ServiceTraffic {
   #exceededSince = Number.NEGATIVE_INFINITY;
   #exceededAt = Number.NEGATIVE_INFINITY;
 
-  constructor(places: () => number, now: number) {
+  constructor(crowd: Crowd, places: () => number, now: number) {
+    this.crowd = crowd;
     this.#places = places;
     this.#windowSince = now;
   }
