@@ -5,7 +5,7 @@ import { PAGES_PREFIXES } from '@bubbles/contracts/services.ts';
 import { PAGE_HEADERS } from '@bubbles/http/routes/content.ts';
 import { answerOf } from '@bubbles/http/routes/http-errors.ts';
 import type { ErrorFormat } from '@bubbles/http/routes/route.ts';
-import { networkOf } from '@bubbles/http/wire/connections.ts';
+import { networkOf, siteOf } from '@bubbles/http/wire/connections.ts';
 import { linger } from '@bubbles/http/wire/read-body.ts';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
@@ -37,11 +37,11 @@ export interface Exchange {
   readonly isFromProxy: boolean;
   /** The address that it comes from, behind our proxies. */
   readonly client: string;
-  /** Clients of one network share their memory and their turns. */
+  /** Clients of one network share their memory. */
   readonly network: string;
   /** Not judged yet; null for none, a malformed one or more than one. */
   readonly credential: BearerToken | null;
-  /** The name under which it takes turns with others: that of its credential once that was good, else its network. */
+  /** The name under which it takes turns with others: that of its credential once that was good, else its site. */
   caller: string;
   readonly requestId: string;
   /** Continues the trace of a trusted proxy or begins one. */
@@ -82,6 +82,7 @@ interface Peer {
   readonly address: string;
   readonly isProxy: boolean;
   readonly network: string;
+  readonly site: string;
 }
 
 const TOLD_NOTHING = { requestId: null, traceparent: null } as const;
@@ -90,7 +91,7 @@ export const createExchangeOpener = ({ proxies, origins, known, clock, ids }: Ex
   const peers = new WeakMap<Socket, Peer>();
   const newPeer = (socket: Socket): Peer => {
     const address = clientAddress({ peer: socket.remoteAddress ?? '', forwarded: [], proxies });
-    const peer = { address, isProxy: proxies.has(socket.remoteAddress ?? ''), network: networkOf(address) };
+    const peer = { address, isProxy: proxies.has(socket.remoteAddress ?? ''), network: networkOf(address), site: siteOf(address) };
     peers.set(socket, peer);
     return peer;
   };
@@ -103,7 +104,7 @@ export const createExchangeOpener = ({ proxies, origins, known, clock, ids }: Ex
     const path = pathOf(target);
     const credential = credentialOf(head.authorization);
     const client = peer.isProxy ? clientAddress({ peer: peer.address, forwarded: head.forwarded.for, proxies }) : peer.address;
-    const network = client === peer.address ? peer.network : networkOf(client);
+    const { network, site } = client === peer.address ? peer : { network: networkOf(client), site: siteOf(client) };
     return {
       req,
       res,
@@ -112,7 +113,7 @@ export const createExchangeOpener = ({ proxies, origins, known, clock, ids }: Ex
       client,
       network,
       credential,
-      caller: credential !== null && known.has(credential.hash) ? credential.hash : network,
+      caller: credential !== null && known.has(credential.hash) ? credential.hash : site,
       requestId: acceptedRequestId(told.requestId) ?? ids.uuid(),
       span: startSpan(told.traceparent),
       method: req.method ?? '',

@@ -4,9 +4,15 @@ import { isIPv4, isIPv6, type Server, type Socket } from 'node:net';
 const MAPPED_IPV4 = '::ffff:';
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
+const SITE_GROUPS = 3;
 
 /** The unit for limits per client: an IPv4 address, or the /64 network of an IPv6 address. */
-export const networkOf = (address: string): string => {
+export const networkOf = (address: string): string => prefixOf(address, NETWORK_GROUPS);
+
+/** The unit for shares of what is scarce: an IPv4 address, or the /48 of an IPv6 address, since one customer may have all networks in it. */
+export const siteOf = (address: string): string => prefixOf(address, SITE_GROUPS);
+
+const prefixOf = (address: string, length: number): string => {
   const plain = address.startsWith(MAPPED_IPV4) ? address.slice(MAPPED_IPV4.length) : address;
   if (isIPv4(plain) || !isIPv6(address)) return plain;
   const [left = '', right] = address.split('::');
@@ -14,13 +20,13 @@ export const networkOf = (address: string): string => {
   const tail = right === undefined || right === '' ? [] : right.split(':');
   const groups = right === undefined ? head : [...head, ...Array.from({ length: GROUPS - head.length - tail.length }, () => '0'), ...tail];
   return groups
-    .slice(0, NETWORK_GROUPS)
+    .slice(0, length)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':');
 };
 
 interface PeerConnections {
-  readonly network: string;
+  readonly site: string;
   /** In the order of their coming. */
   readonly sockets: Set<Socket>;
 }
@@ -29,15 +35,15 @@ interface PeerConnections {
 export const shareConnections = (server: Server, maxConnections: number): void => {
   const peers = new Map<string, PeerConnections>();
   let open = 0;
-  const leave = ({ network, sockets }: PeerConnections, socket: Socket) => {
+  const leave = ({ site, sockets }: PeerConnections, socket: Socket) => {
     if (!sockets.delete(socket)) return;
     open -= 1;
-    if (sockets.size === 0) peers.delete(network);
+    if (sockets.size === 0) peers.delete(site);
   };
   server.on('connection', (socket: Socket) => {
-    const network = networkOf(socket.remoteAddress ?? '');
-    const peer = peers.get(network) ?? { network, sockets: new Set() };
-    peers.set(network, peer);
+    const site = siteOf(socket.remoteAddress ?? '');
+    const peer = peers.get(site) ?? { site, sockets: new Set() };
+    peers.set(site, peer);
     peer.sockets.add(socket);
     open += 1;
     socket.once('close', () => leave(peer, socket));

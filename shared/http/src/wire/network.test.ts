@@ -1,5 +1,6 @@
+import { Server, Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { networkOf } from './connections.ts';
+import { networkOf, shareConnections, siteOf } from './connections.ts';
 
 describe('[GEN-14] the network that counts as one', () => {
   it.each([
@@ -14,5 +15,26 @@ describe('[GEN-14] the network that counts as one', () => {
     ['nonsense', 'nonsense'],
   ])('of %s is %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
+  });
+
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1'],
+    ['2001:db8::6', '2001:db8:0'],
+  ])('of a customer with %s, is %s', (address, site) => {
+    expect(siteOf(address)).toBe(site);
+  });
+
+  it('keeps no other out by connections from many of its networks', () => {
+    const server = new Server();
+    shareConnections(server, 3);
+    const from = (remoteAddress: string) => {
+      const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
+      server.emit('connection', socket);
+      return socket;
+    };
+    const greedy = ['2001:db8:1:1::1', '2001:db8:1:2::1', '2001:db8:1:3::1'].map(from);
+    const other = from('2001:db8:2::1');
+    expect([...greedy, other].map(({ destroyed }) => destroyed)).toEqual([false, false, true, false]);
   });
 });
