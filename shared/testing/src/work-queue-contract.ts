@@ -205,4 +205,18 @@ const describeDueTimes = (make: () => Database): void => {
     expect(await queue.claimNext(at(11), lease('z', 20))).toBeNull();
     expect(await collection.findOne({ _id: 'empty' })).toMatchObject({ claimedBy: null });
   });
+
+  it('claims only behind a piece that keeps its place, and nothing there that is not due', async () => {
+    const { queue } = await boxesOf(make, [box('first', 1), box('second', 2), box('beside', 2), box('third', 3), box('future', 20)]);
+    const second = await queue.claimNext(at(10), lease('x', 20), { _id: 'second' });
+    const behind = second && queue.behind(second, at(10));
+    const claim = async () => idOf(await queue.claimNext(at(10), lease('y', 20), behind ?? {}));
+    expect([await claim(), await claim(), await claim()]).toEqual(['beside', 'third', null]);
+  });
+
+  it('has nothing behind a piece that goes to the end itself', async () => {
+    const { queue } = await tasksOf(make, [task('a', 1)]);
+    const claimed = await queue.claimNext(at(10), lease('x', 20));
+    expect(claimed && queue.behind(claimed, at(10))).toBeNull();
+  });
 };

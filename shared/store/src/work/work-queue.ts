@@ -51,6 +51,8 @@ export interface WorkQueue<T extends Doc> {
   claimed(lease: Lease, also?: UpdateFilter<T>): UpdateFilter<T>;
   /** Claims the work that has waited longest; null when nothing is due. */
   claimNext(now: Date, lease: Lease, where?: Filter<T>): Promise<T | null>;
+  /** For `claimNext`: only what comes after `doc`, or beside it. Null when work that is released goes to the end of the queue. */
+  behind(doc: T, now: Date): Filter<T> | null;
   /** Those of `ids` that are under this lease now. Asked again with the same lease, after an answer that was lost, it is the same claim. */
   claimEach(now: Date, lease: Lease, ids: readonly string[]): Promise<T[]>;
   /** False when the lease has ended and the work has been claimed by another. */
@@ -90,6 +92,7 @@ export function createWorkQueue<T extends Doc>({ collection, fields, pending, on
     claimable: (now) => claimable(now),
     claimed,
     claimNext: (now, lease, where) => collection.findOneAndUpdate(claimable(now, where), claimed(lease), { sort: order }),
+    behind: (doc, now) => (dueAt ? asFilter({ [dueAt]: { $gte: doc[dueAt], $lte: now } }) : null),
     async claimEach(now, lease, ids) {
       const among = { _id: { $in: [...ids] } };
       await collection.updateMany(asFilter({ ...claimable(now), ...among }), claimed(lease));

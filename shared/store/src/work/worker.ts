@@ -28,8 +28,11 @@ export interface WorkerOptions<T extends Doc> extends LoopContext {
   readonly perKey?: { readonly field: keyof T & string; readonly concurrency: number };
 }
 
-/** When this many pieces wait for another try, something that all need is down, and claiming pauses. */
+/** When this many pieces wait for another try, something that all need may be down: then one more is begun per `PROBE_MS`, and one with each success. */
 const MAX_FAILED = 32;
+const PROBE_MS = 100;
+/** What fails then waits this long, or half of it more, so that the next probes find others. With `PROBE_MS` it bounds how many wait. */
+const PROBE_RETRY_MS = 8000;
 /** A piece that failed and was not claimed again within this time was done by another replica, or removed. */
 const FORGET_MS = 60_000;
 
@@ -41,32 +44,90 @@ interface Failure {
 /** Pieces that failed here, by id. */
 const failureMemory = (clock: Clock) => {
   const failures = new Map<string, Failure>();
+  let retriedAllAtMs = Number.NEGATIVE_INFINITY;
   const nowMs = () => clock.now().getTime();
-  /** Whether there were any. */
-  const clear = (): boolean => {
-    const hadSome = failures.size > 0;
-    failures.clear();
-    return hadSome;
+  /** Those that wait for another try. */
+  const waiting = (): string[] => {
+    for (const [id, { retryAtMs }] of failures) if (retryAtMs + FORGET_MS < nowMs()) failures.delete(id);
+    return [...failures].filter(([, { retryAtMs }]) => retryAtMs > nowMs()).map(([id]) => id);
+  };
+  /** Lets all be tried at once. Whether there are any. */
+  const retryAll = (): boolean => {
+    for (const [id, { count }] of failures) failures.set(id, { count, retryAtMs: nowMs() });
+    return failures.size > 0;
   };
   return {
-    clear,
+    retryAll,
+    waiting,
     /** How often it has failed in a row, and when it is to be tried again. */
     add(id: string): Failure {
       const count = (failures.get(id)?.count ?? 0) + 1;
-      const failure = { count, retryAtMs: nowMs() + backoffMs(count - 1, Math.random) };
+      const isProbe = waiting().length >= MAX_FAILED;
+      const delayMs = isProbe ? PROBE_RETRY_MS * (1 + Math.random() / 2) : backoffMs(count - 1, Math.random);
+      const failure = { count, retryAtMs: nowMs() + delayMs };
       failures.set(id, failure);
       return failure;
     },
-    /** True when claiming had paused: with the first success everything may be tried again. */
-    succeeded(id: string): boolean {
-      if (failures.size >= MAX_FAILED) return clear();
+    /** When it is the first after many failures, something that was down may be up again. Not too often, since those may have reasons of their own. */
+    succeeded(id: string, failedInRow: number): void {
       failures.delete(id);
-      return false;
+      if (failedInRow < MAX_FAILED || nowMs() < retriedAllAtMs + PROBE_RETRY_MS) return;
+      retriedAllAtMs = nowMs();
+      retryAll();
     },
-    /** Those that wait for another try. */
-    waiting(): string[] {
-      for (const [id, { retryAtMs }] of failures) if (retryAtMs + FORGET_MS < nowMs()) failures.delete(id);
-      return [...failures].filter(([, { retryAtMs }]) => retryAtMs > nowMs()).map(([id]) => id);
+  };
+};
+
+interface Claimed<T> {
+  readonly doc: T;
+  readonly lease: Lease;
+}
+
+interface ClaimOptions<T extends Doc> extends Pick<WorkerOptions<T>, 'queue' | 'clock' | 'ids' | 'leaseMs'> {
+  readonly failures: ReturnType<typeof failureMemory>;
+  readonly stopping: AbortSignal;
+  /** Called when the next probe may begin, after one was refused. */
+  readonly wake: () => void;
+}
+
+/** Claims what has waited longest. Once many pieces wait for another try, it claims probes. */
+const createClaims = <T extends Doc>({ queue, clock, ids, leaseMs, failures, stopping, wake }: ClaimOptions<T>) => {
+  let nextProbeAt = new Date(0);
+  let isWaiting = false;
+  let lastProbe: T | null = null;
+  const wakeForProbe = async () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    await clock.sleepUntil(nextProbeAt, 'poll', stopping);
+    isWaiting = false;
+    wake();
+  };
+  /** Goes through the queue: pieces that failed and kept their place in it do not hide the others. */
+  const claimProbe = async (now: Date, lease: Lease, where: Filter<T>): Promise<T | null> => {
+    if (now < nextProbeAt) {
+      void wakeForProbe();
+      return null;
+    }
+    const behind = lastProbe && queue.behind(lastProbe, now);
+    const found = behind && (await queue.claimNext(now, lease, { ...where, ...behind }));
+    lastProbe = found ?? (await queue.claimNext(now, lease, where));
+    if (lastProbe !== null) nextProbeAt = new Date(now.getTime() + PROBE_MS);
+    return lastProbe;
+  };
+  return {
+    /** Null when nothing is due that `room` holds for. */
+    async next(now: Date, room: object): Promise<Claimed<T> | null> {
+      const waiting = failures.waiting();
+      const lease = { token: ids.uuid(), until: new Date(now.getTime() + leaseMs) };
+      // `_id` and the field of the key are fields of T.
+      const where = { ...room, ...(waiting.length > 0 && { _id: { $nin: waiting } }) } as Filter<T>;
+      const doc = await (waiting.length < MAX_FAILED ? queue.claimNext(now, lease, where) : claimProbe(now, lease, where));
+      return doc && { doc, lease };
+    },
+    /** The next probe may begin at once. */
+    workSucceeded() {
+      if (failures.waiting().length >= MAX_FAILED) wake();
+      nextProbeAt = new Date(0);
     },
   };
 };
@@ -83,10 +144,13 @@ const failureReport = (name: string, log: Log) => {
       isTold = true;
       log.warn('work failed, retrying', { worker: name, id, failures: count, error });
     },
-    succeeded() {
-      if (isTold) log.info('work succeeded again', { worker: name, failures: inRow });
+    /** How many failed in a row before. */
+    succeeded(): number {
+      const failedInRow = inRow;
+      if (isTold) log.info('work succeeded again', { worker: name, failures: failedInRow });
       inRow = 0;
       isTold = false;
+      return failedInRow;
     },
   };
 };
@@ -140,13 +204,14 @@ const attempt = <T extends Doc>({ name, queue, work, causedBy, clock, log: paren
 
 /** Claims what is due and works on it: at once when poked, and by polls. Replicas share a queue. `idle` and `stop` wait for the work in flight. */
 export function createWorker<T extends Doc>(options: WorkerOptions<T>): Loop {
-  const { name, queue, clock, ids, log, leaseMs, pollMs, concurrency, onFailure } = options;
+  const { name, queue, clock, log, pollMs, concurrency, onFailure } = options;
   const keys = keyCounter<T>(options.perKey);
   const failures = failureMemory(clock);
   const report = failureReport(name, log);
   const flights = inFlight();
   const stopping = new AbortController();
   const work = attempt(options);
+  const claims = createClaims({ ...options, failures, stopping: stopping.signal, wake: () => loop.poke() });
   /** There may be due work for which there was no room. */
   let hasBacklog = false;
   let active = 0;
@@ -158,24 +223,17 @@ export function createWorker<T extends Doc>(options: WorkerOptions<T>): Loop {
     await clock.sleepUntil(new Date(retryAtMs), 'poll', stopping.signal);
     loop.poke();
   };
-  const carryOut = async (doc: T, lease: Lease) => {
+  const carryOut = async ({ doc, lease }: Claimed<T>) => {
     active += 1;
     keys.add(doc, 1);
     const isDone = await work(doc, lease, (error) => void retry(doc._id, error));
     active -= 1;
     keys.add(doc, -1);
-    if (isDone) report.succeeded();
-    if ((isDone && failures.succeeded(doc._id)) || hasBacklog) loop.poke();
-  };
-  /** Null when nothing is due that has room. */
-  const claimNext = async (now: Date, full: object): Promise<(() => Promise<void>) | null> => {
-    const waiting = failures.waiting();
-    if (waiting.length >= MAX_FAILED) return null;
-    const lease = { token: ids.uuid(), until: new Date(now.getTime() + leaseMs) };
-    const where = { ...full, ...(waiting.length > 0 && { _id: { $nin: waiting } }) };
-    // `_id` and the field of the key are fields of T.
-    const doc = await queue.claimNext(now, lease, where as Filter<T>);
-    return doc && (() => carryOut(doc, lease));
+    if (isDone) {
+      claims.workSucceeded();
+      failures.succeeded(doc._id, report.succeeded());
+    }
+    if (hasBacklog) loop.poke();
   };
   const run = async (): Promise<Date | null> => {
     while (active < concurrency && !stopping.signal.aborted) {
@@ -183,9 +241,9 @@ export function createWorker<T extends Doc>(options: WorkerOptions<T>): Loop {
       const full = keys.full();
       // Set before the claim, since work that ends while the claim is in flight makes room that the claim leaves out.
       hasBacklog = Object.keys(full).length > 0;
-      const begin = await claimNext(now, full);
-      if (begin === null) return options.wakesWhenDue ? queue.nextAfter(now) : null;
-      void flights.track(begin());
+      const claimed = await claims.next(now, full);
+      if (claimed === null) return options.wakesWhenDue ? queue.nextAfter(now) : null;
+      void flights.track(carryOut(claimed));
     }
     hasBacklog = true;
     return null;
@@ -196,7 +254,7 @@ export function createWorker<T extends Doc>(options: WorkerOptions<T>): Loop {
     poke: loop.poke,
     async idle() {
       // What failed is tried once more first.
-      if (failures.clear()) loop.poke();
+      if (failures.retryAll()) loop.poke();
       for (await loop.idle(); flights.size() > 0; await loop.idle()) await flights.idle();
     },
     async stop() {
