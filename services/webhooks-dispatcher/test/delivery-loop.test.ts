@@ -96,6 +96,20 @@ describe('a backlog that finds room again and again', () => {
     expect(batches).toContain('other');
   });
 
+  it('[DLV-06] does not put the poll off that finds what was postponed', async () => {
+    const { deliveries, loop, queue, clock, endAttempt, batches } = await busyScene();
+    await loop.idle();
+    await queue('dlv_other', { ownerId: 'other', subscriptionId: 'wh_other' });
+    await deliveries.claim(NOON, { token: 'lease', until: SOON }, ['dlv_other']);
+    await deliveries.release([{ id: 'dlv_other', leaseToken: 'lease', as: { kind: 'postponed', until: SOON } }]);
+    await clock.advance(CONFIG.timing.pollMs - STEP_MS);
+    await endAttempt();
+    await loop.idle();
+    await clock.advance(STEP_MS);
+    await loop.idle();
+    expect(batches.slice(1)).toEqual(['busy', 'other']);
+  });
+
   it('[DLV-06] does not keep what is told of waiting that came while somebody was away', async () => {
     const scene = await busyScene((count, onAway) => {
       if (count === 1) onAway();

@@ -117,6 +117,11 @@ const runReasons = ({ clock, wake, pollMs }: Pick<Ports, 'clock' | 'wake'> & Por
   let searchedAt = Number.NEGATIVE_INFINITY;
   /** Whether something may be due that is not known. A loop that is always woken for room never polls, so the time since the last search counts too. */
   const isOutdated = (): boolean => mayBeMore || (nextDue !== null && nextDue <= clock.now()) || clock.monotonic() - searchedAt >= pollMs;
+  /** A run for room is followed by the poll that was to come without it, which finds what was postponed. */
+  const nextRunAt = (): Date => {
+    const pollAt = new Date(clock.now().getTime() + searchedAt + pollMs - clock.monotonic());
+    return nextDue !== null && nextDue < pollAt ? nextDue : pollAt;
+  };
   return {
     isOutdated,
     news() {
@@ -134,7 +139,7 @@ const runReasons = ({ clock, wake, pollMs }: Pick<Ports, 'clock' | 'wake'> & Por
       try {
         nextDue = await run(everything, nextDue);
         if (everything && maySearch) searchedAt = clock.monotonic();
-        return nextDue;
+        return everything ? nextDue : nextRunAt();
       } catch (error) {
         mayBeMore = true;
         throw error;
