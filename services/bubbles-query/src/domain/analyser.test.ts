@@ -46,6 +46,21 @@ describe('the analysis of a text', () => {
     expect(wordsOf(text).join(' ')).toBe(folded.normalize('NFC'));
   });
 
+  it.each([
+    ['of one kind', '\u0e48'.repeat(500)],
+    ['of several kinds', '\u0e48\u0e38'.repeat(250)],
+    ['that are letters until composed', `${'\u0e48'.repeat(20)}\uff9e`.repeat(25)],
+  ])('[SRCH-02] reads no more than 30 marks of a run %s, which no text of sense has', (_, marks) => {
+    const characters = wordsOf(`\u0e01${marks} end`).filter((word) => word.length === 1);
+    expect(characters.length).toBeLessThanOrEqual(31);
+    expect(wordsOf(`\u0e01${marks} end`)).toContain('end');
+  });
+
+  it('[SRCH-02] does not read on where a few letters stand for very many', () => {
+    expect(tokensOf('\ufdfa'.repeat(2048)).length).toBeLessThan(2000);
+    expect(wordsOf('\ufdfa')).toHaveLength(4);
+  });
+
   it('[SRCH-02] gives pairs and single characters of unspaced scripts, keeping voicing marks and vowel signs', () => {
     expect(wordsOf('東京大')).toEqual(['東', '東京', '京', '京大', '大']);
     expect(wordsOf('ガｶﾞ')).toEqual(['ガ', 'ガガ', 'ガ']);

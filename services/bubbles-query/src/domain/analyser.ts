@@ -72,12 +72,23 @@ const FOLDED: Readonly<Record<string, string>> = {
 };
 const FOLDABLE = new RegExp(`[${Object.keys(FOLDED).join('')}]`, 'gv');
 
+/**
+ * More marks than any language puts on one letter, among them the two letters that become marks. To compose takes a time that is quadratic in the length of
+ * such a run.
+ */
+const MAX_MARKS = 30;
+const LONG_RUN_OF_MARKS = new RegExp(String.raw`([\p{M}\uFF9E\uFF9F]{${MAX_MARKS}})[\p{M}\uFF9E\uFF9F]+`, 'gv');
+/** A text that is analysed at once becomes longer only by ligatures of whole phrases. */
+const MAX_COMPOSED_UNITS = 8192;
+
 /** Case is kept, because it says where a compound divides. */
 const normalise = (text: string): string =>
   text
     .replace(MARKS_OF_TRADE, ' ')
     .replace(APOSTROPHES, "'")
+    .replace(LONG_RUN_OF_MARKS, '$1')
     .normalize('NFKC')
+    .slice(0, MAX_COMPOSED_UNITS)
     .replace(HYPHENS, '-')
     .replace(KATAKANA_JOINER, '')
     .replace(KATAKANA_DASH, PROLONGED)

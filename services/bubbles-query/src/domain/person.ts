@@ -32,11 +32,13 @@ export function current(person: Person, directory: Directory): Person {
 
 const ASCII_DOMAIN = /^[a-z0-9._-]+$/;
 const NO_DOMAIN = /[\s%/?#@:[\]\\]/;
+/** Longer than any domain name in any form. To look for dots at its end takes a time that is quadratic in the length. */
+const MAX_DOMAIN_UNITS = 1024;
 
 /** One form for all ways to write a domain name: IDNA in ASCII, lower case, no dot at the end. Null when it is no domain name. */
 const canonicalDomain = (name: string): string | null => {
   const lower = name.trim().toLowerCase();
-  if (NO_DOMAIN.test(lower)) return null;
+  if (lower.length > MAX_DOMAIN_UNITS || NO_DOMAIN.test(lower)) return null;
   const ascii = ASCII_DOMAIN.test(lower) ? lower : domainToASCII(lower);
   return ascii.replace(/\.+$/, '') || null;
 };

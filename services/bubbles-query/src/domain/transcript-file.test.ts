@@ -215,6 +215,12 @@ describe('a transcript as Markdown', () => {
     expect(written('markdown', said(text))).toBe(`# Weekly\n\n**Ada** (00:00:00)\n\n${escaped}\n`);
   });
 
+  it('[API-05] takes a time that is linear in the length of what was said', () => {
+    const began = performance.now();
+    expect(written('markdown', said('1'.repeat(2 ** 19)))).toContain('111');
+    expect(performance.now() - began).toBeLessThan(5000);
+  });
+
   it('[API-05] a reader sees what was said, whatever it was', () => {
     fc.assert(
       fc.property(transcripts, hostile, (segments, title) => {

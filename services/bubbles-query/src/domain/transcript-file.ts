@@ -72,9 +72,9 @@ const asSrt = ({ segments }: TitledTranscript): string =>
 
 /** Whatever begins a mark of CommonMark or of GitHub's extensions within a line. */
 const INLINE_MARKS = /[\\`*_[\]<>&#~|$]/g;
-/** What begins a list or an underline where a line begins. */
-const LEADING_MARK = /^(?=[-+=:])|(?<=^\d+)(?=[.)])/;
-const escapedMarkdown = (text: string): string => text.replace(INLINE_MARKS, '\\$&').replace(LEADING_MARK, '\\');
+/** What begins a list or an underline where a line begins, up to the mark. It is tried at the beginning alone, since a text may be long. */
+const BEFORE_LEADING_MARK = /^(?:(?=[-+=:])|\d+(?=[.)]))/;
+const escapedMarkdown = (text: string): string => text.replace(INLINE_MARKS, '\\$&').replace(BEFORE_LEADING_MARK, '$&\\');
 
 const asMarkdown = ({ title, segments }: TitledTranscript): string => {
   const blocks = speakerBlocks(segments, plain)
