@@ -65,10 +65,34 @@ install() {
 
 is_open() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
+# birth <pid>: when the process began and in which run of the machine; nothing where the system does not tell.
+birth() {
+  local stat boot fields
+  { stat="$(<"/proc/$1/stat")" && boot="$(</proc/sys/kernel/random/boot_id)"; } 2>/dev/null || return 0
+  # After the name of the command, which may hold blanks and brackets, the state comes first and the start is the twentieth.
+  read -ra fields <<<"${stat##*) }"
+  echo "${fields[19]}/$boot"
+}
+
+# A pid file holds the pid of a process and its birth.
+pid_of() {
+  local pid= born=
+  { read -r pid born <"$state/$1.pid"; } 2>/dev/null && echo "$pid"
+}
+
+# Whether another process may have the pid by now: there is one that began at another time, or the machine was restarted since.
+is_recycled() {
+  local pid= born= now
+  { read -r pid born <"$state/$1.pid"; } 2>/dev/null || return 1
+  [ "$born" ] || return 1
+  now="$(birth "$pid")"
+  [ "${born#*/}" != "$(</proc/sys/kernel/random/boot_id)" ] || { [ "$now" ] && [ "$now" != "$born" ]; }
+}
+
 # Not what has ended and was never waited for.
 is_running() {
   local pid
-  pid="$(cat "$state/$1.pid" 2>/dev/null)" && kill -0 "$pid" 2>/dev/null && ! grep -qs '^State:[[:space:]]*Z' "/proc/$pid/status"
+  pid="$(pid_of "$1")" && ! is_recycled "$1" && kill -0 "$pid" 2>/dev/null && ! grep -qs '^State:[[:space:]]*Z' "/proc/$pid/status"
 }
 
 is_taken() { is_open $(($1 + 17)) || is_open $(($1 + 69)) || is_open $(($1 + 72)) || is_open $(($1 + 73)); }
@@ -94,11 +118,12 @@ choose_ports() {
   mongo_port=$((base + 17)) epmd_port=$((base + 69)) amqp_port=$((base + 72)) dist_port=$((base + 73))
 }
 
-# launch <name> <command…>: in the background, leading a process group of its own, with a log and a pid file.
+# launch <name> <command…>: in the background, leading a process group of its own, with a log and a pid file that is whole from the start.
 launch() {
   echo "=== $(date +%T) starting" >>"$state/$1.log"
   setsid "${@:2}" </dev/null >>"$state/$1.log" 2>&1 8>&- 9>&- &
-  echo $! >"$state/$1.pid"
+  echo "$! $(birth $!)" >"$state/$1.pid.new"
+  mv "$state/$1.pid.new" "$state/$1.pid"
 }
 
 # await <name> <check…>: until the check passes; fails when the process ends or 60 s have passed.
@@ -115,8 +140,11 @@ await() {
   done
 }
 
-# send <name> <signal>: to its whole group.
-send() { kill "-$2" -- "-$(cat "$state/$1.pid")"; }
+# send <name> <signal>: to its whole group; fails when the pid is another process's now.
+send() {
+  ! is_recycled "$1" || { say "engines: $1 does not run, another process may have its pid" && return 1; }
+  kill "-$2" -- "-$(pid_of "$1")"
+}
 
 stop() {
   if is_running "$1"; then
@@ -230,7 +258,7 @@ down() {
 status() {
   local missing=0 name
   for name in broker mongo; do
-    if is_running "$name"; then echo "$name runs as $(cat "$state/$name.pid")"; else echo "$name does not run" && missing=1; fi
+    if is_running "$name"; then echo "$name runs as $(pid_of "$name")"; else echo "$name does not run" && missing=1; fi
   done
   return $missing
 }

@@ -1,11 +1,13 @@
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { expectEventually } from '@bubbles/testing/eventually.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 const SCRIPT = join(import.meta.dirname, 'engines.sh');
-const TOOLS = ['bash', 'cat', 'chmod', 'date', 'dirname', 'flock', 'grep', 'mkdir', 'rm', 'sleep', 'tail'];
+const TOOLS = ['bash', 'cat', 'chmod', 'date', 'dirname', 'flock', 'grep', 'mkdir', 'mv', 'rm', 'setsid', 'sleep', 'tail'];
 
 let home: string;
 let bin: string;
@@ -30,17 +32,18 @@ const program = (name: string, lines: string) => {
 const calls = (name: string): string => (existsSync(join(home, name)) ? readFileSync(join(home, name), 'utf8') : '');
 
 /** On a machine that has these programs and nobody at the terminal; the store is somebody else's. */
-const up = (...words: readonly string[]) => {
-  const env = {
-    PATH: bin,
-    ENGINES_HOME: join(home, 'state'),
-    RABBITMQ_BIN: join(home, 'broker'),
-    MONGODB_URL: 'mongodb://store',
-    TMPDIR: home,
-  };
-  const { status, stdout, stderr } = spawnSync(pathOf('bash'), [SCRIPT, 'up', ...words], { env, encoding: 'utf8' });
+const environment = () => ({
+  PATH: bin,
+  ENGINES_HOME: join(home, 'state'),
+  RABBITMQ_BIN: join(home, 'broker'),
+  MONGODB_URL: 'mongodb://store',
+  TMPDIR: home,
+});
+const run = (...words: readonly string[]) => {
+  const { status, stdout, stderr } = spawnSync(pathOf('bash'), [SCRIPT, ...words], { env: environment(), encoding: 'utf8' });
   return { status, stdout, lines: stderr.trim().split('\n') };
 };
+const up = (...words: readonly string[]) => run('up', ...words);
 
 describe('the engines on a machine without their packages', () => {
   it('say to one who is not root what is missing and how to install it', () => {
@@ -69,5 +72,46 @@ describe('the engines on a machine without their packages', () => {
     expect(lines[0]).toMatch(/^engines: installs rabbitmq-server with apt-get, without asking/);
     expect(lines.at(-1)).toBe('engines: apt-get update ended with 100, see above');
     expect(calls('apt-calls')).toBe('update -q\n');
+  });
+});
+
+describe('a pid file', () => {
+  const started: ChildProcess[] = [];
+  afterEach(() => {
+    for (const process of started.splice(0)) process.kill('SIGKILL');
+  });
+  const isAlive = (process: ChildProcess) => process.exitCode === null && process.signalCode === null;
+
+  /** A broker that runs and never answers; the command that started it waits for it. */
+  const startBroker = async () => {
+    mkdirSync(join(home, 'broker'));
+    program('../broker/rabbitmq-server', `echo ready >${home}/broker-runs; exec sleep 300`);
+    const command = spawn(pathOf('bash'), [SCRIPT, 'up'], { env: environment(), stdio: 'ignore' });
+    started.push(command);
+    const file = join(home, 'state', 'broker.pid');
+    await expectEventually(() => calls('broker-runs') !== '' && existsSync(file) && /^\d+/.test(readFileSync(file, 'utf8')));
+    command.kill('SIGKILL');
+    await once(command, 'exit');
+    return file;
+  };
+
+  it('is believed while the process that it names is the one that was started', async () => {
+    await startBroker();
+    expect(run('status').stdout).toMatch(/^broker runs as \d+$/m);
+    expect(run('down').status).toBe(0);
+    expect(run('status').stdout).toMatch(/^broker does not run$/m);
+  });
+
+  it('that is left from before a restart of the machine harms nobody who has the pid now', async () => {
+    const file = await startBroker();
+    const left = readFileSync(file, 'utf8');
+    run('down');
+    const other = spawn('sleep', ['300'], { detached: true, stdio: 'ignore' });
+    started.push(other);
+    writeFileSync(file, left.replace(/^\d+/, String(other.pid)));
+    expect(run('status').stdout).toMatch(/^broker does not run$/m);
+    expect(run('signal', 'broker', 'TERM').status).not.toBe(0);
+    expect(run('down').status).toBe(0);
+    expect([isAlive(other), existsSync(file)]).toEqual([true, false]);
   });
 });

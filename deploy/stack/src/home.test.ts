@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -25,6 +25,18 @@ describe('the lock of a folder', () => {
   it.each(['', 'nobody', '-1'])('is taken over when it names no process, as "%s"', async (holder) => {
     writeFileSync(join(home, 'lock'), holder);
     expect(await withLock(home, () => Promise.resolve('inside'))).toBe('inside');
+  });
+
+  it('is taken over when its pid is that of another process now, as after a restart of the machine', async () => {
+    const path = join(home, 'lock');
+    const held = await withLock(home, () => Promise.resolve(readFileSync(path, 'utf8')));
+    const other = spawn('sleep', ['300'], { stdio: 'ignore' });
+    writeFileSync(path, held.replace(/^\d+/, String(other.pid)));
+    try {
+      expect(await withLock(home, () => Promise.resolve('inside'))).toBe('inside');
+    } finally {
+      other.kill();
+    }
   });
 
   it('is taken over from a command that was killed', async () => {

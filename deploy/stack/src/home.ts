@@ -4,7 +4,7 @@ import { errorCode } from '@bubbles/kernel/errors.ts';
 import { StartupError } from '@bubbles/kernel/run-process.ts';
 import { z } from 'zod';
 import { StackLayout } from './plan.ts';
-import { isAlive } from './processes.ts';
+import { birthOf, isAlive } from './processes.ts';
 
 const State = z.object({
   layout: StackLayout,
@@ -40,8 +40,8 @@ export const withLock = async <T>(home: string, work: () => Promise<T>): Promise
   mkdirSync(home, { recursive: true });
   const path = join(home, 'lock');
   if (!tryToTake(path)) {
-    const holder = Number(readFileSync(path, 'utf8'));
-    if (holder > 0 && isAlive(holder)) throw new StartupError(`another command (process ${holder}) is at work on ${home}`);
+    const holder = holderIn(readFileSync(path, 'utf8'));
+    if (holder !== null) throw new StartupError(`another command (process ${holder}) is at work on ${home}`);
     rmSync(path);
     if (!tryToTake(path)) throw new StartupError(`another command is at work on ${home}`);
   }
@@ -52,10 +52,18 @@ export const withLock = async <T>(home: string, work: () => Promise<T>): Promise
   }
 };
 
+/** The process that holds the lock; null when it has ended, also when another one has its pid since. */
+const holderIn = (lock: string): number | null => {
+  const [pid, birth] = lock.split(' ');
+  const holder = Number(pid);
+  if (!(holder > 0) || !isAlive(holder)) return null;
+  return birth === undefined || birth === birthOf(holder) ? holder : null;
+};
+
 /** With its holder in it from the start: a lock that names no process was left by none that runs. */
 const tryToTake = (path: string): boolean => {
   const written = `${path}.${process.pid}`;
-  writeFileSync(written, String(process.pid));
+  writeFileSync(written, [process.pid, birthOf(process.pid) ?? []].flat().join(' '));
   try {
     linkSync(written, path);
     return true;

@@ -88,6 +88,13 @@ export const isAlive = (pid: number): boolean => {
   }
 };
 
+/** When the process began and in which run of the machine: with its pid no other process has it. Null when there is none, or where the system does not tell. */
+export const birthOf = (pid: number): string | null => {
+  const [stat, boot] = [readOrNull(`/proc/${pid}/stat`), readOrNull('/proc/sys/kernel/random/boot_id')];
+  // After the name of the command, which may hold blanks and brackets, the state comes first and the start is the twentieth.
+  return stat === null || boot === null ? null : `${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}/${boot.trim()}`;
+};
+
 /** A pid is given out again after a restart of the machine; one that has ended and was not waited for has no command line. */
 const isOf = (pid: number, { entry }: ProcessPlan): boolean => {
   const commandLine = readOrNull(`/proc/${pid}/cmdline`);
