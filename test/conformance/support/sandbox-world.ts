@@ -38,13 +38,15 @@ export async function startSandbox(
   });
   const errors: string[] = [];
   const lines: string[] = [];
+  // Heard from its start. At its exit what it said last may still be in its pipes.
+  const closed = once(child, 'close');
   child.stderr.on('data', (chunk) => errors.push(String(chunk)));
   const url = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
       lines.push(line);
       if (line.startsWith(LISTENING)) resolve(line.slice(LISTENING.length));
     });
-    child.once('exit', (code) => reject(new Error(`the sandbox ended with ${code}: ${errors.join('')}`)));
+    void closed.then(([code]) => reject(new Error(`the sandbox ended with ${code}: ${errors.join('')}`)));
   });
   return {
     url,
@@ -52,9 +54,8 @@ export async function startSandbox(
     output: () => lines.join('\n'),
     errors: () => errors.join(''),
     async stop(signal = 'SIGTERM') {
-      if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill(signal);
-      await once(child, 'exit');
+      await closed;
     },
   };
 }
