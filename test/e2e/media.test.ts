@@ -47,7 +47,7 @@ const played = async (page: Page): Promise<number> => {
     void video.play();
   });
   const look = () => player.evaluate((element) => (element as unknown as Player).ended);
-  await untilSo({ what: 'the video has played', limitMs: 20_000 }, look);
+  await untilSo({ what: 'the video has played' }, look);
   return player.evaluate((element) => (element as unknown as Player).duration);
 };
 

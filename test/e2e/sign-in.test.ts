@@ -70,6 +70,8 @@ describe('signing in', () => {
     await page.goto(at('/app/sessions'));
     await sendCode(page, await askForCode(page, person.email ?? ''));
     const others = page.getByRole('row').filter({ has: page.getByRole('button'), hasNotText: 'This browser' });
+    // A count does not wait for its page.
+    await others.first().waitFor();
     for (let left = await others.count(); left > 0; left -= 1) {
       await others.last().getByRole('button').click();
       await others.nth(left - 1).waitFor({ state: 'detached' });
