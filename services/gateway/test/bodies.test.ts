@@ -150,7 +150,7 @@ describe('answers', () => {
   });
 
   it('[ERR-05] a client that reads too slowly for too long is cut', async () => {
-    const brief = await startWorld({ limits: { exchangeTimeoutMs: 1200 } });
+    const brief = await startWorld({ limits: { exchangeTimeoutMs: 3000 } });
     brief.bubbles.handle = (_, res) => {
       res.on('error', () => undefined);
       res.write(Buffer.alloc(16 * 1024 * 1024));

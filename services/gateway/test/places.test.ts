@@ -5,7 +5,7 @@ import { aFragment, type FakeService, operation, startFakeService } from './fake
 import { AUTHORIZATION, startWorld, type World } from './start.ts';
 
 /** All of it comes at once, and the machine may be busy. */
-const SLOW_MACHINE_MS = 20_000;
+const SLOW_MACHINE_MS = 120_000;
 
 let world: World;
 beforeEach(async () => {
@@ -32,16 +32,12 @@ describe('the places of a service', () => {
     expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it(
-    '[ERR-05] what comes at once waits for its turn, and none of it is refused',
-    async () => {
-      const several = await startWorld({ limits: { placesPerAddress: 4, placeWaitMs: SLOW_MACHINE_MS } });
-      const statuses = await Promise.all(Array.from({ length: 300 }, async () => (await several.fetch('/v1/bubbles/open')).status));
-      expect(new Set(statuses)).toEqual(new Set([200]));
-      await several.stop();
-    },
-    SLOW_MACHINE_MS,
-  );
+  it('[ERR-05] what comes at once waits for its turn, and none of it is refused', async () => {
+    const several = await startWorld({ limits: { placesPerAddress: 4, placeWaitMs: SLOW_MACHINE_MS } });
+    const statuses = await Promise.all(Array.from({ length: 300 }, async () => (await several.fetch('/v1/bubbles/open')).status));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    await several.stop();
+  });
 
   it('[ERR-05] requests that were left while they waited for a connection are never sent', async () => {
     const answer = Promise.withResolvers<void>();
