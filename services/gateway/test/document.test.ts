@@ -176,13 +176,14 @@ describe('the document', () => {
       400: { description: 'Refused.', content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorEnvelope' } } } },
     };
     const fragment = { '/v1/bubbles/open': { get: { ...operation('older', { auth: 'none' }), responses } } };
-    world.bubbles.fragment = aFragment(fragment, { schemas: { ErrorEnvelope: { type: 'string' } } });
-    await world.gateway.refresh();
-    const document = await documentAt('a');
+    // The document stays that of the release that was seen last.
+    const other = await startWorld();
+    other.bubbles.fragment = aFragment(fragment, { schemas: { ErrorEnvelope: { type: 'string' } } });
+    await other.gateway.refresh();
+    const document = await documentAt('a', [], other);
     expect(document.paths['/v1/bubbles/open']).toMatchObject({ get: { operationId: 'older' } });
     expect(document).toMatchObject({ components: { schemas: { ErrorEnvelope: { type: 'object' } } } });
-    world.bubbles.fragment = BUBBLES_FRAGMENT;
-    await world.gateway.refresh();
+    await other.stop();
   });
 
   it('[API-01] stays whole while a service is down, and so does routing', async () => {

@@ -127,6 +127,9 @@ describe('admission', () => {
 
   it('[AUTH-02] identity gets its own routes with the credential, in one hop', async () => {
     world.identity.handle = (_, res) => void res.end('{}');
+    // A credential that identity has judged before.
+    await world.fetch('/v1/bubbles/42', { headers: AUTHORIZATION });
+    world.identity.checkCalls.length = 0;
     await world.fetch('/v1/me', { headers: AUTHORIZATION });
     expect(world.identity.seen[0]?.headers['authorization']).toBe(`Bearer ${TOKEN}`);
     expect(world.identity.checkCalls).toEqual([]);

@@ -2,7 +2,7 @@ import { type AuthPorts, anyone, session } from '@bubbles/auth/guards.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import { SILENT_LOG, startTestHttp, type TestHttp, type TestHttpOptions } from '@bubbles/testing/http.ts';
 import { SAMPLE_ERRORS } from '@bubbles/testing/sample-routes.ts';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { openApiFragment } from '../document/openapi.ts';
 import { bytes, empty, eventStream, everyParameter, form, html, json, raw, redirect, withDetails } from './content.ts';
@@ -64,6 +64,9 @@ describe('a guard of pages', () => {
     },
   };
   const worked: string[] = [];
+  beforeEach(() => {
+    worked.length = 0;
+  });
   const page = route({ ...get, guard: signedIn, query: z.object({ q: z.string() }), errorFormat: 'page' }, ({ session }) => {
     worked.push(session);
     return Promise.resolve(session);
