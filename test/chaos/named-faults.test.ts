@@ -137,6 +137,10 @@ describe('the broker', () => {
       for (const { messageId } of await deadLetters()) found.add(String(messageId));
       return found.size === 3;
     });
+    // Those that were listed are back a moment after the channel that read them was closed.
+    await untilSo({ what: 'all three lie in the queue' }, () =>
+      withChannel(engines.amqpUrl, async (channel) => (await channel.checkQueue(dead)).messageCount === 3),
+    );
     await withChannel(engines.amqpUrl, async (channel) => {
       await channel.purgeQueue(dead);
     });

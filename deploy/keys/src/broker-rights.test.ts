@@ -186,8 +186,15 @@ const describeRights = (broker: string, control: string) =>
         const url = urlOf('admin');
         const areDead = async () => (await listDeadLetters({ url, consumer: name, limit: 100 })).length === own.length;
         await expectEventually(areDead);
+        // Those that were listed are back a moment after the channel that read them was closed.
+        const back = (channel: Channel) => Promise.all(deadQueues.filter(isOwn(name)).map((queue) => channel.checkQueue(queue)));
+        await expectEventually(async () => {
+          const queues = await withChannel(urlOf('topology'), back);
+          return queues.reduce((sum, { messageCount }) => sum + messageCount, 0) === own.length;
+        });
         expect(await redrive({ url, consumer: name })).toEqual({ moved: own.length, kept: 0 });
         await expectEventually(areDead);
+        await expectEventually(() => seen.length >= 2 * own.length);
         expect(seen.toSorted()).toEqual(own.flatMap(({ type }) => [type, type]).toSorted());
         await consuming.close();
       },
