@@ -56,8 +56,11 @@ describe('what time does to tokens', () => {
 
   it('[OAUTH-07] a second use within two seconds costs nothing but itself, a later one ends all', async () => {
     const first = await authorize(world, await world.user(), app);
-    const second = (await refresh(world, app, first.refresh_token)).json;
-    expect(refusal(await refresh(world, app, first.refresh_token))).toEqual([400, 'invalid_grant']);
+    // Both are sent at once: the machine may take its time between two calls.
+    const answers = await Promise.all([refresh(world, app, first.refresh_token), refresh(world, app, first.refresh_token)]);
+    const [won, lost] = answers.toSorted((one, other) => one.status - other.status);
+    const second = won?.json;
+    expect([won?.status, lost && refusal(lost)]).toEqual([200, [400, 'invalid_grant']]);
     expect(await statusOf(world, second.access_token)).toBe(200);
     await advance(3);
     expect(refusal(await refresh(world, app, first.refresh_token))).toEqual([400, 'invalid_grant']);
