@@ -44,7 +44,7 @@ describe('a server', () => {
 
     it('serves on while balancers take notice, one request a connection', async () => {
       const { url } = await start((_, res) => res.end('ok'));
-      const drained = server.drain({ noticeMs: 1000, deadlineMs: 5000 });
+      const drained = server.drain({ noticeMs: 3000, deadlineMs: 5000 });
       const client = rawConnection(url);
       client.write(GET);
       expect(await client.received).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*connection: close[\s\S]*ok$/i);
@@ -205,7 +205,7 @@ describe('a server', () => {
   });
 
   describe('under slow senders', () => {
-    const slow = { headersTimeoutMs: 200, requestTimeoutMs: 400 };
+    const slow = { headersTimeoutMs: 1000, requestTimeoutMs: 2000 };
 
     it('[GEN-08] [F25] ends 150 connections that drip their headers or say nothing, and serves others meanwhile', async () => {
       const { url } = await start((_, res) => res.end('ok'), slow);
