@@ -275,16 +275,17 @@ const describeRabbit = (url: string) =>
     it('confirms 20 kB without gathering small writes', async () => {
       const event = EVENTS.fast;
       const bus = engine.connect();
-      const filling = randomBytes(10_000).toString('hex');
-      const times: number[] = [];
-      for (let n = 0; n < 200; n += 1) {
-        const before = performance.now();
-        await bus.publish(event, anEvent(event, { n, filling }));
-        times.push(performance.now() - before);
-      }
-      // Whatever else keeps the machine: hardly any would be quicker.
-      const quick = times.toSorted((a, b) => a - b)[20] ?? Number.POSITIVE_INFINITY;
-      expect(quick).toBeLessThan(GATHERING_MS);
+      const timesOf = { small: [] as number[], large: [] as number[] };
+      const fillings = { small: '', large: randomBytes(10_000).toString('hex') };
+      for (let n = 0; n < 200; n += 1)
+        for (const size of ['small', 'large'] as const) {
+          const before = performance.now();
+          await bus.publish(event, anEvent(event, { n, filling: fillings[size] }));
+          timesOf[size].push(performance.now() - before);
+        }
+      // Whatever else keeps the machine and its disk: hardly any that needs several writes would be quicker.
+      const quick = (times: readonly number[]) => times.toSorted((a, b) => a - b)[20] ?? Number.POSITIVE_INFINITY;
+      expect(quick(timesOf.large) - quick(timesOf.small)).toBeLessThan(GATHERING_MS);
     });
   });
 
