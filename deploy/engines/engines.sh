@@ -126,12 +126,12 @@ launch() {
   mv "$state/$1.pid.new" "$state/$1.pid"
 }
 
-# await <name> <check…>: until the check passes; fails when the process ends or 60 s have passed.
+# await <name> <check…>: until the check passes; fails when the process ends or two minutes have passed.
 await() {
-  local name="$1" deadline=$((SECONDS + 60)) why=
+  local name="$1" deadline=$((SECONDS + 120)) why=
   until "${@:2}"; do
     is_running "$name" || why='has ended'
-    [ $SECONDS -lt $deadline ] || why='does not answer after 60 s'
+    [ $SECONDS -lt $deadline ] || why='does not answer after two minutes'
     if [ "$why" ]; then
       say "$(date +%T) $name did not start, it $why:" && tail -n 20 "$state/$name.log" >&2
       return 1

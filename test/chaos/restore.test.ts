@@ -88,7 +88,7 @@ const documentIn = (backup: Backup, space: string, id: string) => {
 /** Seldom enough for a token that may be used 120 times a minute. */
 const LOOK_MS = 700;
 const until = (what: string, isSo: () => boolean | Promise<boolean>) =>
-  untilSo({ what, limitMs: 120_000 }, async () => {
+  untilSo({ what }, async () => {
     await pause(LOOK_MS);
     return isSo();
   });

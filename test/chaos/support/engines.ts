@@ -35,7 +35,7 @@ const SCRIPT = new URL('../../../deploy/engines/engines.sh', import.meta.url).pa
 const SECOND_STORE = new URL('../../../deploy/engines/secantusdb.sh', import.meta.url).pathname;
 const run = promisify(execFile);
 /** Beyond what the script itself gives an engine to start or to end. */
-const LIMIT_MS = 90_000;
+const LIMIT_MS = 4 * 60_000;
 
 export interface FrailEnginesOptions {
   /** What the store has answered survives its end in good order; with `kills`, which is SecantusDB as a replica set of one member, being killed too. */

@@ -98,7 +98,7 @@ export const awaitFacts = async (outside: Outside, model: ReadModel, { bubbleIds
   }
 };
 
-const ARRIVAL_LIMIT_MS = scaled({ short: 60_000, long: 10 * 60_000 });
+const ARRIVAL_LIMIT_MS = scaled({ short: 2 * 60_000, long: 10 * 60_000 });
 const SLOW_LOOK_MS = 250;
 const IDS_PER_LOOK = 200;
 
