@@ -27,6 +27,9 @@ export interface HttpLoadOptions {
 const WATCH_EVERY_MS = 100;
 /** Beyond it the load alone would be what fails them: the gateway refuses a request whose credential nobody has judged within a second. */
 const MOST_AT_ONCE = 8;
+/** An answer that takes longer says that the machine has too much to do: then half as many are sent at once, and with every quick one a few more. */
+const SLOW_MS = 250;
+const MORE_AT_ONCE = 1 / 8;
 const ANSWER_LIMIT_MS = 30_000;
 
 /**
@@ -48,17 +51,21 @@ const startLoad = ({ gateways, tokens, paths, perSecond }: HttpLoadOptions) => {
   const watched = watchReadiness(gateways, ended.signal);
   const requests: Promise<Served>[] = [];
   const waiting = new Set<Promise<Served>>();
+  let atOnce = MOST_AT_ONCE;
   const send = (n: number) => {
     const url = `${watched.pick(n).url}${paths[n % paths.length] ?? '/'}`;
     const request = ask(url, tokens[n % tokens.length] ?? '');
     requests.push(request);
     waiting.add(request);
-    void request.then(() => waiting.delete(request));
+    void request.then(({ tookMs }) => {
+      waiting.delete(request);
+      atOnce = tookMs > SLOW_MS ? Math.max(1, atOnce / 2) : Math.min(MOST_AT_ONCE, atOnce + MORE_AT_ONCE);
+    });
   };
   const run = async () => {
     for (let n = 0, due = performance.now(); !ended.signal.aborted; n++) {
       if (due > performance.now()) await pause(due - performance.now());
-      if (waiting.size >= MOST_AT_ONCE) await Promise.race(waiting);
+      while (waiting.size >= Math.floor(atOnce)) await Promise.race(waiting);
       send(n);
       due = Math.max(due + 1000 / perSecond, performance.now());
     }
