@@ -13,6 +13,8 @@ import { type MixedStack, mixedStack, type Side } from './support/mixed-stack.ts
 import { report, scaled } from './support/scale.ts';
 import { untilSo } from './support/within.ts';
 
+/** The packages of a release may come from a registry. */
+const INSTALL_LIMIT_MS = 10 * 60_000;
 const PER_SECOND = 25;
 const RECORDINGS = scaled({ short: 10, long: 60 });
 const PATHS = ['/v1/me', '/v1/bubbles?limit=5', '/v1/bubbles/search?q=recording', '/v1/teams', '/v1/meetings/join', '/v1/openapi.json'];
@@ -45,7 +47,7 @@ describe.each(RELEASES)('processes of %s and of the tree on one store and broker
     });
     documented = await pathsAt(crowd.scene.gateway());
     expect(documented.length).toBeGreaterThan(20);
-  });
+  }, INSTALL_LIMIT_MS);
 
   afterAll(async () => {
     await crowd?.close();

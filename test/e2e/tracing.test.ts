@@ -8,6 +8,8 @@ import { type Collector, startCollector } from '../support/collector.ts';
 
 const FOLDER = new URL('../../deploy/observability/tracing/', import.meta.url).pathname;
 const SERVER = 2;
+/** What is installed comes from a registry. */
+const INSTALL_LIMIT_MS = 10 * 60_000;
 
 describe('with the tracer of deploy/observability/tracing', () => {
   let collector: Collector;
@@ -22,7 +24,7 @@ describe('with the tracer of deploy/observability/tracing', () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: '50',
     });
-  });
+  }, INSTALL_LIMIT_MS);
   afterAll(async () => {
     await scene?.close();
     collector?.close();

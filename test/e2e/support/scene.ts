@@ -20,6 +20,8 @@ export interface Scene {
 /** All of them come from one address. */
 const SETTINGS = { SIGN_IN_CODES_PER_CLIENT: '1000' };
 const DIGITS = /\b\d{6}\b/;
+/** Of one action in a page: nearly all that a test may take. */
+const ACTION_LIMIT_MS = 100_000;
 
 export const openScene = async (): Promise<Scene> => {
   const [sandbox, browser]: [Sandbox, Browser] = await Promise.all([startSandbox(['--data', ':memory:'], SETTINGS), startChromium()]);
@@ -27,6 +29,7 @@ export const openScene = async (): Promise<Scene> => {
   const contexts: BrowserContext[] = [];
   const freshPage: Scene['freshPage'] = async (options = {}) => {
     const context = await browser.newContext(options);
+    context.setDefaultTimeout(ACTION_LIMIT_MS);
     contexts.push(context);
     return context.newPage();
   };
