@@ -64,7 +64,8 @@ const openLine = async (target: string) => {
     response.writeHead(answer.status, { 'content-type': 'application/json' });
     response.end(text);
   };
-  const server = createServer((request, response) => void relay(request, response));
+  // Whoever asked may be killed before the request has come whole.
+  const server = createServer((request, response) => void relay(request, response).catch(() => response.destroy()));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   // The address of a server that listens on a port.
   const { port } = server.address() as AddressInfo;

@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EVENTS } from '@bubbles/contracts/events/catalog.ts';
 import { SERVICES } from '@bubbles/contracts/services.ts';
@@ -67,9 +68,10 @@ const receiver = async () => {
   const arrived: { readonly delivery: string; readonly title: string }[] = [];
   const state = { accepts: true };
   const server = createServer(async (req, res) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of req) chunks.push(chunk);
-    const { data } = JSON.parse(Buffer.concat(chunks).toString());
+    const sent = await text(req).catch(() => null);
+    // Its sender has ended over it.
+    if (sent === null) return;
+    const { data } = JSON.parse(sent);
     arrived.push({ delivery: String(req.headers['x-service-delivery']), title: data.bubble.title });
     res.writeHead(state.accepts ? 204 : 500).end();
   });

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 
 const Span = z.object({
@@ -34,9 +35,10 @@ export interface Collector {
 export const startCollector = async (): Promise<Collector> => {
   const spans: CollectedSpan[] = [];
   const server = createServer(async (req, res) => {
-    let text = '';
-    for await (const chunk of req) text += chunk;
-    for (const { resource, scopeSpans } of Exported.parse(JSON.parse(text)).resourceSpans) {
+    const sent = await text(req).catch(() => null);
+    // Its sender has ended over it.
+    if (sent === null) return;
+    for (const { resource, scopeSpans } of Exported.parse(JSON.parse(sent)).resourceSpans) {
       const service = resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue;
       for (const scope of scopeSpans) for (const span of scope.spans) spans.push({ ...span, service });
     }

@@ -84,7 +84,9 @@ export const startProviderServer = async (answer: (request: ProviderRequest) => 
 
   const server = createServer(async (incoming, response) => {
     const { pathname, searchParams } = new URL(incoming.url ?? '/', 'http://provider');
-    const sent = await text(incoming);
+    const sent = await text(incoming).catch(() => null);
+    // Whoever asked has left, or was killed, in the midst of it.
+    if (sent === null) return;
     const { method = 'GET', headers } = incoming;
     const request = { method, path: pathname, query: searchParams, headers, body: sent === '' ? null : JSON.parse(sent) };
     requests.push(request);

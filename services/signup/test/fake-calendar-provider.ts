@@ -59,7 +59,10 @@ export const startFakeProvider = async (): Promise<FakeProvider> => {
     answer(res, isKnown ? 200 : 400, isKnown ? {} : { error: 'invalid_token' });
   };
   const serve = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    const form = new URLSearchParams(await text(req));
+    const sent = await text(req).catch(() => null);
+    // Whoever asked has left in the midst of it.
+    if (sent === null) return;
+    const form = new URLSearchParams(sent);
     const isToken = req.url === '/token';
     (isToken ? fake.tokenCalls : fake.revocationCalls).push(form);
     const told = isToken ? fake.answerToken : fake.answerRevocation;

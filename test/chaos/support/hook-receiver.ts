@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 
 export interface Arrived {
   readonly deliveryId: string;
@@ -15,9 +16,10 @@ export interface HookReceiver {
 export const hookReceiver = async (): Promise<HookReceiver> => {
   const arrived: Arrived[] = [];
   const server = createServer(async (req, res) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of req) chunks.push(chunk);
-    const body = JSON.parse(Buffer.concat(chunks).toString());
+    const sent = await text(req).catch(() => null);
+    // Its sender was killed over it.
+    if (sent === null) return;
+    const body = JSON.parse(sent);
     arrived.push({ deliveryId: String(req.headers['x-service-delivery']), bubbleId: body.data.bubble.id });
     res.writeHead(204).end();
   });
