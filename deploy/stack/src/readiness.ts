@@ -7,7 +7,8 @@ import { z } from 'zod';
 import type { ProcessPlan } from './plan.ts';
 import type { Processes } from './processes.ts';
 
-const READY_LIMIT_MS = 60_000;
+/** All processes start at once, and compile what they load when they never did before. */
+const READY_LIMIT_MS = 3 * 60_000;
 const LOOK_EVERY_MS = 50;
 const PROBE_LIMIT_MS = 3000;
 
@@ -31,7 +32,7 @@ export const awaitReady = async (plan: ProcessPlan, processes: Processes): Promi
     const file = processes.logFile(plan);
     if (!processes.isRunning(plan)) throw new StartupError(`${plan.name} ended: ${lastWords(file, plan)} (all of it is in ${file})`);
     if (performance.now() > deadline)
-      throw new StartupError(`${plan.name} is not ready after a minute (${why}): ${lastWords(file, plan)} (all of it is in ${file})`);
+      throw new StartupError(`${plan.name} is not ready after three minutes (${why}): ${lastWords(file, plan)} (all of it is in ${file})`);
     await pause(LOOK_EVERY_MS);
   }
 };
