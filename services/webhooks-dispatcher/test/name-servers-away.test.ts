@@ -1,5 +1,4 @@
 import { promises as dns } from 'node:dns';
-import { createServer } from 'node:net';
 import { addressPolicy } from '@bubbles/address-guard/public-address.ts';
 import { nameServers } from '@bubbles/address-guard/resolver.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
@@ -18,13 +17,9 @@ import { aDelivery, anEvent, aReadyBubble, aSubscription, NOON } from './builder
 const policy = { addresses: addressPolicy({ allow: [], deny: [] }), http: false, loopback: false };
 
 /** A resolver whose name servers refuse whatever they are asked. */
-const refused = async (): Promise<dns.Resolver> => {
+const refused = (): dns.Resolver => {
   const resolver = new dns.Resolver({ timeout: 500, tries: 1 });
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  resolver.setServers([`127.0.0.1:${typeof address === 'object' ? address?.port : ''}`]);
+  resolver.setServers(['127.0.0.1:1']);
   return resolver;
 };
 
@@ -38,7 +33,7 @@ it('[DLV-04] while our name servers refuse to be asked deliveries wait, and nobo
   await deliveries.insert(aDelivery({ claimCount: 0 }));
   const posts = createReceiver({
     policy,
-    resolver: nameServers(await refused()),
+    resolver: nameServers(refused()),
     connectMs: 5000,
     deadlineMs: 5000,
     extraCa: [],

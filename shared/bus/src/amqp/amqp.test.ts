@@ -31,11 +31,8 @@ const listen = async (server: Server): Promise<number> => {
 
 describe('the bus without its broker', () => {
   it('refuses at once, again and again, and closes', async () => {
-    const server = createServer();
-    const port = await listen(server);
-    await new Promise((resolve) => server.close(resolve));
-
-    const bus = createAmqpBus({ url: `amqp://127.0.0.1:${port}`, service: 'alone', clock: systemClock(), log: SILENT_LOG });
+    // A port that was given free may be given to somebody else meanwhile.
+    const bus = createAmqpBus({ url: 'amqp://127.0.0.1:1', service: 'alone', clock: systemClock(), log: SILENT_LOG });
     const event = thingHappened('alone');
     await bus.consume(
       consumerOf(event),
@@ -44,7 +41,7 @@ describe('the bus without its broker', () => {
     await bus.check([event]);
     expect(bus.state()).toEqual({
       isConnected: false,
-      faults: [expect.stringMatching(`^the broker at 127.0.0.1:${port} is out of reach: .*ECONNREFUSED`)],
+      faults: [expect.stringMatching('^the broker at 127.0.0.1:1 is out of reach: .*ECONNREFUSED')],
       consumers: [{ consumer: consumerOf(event), type: event.type, isConsuming: false }],
     });
     for (let n = 0; n < 3; n += 1) await expect(bus.publish(event, anEvent(event, { n }))).rejects.toMatchObject(BUS_UNAVAILABLE);
