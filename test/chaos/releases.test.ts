@@ -15,6 +15,10 @@ import { untilSo } from './support/within.ts';
 
 /** The packages of a release may come from a registry. */
 const INSTALL_LIMIT_MS = 10 * 60_000;
+/** Each replaces every process twice. */
+const ALL_LIMIT_MS = scaled({ short: 15 * 60_000, long: 30 * 60_000 });
+/** More of them would keep each other waiting on a slow machine until requests are refused. */
+const JOURNEYS_AT_ONCE = 2;
 const PER_SECOND = 25;
 const RECORDINGS = scaled({ short: 10, long: 60 });
 const PATHS = ['/v1/me', '/v1/bubbles?limit=5', '/v1/bubbles/search?q=recording', '/v1/teams', '/v1/meetings/join', '/v1/openapi.json'];
@@ -63,10 +67,17 @@ describe.each(RELEASES)('processes of %s and of the tree on one store and broker
     }
   };
 
+  const fewAtOnce = async <T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<readonly R[]> => {
+    const done: R[] = [];
+    for (let n = 0; n < all.length; n += JOURNEYS_AT_ONCE)
+      for (const one of await Promise.all(all.slice(n, n + JOURNEYS_AT_ONCE).map(work))) done.push(one);
+    return done;
+  };
+
   const finish = async (mixture: string): Promise<void> => {
     const begun = open;
     open = [];
-    await Promise.all(begun.map(([name, goOn]) => named(name, mixture, goOn)));
+    await fewAtOnce(begun, ([name, goOn]) => named(name, mixture, goOn));
   };
 
   const gatewayUrls = () => stack.plansOf('gateway').map(({ url }) => url);
@@ -84,8 +95,9 @@ describe.each(RELEASES)('processes of %s and of the tree on one store and broker
     await recording;
     for (const url of gatewayUrls()) expect({ mixture, undocumented: await undocumentedAt(url) }).toEqual({ mixture, undocumented: [] });
     await finish(mixture);
-    open = await Promise.all(
-      Object.entries(JOURNEYS).map(async ([name, begin]) => [name, await named(name, mixture, () => begin(crowd.scene))] as const),
+    open = await fewAtOnce(
+      Object.entries(JOURNEYS),
+      async ([name, begin]) => [name, await named(name, mixture, () => begin(crowd.scene))] as const,
     );
   };
   const changeAll = async (side: Side, order: readonly string[]): Promise<void> => {
@@ -123,21 +135,29 @@ describe.each(RELEASES)('processes of %s and of the tree on one store and broker
 
   it('knows each service', () => expect(ORDER.toSorted()).toEqual(stack.services.toSorted()));
 
-  it('each service of the tree among those of the release, and all of it after the other', async () => {
-    const failed = await underLoad('upgrade', async () => {
-      await eachAlone('new', 'old');
-      await changeAll('new', ORDER);
-    });
-    expect(failed).toEqual([]);
-    expect(await faults()).toEqual(NO_FAULTS);
-  });
+  it(
+    'each service of the tree among those of the release, and all of it after the other',
+    async () => {
+      const failed = await underLoad('upgrade', async () => {
+        await eachAlone('new', 'old');
+        await changeAll('new', ORDER);
+      });
+      expect(failed).toEqual([]);
+      expect(await faults()).toEqual(NO_FAULTS);
+    },
+    ALL_LIMIT_MS,
+  );
 
-  it('each service of the release among those of the tree, and all of it back', async () => {
-    const failed = await underLoad('way back', async () => {
-      await eachAlone('old', 'new');
-      await changeAll('old', ORDER.toReversed());
-    });
-    expect(failed).toEqual([]);
-    expect(await faults()).toEqual(NO_FAULTS);
-  });
+  it(
+    'each service of the release among those of the tree, and all of it back',
+    async () => {
+      const failed = await underLoad('way back', async () => {
+        await eachAlone('old', 'new');
+        await changeAll('old', ORDER.toReversed());
+      });
+      expect(failed).toEqual([]);
+      expect(await faults()).toEqual(NO_FAULTS);
+    },
+    ALL_LIMIT_MS,
+  );
 });
