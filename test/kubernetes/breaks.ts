@@ -122,6 +122,10 @@ export const BREAKS: Readonly<Record<string, readonly Mutation[]>> = {
     drop('ServiceMonitor/gateway'),
     set('ServiceMonitor/gateway', 'spec.endpoints.0.port', 'http'),
   ],
+  'metrics keep the name of the service that they say': [
+    set('ServiceMonitor/gateway', 'spec.endpoints.0.honorLabels'),
+    push('ServiceMonitor/gateway', 'spec.endpoints', { port: 'ops', honorLabels: false }),
+  ],
   'images are named by digest': [
     set(GATEWAY, `${CONTAINER}.image`, 'registry.example.com/bubbles/gateway:latest'),
     set('Job/topology', `${CONTAINER}.image`, 'bubbles/topology'),

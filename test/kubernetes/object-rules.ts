@@ -126,6 +126,13 @@ const edgeRules: Readonly<Record<string, Rule>> = {
           .map(nameOf)
           .filter((name) => !watched.includes(name));
   },
+  // The operator else calls `service` what the headless Service is called, and alert rules that name a service match nothing.
+  'metrics keep the name of the service that they say': (manifests) =>
+    names(
+      ofKind(manifests, 'ServiceMonitor').filter((monitor) =>
+        listAt(monitor, 'spec.endpoints').some((one) => at(one, 'honorLabels') !== true),
+      ),
+    ),
   'images are named by digest': (manifests, overlay) =>
     overlay === DEV
       ? []

@@ -18,12 +18,18 @@ export interface Component {
 
 const named = (part: Part) => ({ metadata: { name: part.name, labels: labelsOf(part) } });
 
-/** Only the headless Service has a port of that name, so each replica is scraped once. */
+/**
+ * Only the headless Service has a port of that name, so each replica is scraped once. `honorLabels` keeps the label `service` of the process,
+ * which rules and dashboards name; the operator would else put the name of the headless Service there.
+ */
 const serviceMonitor = (part: Part): Manifest => ({
   apiVersion: 'monitoring.coreos.com/v1',
   kind: 'ServiceMonitor',
   ...named(part),
-  spec: { selector: selectorOf(part.name), endpoints: [{ port: 'ops', path: '/metrics', interval: `${SCRAPE_SECONDS}s` }] },
+  spec: {
+    selector: selectorOf(part.name),
+    endpoints: [{ port: 'ops', path: '/metrics', interval: `${SCRAPE_SECONDS}s`, honorLabels: true }],
+  },
 });
 
 /** `groups` holds the groups of alert rules, or null. */
