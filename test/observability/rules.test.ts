@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { GATEWAY, SERVICES } from '@bubbles/contracts/services.ts';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { unknownIn } from './naming.ts';
+import { readQuery } from './promql.ts';
 import { runningFigures } from './running.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -75,6 +77,13 @@ describe('what is named of the figures', () => {
 describe('alerts', () => {
   it('have one name each', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+  });
+
+  it('miss each service of which no process runs, since its figures are gone then', () => {
+    const absences = rules.flatMap(({ expr }) => expr.match(/absent\([^)]*\)/g) ?? []).flatMap((absence) => readQuery(absence).selectors);
+    expect(absences.map(({ name, matchers }) => [name, ...matchers.map(({ label, operator, value }) => label + operator + value)])).toEqual(
+      [GATEWAY, ...Object.keys(SERVICES)].toSorted().map((service) => ['process_ready', `service=${service}`]),
+    );
   });
 
   it('cover what operators ask for first', () => {
