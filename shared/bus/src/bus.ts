@@ -70,7 +70,7 @@ export interface ConsumerState {
   readonly consumer: string;
   /** One entry per consumed event type. */
   readonly type: string;
-  /** False without a queue or a connection, and while the consumer backs off. */
+  /** False without a queue or a connection, and from the first time that what a handler needs is unavailable until it is there. */
   readonly isConsuming: boolean;
 }
 

@@ -95,6 +95,7 @@ export const startConsumption = () => {
     handler: {
       receive: (message) => ({ message, receivedAt: 0 }),
       isBackingOff: () => backoff.on,
+      isUnavailable: () => backoff.on,
       handle: ({ message }) => (auto.ack ? Promise.resolve('ack') : new Promise((resolve) => handling.set(tagOf(message), resolve))),
     },
     running,

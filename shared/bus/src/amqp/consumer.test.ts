@@ -1,10 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
+import { DomainError } from '@bubbles/kernel/errors.ts';
 import { fakeClock } from '@bubbles/testing/fake-clock.ts';
 import { SILENT_LOG } from '@bubbles/testing/http.ts';
 import { describe, expect, it } from '@jest/globals';
 import type { ChannelModel, ConsumeMessage } from 'amqplib';
-import { consumerOf, thingHappened } from '../../test/bus-events.ts';
+import { anEvent, consumerOf, thingHappened } from '../../test/bus-events.ts';
 import { eventHandler } from '../bus.ts';
 import { EVENTS_EXCHANGE } from '../operations/topology.ts';
 import { createConsumer } from './consumer.ts';
@@ -17,6 +18,9 @@ const UNREADABLE = {
   fields: { deliveryTag: 1 },
   properties: { headers: {} },
 } as unknown as ConsumeMessage;
+
+const EVENT = thingHappened('lost');
+const READABLE: ConsumeMessage = { ...UNREADABLE, content: Buffer.from(JSON.stringify(anEvent(EVENT, { n: 1 }))) };
 
 /** What the broker lets happen, and what came of it. */
 const brokerState = () => ({
@@ -98,15 +102,15 @@ const fakeBroker = () => {
   return { state, model, loseQueue };
 };
 
-const setUp = () => {
+const setUp = (handle = () => Promise.resolve()) => {
   const broker = fakeBroker();
   const reached = Promise.withResolvers<ChannelModel>();
   const deadLettered = Promise.withResolvers<void>();
   const clock = fakeClock();
-  const event = thingHappened('lost');
+  const event = EVENT;
   const consumer = createConsumer({
     consumer: consumerOf(event),
-    eventHandler: eventHandler(event, () => Promise.resolve()),
+    eventHandler: eventHandler(event, handle),
     connection: {
       up: () => reached.promise,
       onDown: () => undefined,
@@ -129,8 +133,8 @@ const setUp = () => {
   return { ...broker, consumer, connect, backOff, standing, endDeadLettering: deadLettered.resolve };
 };
 
-const connected = async () => {
-  const world = setUp();
+const connected = async (handle?: () => Promise<void>) => {
+  const world = setUp(handle);
   await world.connect();
   return world;
 };
@@ -236,5 +240,24 @@ describe('a consumer that is stopped', () => {
     endDeadLettering();
     await closed;
     expect(state.answers).toBe(0);
+  });
+});
+
+describe('the state of a consumer', () => {
+  it('is not consuming from the time on that what its handler needs is away, also while it tries again', async () => {
+    const tries = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+    let begun = 0;
+    const { state, consumer, backOff } = await connected(() => {
+      begun += 1;
+      return tries[begun === 1 ? 0 : 1].promise;
+    });
+    for (const receive of state.consuming) receive(READABLE);
+    expect(consumer.state().isConsuming).toBe(true);
+    tries[0].reject(new DomainError('unavailable', 'The store is away.'));
+    for (let turn = 0; turn < 2; turn += 1) await backOff();
+    expect([begun, consumer.state().isConsuming]).toEqual([2, false]);
+    tries[1].resolve();
+    await backOff();
+    expect(consumer.state().isConsuming).toBe(true);
   });
 });

@@ -72,7 +72,7 @@ export const createConsumer = ({ consumer, eventHandler, connection, publisher, 
   });
 
   return {
-    state: () => ({ consumer, type: eventHandler.event.type, isConsuming: view.isConsumed() && !handler.isBackingOff() }),
+    state: () => ({ consumer, type: eventHandler.event.type, isConsuming: view.isConsumed() && !handler.isUnavailable() }),
     missing: view.missing,
     idle: running.idle,
     async waiting() {

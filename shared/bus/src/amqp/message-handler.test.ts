@@ -56,6 +56,18 @@ describe('the handler of a message', () => {
     expect(copied).toEqual([]);
   });
 
+  it('is unavailable from the first such result until another one, also between two tries', async () => {
+    let isAway = true;
+    const { clock, handler, received } = setUp({ handle: () => (isAway ? unavailable() : Promise.resolve()) });
+    expect(handler.isUnavailable()).toBe(false);
+    await handler.handle(received);
+    await clock.advance(MOST_BACKOFF_MS);
+    expect([handler.isBackingOff(), handler.isUnavailable()]).toEqual([false, true]);
+    isAway = false;
+    await handler.handle(received);
+    expect(handler.isUnavailable()).toBe(false);
+  });
+
   it('[DLV-05] puts a copy at the end of the queue before the broker takes the message back, which would count a delivery', async () => {
     const { clock, copied, handler, received } = setUp({ handle: unavailable });
     await clock.advance(9 * MINUTE_MS);

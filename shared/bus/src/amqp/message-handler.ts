@@ -37,6 +37,8 @@ export interface MessageHandler {
   /** Never rejects. */
   handle(received: ReceivedMessage): Promise<Disposition>;
   isBackingOff(): boolean;
+  /** From the first result that says so until another one, also while the next try runs. */
+  isUnavailable(): boolean;
 }
 
 /** A message that was redelivered this often may be what ends the process that handles it. */
@@ -104,6 +106,7 @@ export const createMessageHandler = (options: MessageHandlerOptions): MessageHan
 
   return {
     isBackingOff: backoff.isOn,
+    isUnavailable: backoff.hasFailures,
     receive(message) {
       eventHandler.onDelivery?.(message.fields.redelivered);
       return { message, receivedAt: clock.monotonic() };
@@ -132,6 +135,7 @@ const createBackoff = ({ queue, log, sleep, delayMs, onEnd }: BackoffOptions) =>
   };
   return {
     isOn: () => on,
+    hasFailures: () => failures > 0,
     begin(error: unknown) {
       if (on) return;
       const ms = delayMs(failures);

@@ -102,8 +102,10 @@ describe('the bus in memory', () => {
     await expect(bus.publish(event, thing(event))).rejects.toMatchObject(BUS_UNAVAILABLE);
     expect(calls).toBe(1);
     await clock.advance(1);
+    expect(bus.state().consumers).toMatchObject([{ isConsuming: false }]);
     await bus.publish(event, thing(event));
     expect(calls).toBe(2);
+    expect(bus.state().consumers).toMatchObject([{ isConsuming: true }]);
   });
 
   it('backs off longer each time, at most 5 s, until retried or until another service comes up', async () => {

@@ -77,9 +77,9 @@ export const createMemoryBus = ({ clock, log, jitter = Math.random }: MemoryBusO
       },
       consume(consumer: string, eventHandler: EventHandler) {
         const { type } = eventHandler.event;
-        const { leave, isAvailable } = queueOf(consumer, type).join(eventHandler);
+        const { leave, isConsuming } = queueOf(consumer, type).join(eventHandler);
         leaves.push(leave);
-        states.push(() => ({ consumer, type, isConsuming: isAvailable() }));
+        states.push(() => ({ consumer, type, isConsuming: isConsuming() }));
         return Promise.resolve();
       },
       state: () => ({ isConnected: !closed, faults: [], consumers: states.map((state) => state()) }),
@@ -125,7 +125,7 @@ interface MemoryQueue {
   /** Resolves when the message is handled or dead-lettered, rejects with `BusUnavailable` when no consumer is available. */
   offer(body: Buffer): Promise<void>;
   /** Adds a competing consumer; `leave` removes it and waits for its handlers. */
-  join(eventHandler: EventHandler): { isAvailable(): boolean; leave(): Promise<void> };
+  join(eventHandler: EventHandler): { isConsuming(): boolean; leave(): Promise<void> };
   setState(state: 'up' | 'down'): void;
   retryNow(): void;
 }
@@ -227,7 +227,7 @@ const createMemoryQueue = (options: QueueOptions): MemoryQueue => {
       const worker: Worker = { eventHandler, running: new Set(), failures: 0, availableAt: Number.NEGATIVE_INFINITY };
       workers.push(worker);
       return {
-        isAvailable: () => isAvailable(worker),
+        isConsuming: () => state === 'up' && worker.failures === 0,
         async leave() {
           workers.splice(workers.indexOf(worker), 1);
           dispatch();
