@@ -164,4 +164,11 @@ describe('the figures of jobs', () => {
     expect(await sample('job_duration_seconds_sum{job_name="sweep"}')).toBe(2);
     expect(await sample('job_last_success_timestamp_seconds{job_name="sweep"}')).toBe(clock.now().getTime() / 1000);
   });
+
+  it('keep each job while the store is away, so that none counts as one that never ran', async () => {
+    const { clock, metrics, sample } = scene();
+    const jobs = ['sweep', 'drop'].map((name) => ({ name, cron: '*/10 * * * *', run: () => Promise.resolve() }));
+    measureJobs(metrics, { jobs, database: failing(() => storeUnavailable(null)), clock });
+    for (const { name } of jobs) expect(await sample(`job_last_success_timestamp_seconds{job_name="${name}"}`)).toBeNaN();
+  });
 });

@@ -228,13 +228,16 @@ export const measureJobs = ({ registry }: Metrics, { jobs, database, clock }: Wa
   }
   new Gauge({
     name: 'job_last_success_timestamp_seconds',
-    help: 'When the job last succeeded, on any replica; of one that never has, when it was first due.',
+    help: 'When the job last succeeded, on any replica; of one that never has, when it was first due. NaN while the store is away.',
     labelNames,
     registers,
     async collect() {
-      const last = await lastSuccesses(database, jobs).catch(() => new Map<string, Date>());
+      const last = await lastSuccesses(database, jobs).catch(() => null);
       this.reset();
-      for (const [name, at] of last) this.set({ job_name: name }, at.getTime() / MS);
+      for (const { name } of jobs) {
+        const at = last === null ? Number.NaN : last.get(name)?.getTime();
+        if (at !== undefined) this.set({ job_name: name }, at / MS);
+      }
     },
   });
   return {
