@@ -34,6 +34,7 @@ const RABBITMQCTL = [
   'list_vhosts',
   'status',
 ];
+const VHOST: string = JSON.parse(read('deploy/rabbitmq/definitions.json')).vhosts[0].name;
 const DEPLOYMENTS: readonly string[] = [GATEWAY, ...Object.keys(SERVICES)];
 
 /** Why nobody could type it; null when they can. */
@@ -45,8 +46,13 @@ const faultIn = (command: string): string | null => {
     return named.find((name) => !DEPLOYMENTS.includes(name)) ?? null;
   }
   if (tool?.startsWith('deploy/')) return command.split(' ').find((path) => !existsSync(new URL(`../../${path}`, import.meta.url))) ?? null;
-  if (tool === 'rabbitmqctl' && RABBITMQCTL.includes(first)) return null;
+  if (tool === 'rabbitmqctl' && RABBITMQCTL.includes(first)) return looksIntoOurVhost(command) ? null : command;
   return tool === 'curl' || tool === 'mongosh' ? null : command;
+};
+/** Without a vhost in its words, rabbitmqctl looks into `/`, and shows nothing of ours. */
+const looksIntoOurVhost = (command: string): boolean => {
+  if (/^rabbitmqctl (status|list_vhosts|authenticate_user)\b/.test(command)) return true;
+  return command.includes(` -p ${VHOST}`) || command.includes(`list_to_atom("${VHOST}_<queue>")`);
 };
 const faultOfNpm = (command: string): string | null => {
   const [, script = '', words = ''] = /^npm run (\S+) -- (.*)$/.exec(command) ?? [];
@@ -76,6 +82,9 @@ describe('runbooks', () => {
       'npm run admin -- dead-letters drop signup',
       'kubectl logs deploy/bubbles',
       'rabbitmqctl purge_all',
+      'rabbitmqctl list_queues name messages',
+      'rabbitmqctl list_queues -p / name messages',
+      `rabbitmqctl eval 'ra:trigger_election({list_to_atom("%2F_<queue>"), node()}).'`,
       'deploy/run.sh',
       'rm -rf /',
     ])
