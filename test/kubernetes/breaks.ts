@@ -96,6 +96,11 @@ export const BREAKS: Readonly<Record<string, readonly Mutation[]>> = {
     set('HorizontalPodAutoscaler/gateway', 'spec.behavior.scaleDown.stabilizationWindowSeconds', 0),
     set('ScaledObject/signup', 'spec.advanced'),
   ],
+  'an autoscaler of KEDA takes over the one that runs': [
+    annotate('ScaledObject/signup', 'scaledobject.keda.sh/transfer-hpa-ownership'),
+    set('ScaledObject/signup', 'spec.advanced.horizontalPodAutoscalerConfig.name'),
+    set('ScaledObject/signup', 'spec.advanced.horizontalPodAutoscalerConfig.name', 'keda-hpa-signup'),
+  ],
   'who has an autoscaler has no number of replicas': [set(GATEWAY, 'spec.replicas', 2), drop('HorizontalPodAutoscaler/gateway')],
   'identity has two replicas at least': [set('HorizontalPodAutoscaler/identity-and-oauth', 'spec.minReplicas', 1)],
   'jobs run before the pods of a release': [

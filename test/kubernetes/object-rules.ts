@@ -52,6 +52,15 @@ const scalingRules: Readonly<Record<string, Rule>> = {
         return !(numberAt(down, 'stabilizationWindowSeconds') >= SLOW_SECONDS && listAt(down, 'policies').length > 0 && isGentle);
       }),
     ),
+  // The autoscaler of the base stays in a cluster that has it, and KEDA refuses a second one beside it.
+  'an autoscaler of KEDA takes over the one that runs': (manifests) =>
+    names(
+      ofKind(manifests, 'ScaledObject').filter(
+        (scaler) =>
+          scaler.metadata.annotations['scaledobject.keda.sh/transfer-hpa-ownership'] !== 'true' ||
+          at(scaler, 'spec.advanced.horizontalPodAutoscalerConfig.name') !== at(scaler, 'spec.scaleTargetRef.name'),
+      ),
+    ),
   'who has an autoscaler has no number of replicas': (manifests) =>
     deployments(manifests)
       .filter((pod) => autoscalersOf(manifests, nameOf(pod)).length > 0 === (at(pod.owner, 'spec.replicas') !== undefined))

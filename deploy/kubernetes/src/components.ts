@@ -58,15 +58,16 @@ const brokerLogin = (part: Part): Manifest => ({
   spec: { secretTargetRef: [{ parameter: 'host', name: part.name, key: 'AMQP_URL' }] },
 });
 
+/** Takes over the autoscaler of the base: that stays in a cluster which has it, and KEDA refuses a second one beside it. */
 const scaledObject = (part: Part): Manifest => ({
   apiVersion: 'keda.sh/v1alpha1',
   kind: 'ScaledObject',
-  ...named(part),
+  metadata: { ...named(part).metadata, annotations: { 'scaledobject.keda.sh/transfer-hpa-ownership': 'true' } },
   spec: {
     scaleTargetRef: { name: part.name },
     minReplicaCount: BOUNDS.min,
     maxReplicaCount: BOUNDS.max,
-    advanced: { horizontalPodAutoscalerConfig: { behavior: PACE } },
+    advanced: { horizontalPodAutoscalerConfig: { name: part.name, behavior: PACE } },
     triggers: [
       { type: 'cpu', metricType: 'Utilization', metadata: { value: String(BOUNDS.cpuPercent) } },
       ...part.consumes.map((type) => ({
