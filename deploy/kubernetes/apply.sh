@@ -4,7 +4,9 @@
 set -euo pipefail
 folder="${1:?"Usage: apply.sh FOLDER [part…]"}"
 shift
+# A number with h, m or s.
 wait="${ROLLOUT_WAIT:-10m}"
+source "$(dirname "${BASH_SOURCE[0]}")/jobs.sh"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 
@@ -26,7 +28,7 @@ apply --selector app.kubernetes.io/component=job
 # In a line of its own, so that a failure ends this script.
 jobs="$(kubectl get job --namespace "$namespace" --selector app.kubernetes.io/component=job,app.kubernetes.io/part-of=bubbles --output name)"
 for job in $jobs; do
-  if ! kubectl wait --namespace "$namespace" --for condition=complete "$job" --timeout "$wait"; then
+  if ! wait_for_job "$namespace" "${job##*/}" "$wait"; then
     kubectl logs --namespace "$namespace" "$job" --tail 5 >&2 || true
     echo "$job has not succeeded: no server was changed" >&2
     exit 1

@@ -4,6 +4,7 @@ set -euo pipefail
 namespace="${1:?"Usage: command.sh NAMESPACE WORDS…"}"
 shift
 [ $# -gt 0 ] || { echo "Usage: command.sh NAMESPACE WORDS…" >&2; exit 2; }
+source "$(dirname "${BASH_SOURCE[0]}")/jobs.sh"
 job="admin-$(date +%s)-$$"
 
 # The words are arguments of the container that the template describes; kubectl takes none with --from.
@@ -25,11 +26,6 @@ has_begun || { echo "the pod of job/$job has not begun: kubectl describe pod --n
 
 kubectl logs --namespace "$namespace" --follow "job/$job"
 # Whoever has said all has ended, or is about to.
-for _ in $(seq 60); do
-  ended="$(kubectl get job --namespace "$namespace" "$job" --output jsonpath='{.status.conditions[?(@.status=="True")].type}')"
-  [[ "$ended" =~ Complete ]] && exit 0
-  [[ "$ended" =~ Failed ]] && exit 1
-  sleep 1
-done
-echo "job/$job has not ended" >&2
+wait_for_job "$namespace" "$job" 60s && exit 0
+[ $? -eq 1 ] || echo "job/$job has not ended" >&2
 exit 1

@@ -1,50 +1,44 @@
-import { execFile } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
+import { runWithKubectl } from './stand-in.ts';
 
-const APPLY = join(import.meta.dirname, '../../deploy/kubernetes/apply.sh');
+const OVERLAY = `kustomize*) printf 'kind: Namespace\\nmetadata:\\n  name: bubbles\\n' ;;`;
+const JOBS = 'get\\ job\\ *) echo job.batch/topology ;;';
+const CONDITIONS = 'get*job/topology*';
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'apply-'));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
-
-/** What apply.sh asks of a kubectl that fails on `failing`, and its exit code. */
-const applied = async (failing: string) => {
-  const [calls, kubectl] = [join(folder, 'calls'), join(folder, 'kubectl')];
-  writeFileSync(
-    kubectl,
-    `#!/usr/bin/env bash
-echo "$*" >>"${calls}"
-case "$*" in
-  *"${failing}"*) echo 'TLS handshake timeout' >&2; exit 1 ;;
-  kustomize*) printf 'kind: Namespace\\nmetadata:\\n  name: bubbles\\n' ;;
-  get\\ job*) echo job/topology ;;
-esac
-`,
-  );
-  chmodSync(kubectl, 0o755);
-  const env = { ...process.env, PATH: `${folder}${delimiter}${process.env['PATH']}` };
-  const code = await new Promise((resolve) => {
-    execFile('bash', [APPLY, 'overlay'], { env }, (error) => resolve(error?.code ?? 0));
+/** apply.sh in a cluster that answers so; the job succeeds unless `answers` say otherwise. */
+const applied = (answers = '') =>
+  runWithKubectl({
+    command: ['apply.sh', 'overlay'],
+    answers: `${answers}\n${OVERLAY}\n${JOBS}\n${CONDITIONS}) echo SuccessCriteriaMet Complete ;;`,
+    env: { ROLLOUT_WAIT: '3s' },
   });
-  return { code, calls: readFileSync(calls, 'utf8') };
-};
 
 const SERVERS = 'component in (service,gateway)';
+const failing = (pattern: string) => `*"${pattern}"*) echo 'TLS handshake timeout' >&2; exit 1 ;;`;
 
 it('waits for the jobs before it touches a server', async () => {
-  const { code, calls } = await applied('nothing of it');
+  const { code, calls } = await applied();
   expect(code).toBe(0);
-  expect(calls.indexOf('wait --namespace bubbles --for condition=complete job/topology')).toBeGreaterThan(0);
-  expect(calls.indexOf(SERVERS)).toBeGreaterThan(calls.indexOf('wait --namespace'));
+  expect(calls.indexOf('get --namespace bubbles job/topology')).toBeGreaterThan(0);
+  expect(calls.indexOf(SERVERS)).toBeGreaterThan(calls.indexOf('get --namespace bubbles job/topology'));
 });
 
-it.each(['get statefulset', 'get job', 'wait --namespace'])('touches no server when "%s" fails', async (failing) => {
-  const { code, calls } = await applied(failing);
+it.each(['get statefulset', 'get job ', 'job/topology'])('touches no server when "%s" fails', async (pattern) => {
+  const { code, calls } = await applied(failing(pattern));
   expect(code).not.toBe(0);
+  expect(calls).not.toContain(SERVERS);
+});
+
+it('goes on when one question about a job gets no answer', async () => {
+  const { code } = await applied(`${CONDITIONS}) [ "$(grep -c job/topology "$calls")" -gt 1 ] || exit 1; echo Complete ;;`);
+  expect(code).toBe(0);
+});
+
+it('ends as soon as a job has failed, with what the job said', async () => {
+  const { code, stderr, calls } = await applied(
+    `${CONDITIONS}conditions*) echo FailureTarget Failed ;;\nlogs*) echo 'AMQP_URL: refused' ;;`,
+  );
+  expect({ code, stderr }).toEqual({ code: 1, stderr: 'AMQP_URL: refused\njob.batch/topology has not succeeded: no server was changed\n' });
+  expect(calls.match(/job\/topology/g)).toHaveLength(1);
   expect(calls).not.toContain(SERVERS);
 });
