@@ -1,7 +1,7 @@
 /**
  * mongosh --nodb users.js: makes the replica set when it is none yet, and a user for each database with its rights. Safe to repeat: a user that is there gets
  * the password and the rights that it should have. `KEYS_FOLDER` is one with `root-password` and `users.json` (deploy/mongodb/users.json with passwords),
- * `STORE` the address of a member. A set of three members is made beforehand with rs.initiate; then this adds the users alone.
+ * `STORE` the address of the primary. A set of three members is made beforehand with rs.initiate; then this adds the users alone.
  */
 const { readFileSync } = require('node:fs');
 const { KEYS_FOLDER, STORE } = process.env;
@@ -9,6 +9,7 @@ const read = (name) => readFileSync(`${KEYS_FOLDER}/${name}`, 'utf8');
 const REPLICA_SET = 'rs0';
 const NOT_YET_INITIALIZED = 94;
 const NO_SUCH_USER = null;
+const ELECTION_MS = 60_000;
 
 const root = connect(`mongodb://root:${read('root-password')}@${STORE}/admin?directConnection=true`);
 
@@ -18,7 +19,13 @@ try {
   if (error.code !== NOT_YET_INITIALIZED) throw error;
   root.adminCommand({ replSetInitiate: { _id: REPLICA_SET, members: [{ _id: 0, host: STORE }] } });
 }
-while (!root.hello().isWritablePrimary) sleep(100);
+for (let waitedMs = 0; ; waitedMs += 100) {
+  const { isWritablePrimary, primary, me } = root.hello();
+  if (isWritablePrimary) break;
+  if (primary && primary !== me) throw new Error(`${STORE} is a secondary: run this with STORE=${primary}, the primary`);
+  if (waitedMs >= ELECTION_MS) throw new Error(`${STORE} knows no primary: its replica set has no majority`);
+  sleep(100);
+}
 
 for (const { user, database, role, password } of JSON.parse(read('users.json'))) {
   const own = root.getSiblingDB(database);

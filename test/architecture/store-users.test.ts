@@ -16,11 +16,18 @@ interface Wanted {
 }
 
 /** What the shell hands to a script, on a store that keeps users alone; each user counts how often it was made. */
-const shell = ({ code = NOT_YET_INITIALIZED } = {}) => {
+const shell = ({
+  code = NOT_YET_INITIALIZED,
+  primary = 'mongodb:27017',
+}: {
+  readonly code?: number;
+  readonly primary?: string | null;
+} = {}) => {
+  const me = 'mongodb:27017';
   const users = new Map<string, Wanted>();
   const acts: string[] = [];
   const urls: string[] = [];
-  let [isSet, isPrimary] = [false, false];
+  let [isSet, isPrimary, sleeps] = [false, false, 0];
   const databaseOf = (database: string) => ({
     getUser: (user: string) => (users.has(`${database}.${user}`) ? { user } : null),
     createUser({ user, ...wanted }: Wanted & { readonly user: string }) {
@@ -39,7 +46,7 @@ const shell = ({ code = NOT_YET_INITIALIZED } = {}) => {
         acts.push(`initiate ${JSON.stringify(command['replSetInitiate'])}`);
       } else if (!isSet) throw Object.assign(new Error('no replset config has been received'), { code });
     },
-    hello: () => ({ isWritablePrimary: isPrimary }),
+    hello: () => ({ me, ...(primary !== null && { primary }), isWritablePrimary: isPrimary }),
     getSiblingDB: databaseOf,
   };
   const files: Readonly<Record<string, string>> = { '/keys/root-password': 'secret', '/keys/users.json': JSON.stringify(USERS) };
@@ -53,7 +60,9 @@ const shell = ({ code = NOT_YET_INITIALIZED } = {}) => {
         return root;
       },
       sleep() {
-        isPrimary = true;
+        sleeps += 1;
+        if (sleeps > 10_000) throw new Error('it waits for ever');
+        isPrimary = primary === me;
       },
       print: () => undefined,
     });
@@ -91,5 +100,15 @@ describe('the users of the store', () => {
     const { acts, run } = shell({ code: 13 });
     expect(run).toThrow('no replset config');
     expect(acts).toEqual([]);
+  });
+
+  it('are not made on a secondary, which names the primary', () => {
+    const { acts, run } = shell({ primary: 'other:27017' });
+    expect(run).toThrow('mongodb:27017 is a secondary: run this with STORE=other:27017, the primary');
+    expect(acts.filter((act) => !act.startsWith('initiate'))).toEqual([]);
+  });
+
+  it('are not waited for without end while the set has no primary', () => {
+    expect(shell({ primary: null }).run).toThrow('no primary');
   });
 });
