@@ -22,7 +22,7 @@ const BLOCK = /^```sh\n(.*?)^```/gms;
 const commandsIn = (text: string): readonly string[] => [...text.matchAll(BLOCK)].flatMap(([, block = '']) => block.trim().split('\n'));
 const commands = commandsIn(read('docs/runbooks.md'));
 
-const KUBECTL = ['get', 'describe', 'logs', 'exec', 'top', 'scale', 'rollout', 'delete', 'create', 'port-forward'];
+const KUBECTL = ['get', 'describe', 'logs', 'exec', 'top', 'patch', 'rollout', 'delete', 'port-forward'];
 const RABBITMQCTL = [
   'authenticate_user',
   'eval',
@@ -42,7 +42,7 @@ const faultIn = (command: string): string | null => {
   const [tool, first = ''] = command.split(/\s+/);
   if (tool === 'npm') return faultOfNpm(command);
   if (tool === 'kubectl' && KUBECTL.includes(first)) {
-    const named = [...command.matchAll(/(?:deploy\/|kubernetes\.io\/name=)([\w-]+)/g)].map(([, name = '']) => name);
+    const named = [...command.matchAll(/(?:deploy\/|hpa (?=\w)|kubernetes\.io\/name=)([\w-]+)/g)].map(([, name = '']) => name);
     return named.find((name) => !DEPLOYMENTS.includes(name)) ?? null;
   }
   if (tool?.startsWith('deploy/')) return command.split(' ').find((path) => !existsSync(new URL(`../../${path}`, import.meta.url))) ?? null;
@@ -81,6 +81,8 @@ describe('runbooks', () => {
     for (const planted of [
       'npm run admin -- dead-letters drop signup',
       'kubectl logs deploy/bubbles',
+      // The autoscaler sets the number back.
+      'kubectl scale deploy/gateway --replicas=4',
       'rabbitmqctl purge_all',
       'rabbitmqctl list_queues name messages',
       'rabbitmqctl list_queues -p / name messages',
