@@ -44,23 +44,27 @@ const describeRights = (broker: string, control: string) =>
     // A URL in its environment would mean a broker that is not its own.
     const order = (...words: readonly string[]) =>
       promisify(execFile)(control, ['ctl', ...words], { env: { ...process.env, AMQP_URL: '' } });
-    const urlOf = (user: string): string => files.get(`${user}/AMQP_URL`)?.replace('@broker', `@${new URL(broker).host}`) ?? '';
+    const urlOf = (user: string, from = files): string =>
+      from.get(`${user}/AMQP_URL`)?.replace('@broker', `@${new URL(broker).host}`) ?? '';
     const logs = new Map<string, ReturnType<typeof memoryLog>>();
     const buses: Bus[] = [];
-    const busOf = (user: string): Bus => {
+    const busOf = (user: string, from = files): Bus => {
       const log = memoryLog();
       logs.set(user, log);
-      const bus = createAmqpBus({ url: urlOf(user), service: user, clock, log, jitter: () => 0 });
+      const bus = createAmqpBus({ url: urlOf(user, from), service: user, clock, log, jitter: () => 0 });
       buses.push(bus);
       return bus;
     };
     const declare = () => declareTopology({ url: urlOf('topology'), definitions: EVENTS, clock });
     const isUp = (user: string) => withChannel(urlOf(user), () => Promise.resolve(true)).catch(() => false);
 
-    beforeAll(async () => {
+    const importUsers = async (from = files) => {
       const file = join(folder, 'definitions.json');
-      writeFileSync(file, files.get('rabbitmq/definitions.json') ?? '');
+      writeFileSync(file, from.get('rabbitmq/definitions.json') ?? '');
       await order('import_definitions', file);
+    };
+    beforeAll(async () => {
+      await importUsers();
       for (const { name } of users) await expectEventually(() => isUp(name));
       await declare();
     });
@@ -219,6 +223,22 @@ const describeRights = (broker: string, control: string) =>
       await publishing.publish(definition, anEvent(type, { n: 2 }));
       await expectEventually(() => seen.length === 2);
       expect(seen).toEqual([1, 2]);
+    });
+
+    it('a password that is changed ends no connection; one that ends otherwise comes back with the new password alone', async () => {
+      const [user, type] = ['identity-and-oauth', 'identity.account.changed.v1'];
+      const definition = EVENTS.find((event) => event.type === type);
+      if (definition === undefined) throw new Error(`there is no event ${type}`);
+      const renewed = secretFiles({ keys: openKeys(join(folder, 'renewed')), addresses });
+      const running = busOf(user);
+      await running.publish(definition, anEvent(type, { n: 1 }));
+      await importUsers(renewed);
+      await running.publish(definition, anEvent(type, { n: 2 }));
+      await order('close_all_user_connections', user, 'its password was changed');
+      await expectEventually(() => running.state().faults.some((fault) => fault.endsWith('refuses the user or the password')));
+      await expect(running.publish(definition, anEvent(type, { n: 3 }))).rejects.toMatchObject({ name: 'BusUnavailable' });
+      await busOf(user, renewed).publish(definition, anEvent(type, { n: 3 }));
+      await importUsers();
     });
   });
 
