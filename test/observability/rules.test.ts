@@ -86,6 +86,15 @@ describe('alerts', () => {
     );
   });
 
+  it('are each seen to fire by promtool', () => {
+    const Case = z.object({ promql_expr_test: z.array(z.object({ exp_samples: z.array(z.object({ labels: z.string() })) })) });
+    const { tests } = z.object({ tests: z.array(Case) }).parse(parse(read('test/observability/alert-cases.yaml')));
+    const labels = tests.flatMap(({ promql_expr_test }) =>
+      promql_expr_test.flatMap(({ exp_samples }) => exp_samples.map((one) => one.labels)),
+    );
+    expect(rules.map(({ alert }) => alert).filter((alert) => !labels.some((text) => text.includes(`alertname="${alert}"`)))).toEqual([]);
+  });
+
   it('cover what operators ask for first', () => {
     const text = rules.map(({ expr }) => expr).join('\n');
     for (const figure of [
