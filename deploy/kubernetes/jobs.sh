@@ -47,7 +47,8 @@ run_job() {
     return 1
   fi
 
-  kubectl logs --namespace "$namespace" --follow "job/$job"
+  # Its end decides, also when the log breaks off.
+  kubectl logs --namespace "$namespace" --follow "job/$job" || true
   wait_for_job "$namespace" "$job" "$time" && return
   [ $? -eq 1 ] || echo "job/$job has not ended" >&2
   return 1

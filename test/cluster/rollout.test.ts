@@ -129,6 +129,19 @@ describe('a release on a real control plane', () => {
     );
   });
 
+  it('runs the migration job with words', async () => {
+    expect(await cluster.command('bash', [join(MANIFESTS, 'migrate.sh'), work, '--contract'])).toMatchObject({ code: 0 });
+    const migrations = (await list('jobs')).filter(({ metadata }) => metadata.name.startsWith('migration-'));
+    expect(migrations.map((job) => at(job, 'spec.template.spec.containers.0.args'))).toEqual([['--contract']]);
+  });
+
+  it('restarts the parts that are named, without External Secrets', async () => {
+    const before = new Map((await generations()).map(([name, generation]) => [name, generation]));
+    expect(await cluster.command('bash', [join(MANIFESTS, 'restart.sh'), 'bubbles', 'signup', 'admin'])).toMatchObject({ code: 0 });
+    const moved = (await generations()).filter(([name, generation]) => before.get(name) !== generation).map(([name]) => name);
+    expect(moved).toEqual(['signup']);
+  });
+
   it('gives up one pod of a server at a time to a drain, and starts it elsewhere', async () => {
     const [node = ''] = nodesOf(await running('gateway'));
     const drained = cluster.command('kubectl', [

@@ -40,6 +40,10 @@ describe.each(COMMANDS)('%s', (script, where, asksFor) => {
     expect(calls).toContain(`logs --namespace bubbles --follow job/${metadata.name}`);
   });
 
+  it('ends as the job does when its log breaks off', async () => {
+    expect(await run('get*job/*) echo Complete ;;\n  logs*) exit 1 ;;')).toMatchObject({ code: 0 });
+  });
+
   it('ends with 1 when the job has failed', async () => {
     expect(await run('get*job/*) echo FailureTarget Failed ;;')).toMatchObject({ code: 1, stderr: '' });
   });
