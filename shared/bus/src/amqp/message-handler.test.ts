@@ -96,4 +96,22 @@ describe('the handler of a message', () => {
     expect(await dispositionAfter(20)).toBe('ack');
     expect(copied).toEqual(['dead: Error: a fault']);
   });
+
+  it('[F10] tries a dead letter that cannot be published ever less often', async () => {
+    const { clock, handler } = setUp({
+      handle: () => Promise.reject(new Error('a fault')),
+      copy: () => Promise.reject(new Error('No broker.')),
+    });
+    const message = { message: aMessage(20), receivedAt: clock.monotonic() };
+    const waits: number[] = [];
+    for (let n = 0; n < 8; n += 1) {
+      expect(await handler.handle(message)).toBe('wait');
+      const begun = clock.monotonic();
+      while (handler.isBackingOff()) await clock.advance(100);
+      waits.push(clock.monotonic() - begun);
+    }
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+    expect(waits.at(-1)).toBe(MOST_BACKOFF_MS);
+    expect(handler.isUnavailable()).toBe(true);
+  });
 });

@@ -37,7 +37,7 @@ export interface MessageHandler {
   /** Never rejects. */
   handle(received: ReceivedMessage): Promise<Disposition>;
   isBackingOff(): boolean;
-  /** From the first result that says so until another one, also while the next try runs. */
+  /** From the first message that has to wait until one that need not, also while the next try runs. */
   isUnavailable(): boolean;
 }
 
@@ -77,6 +77,7 @@ export const createMessageHandler = (options: MessageHandlerOptions): MessageHan
     const headers = { [REASON_HEADER]: reason.slice(0, MAX_REASON_LENGTH), [ORIGIN_HEADER]: queue };
     const disposition = await moveTo(deadQueueName(consumer), message, headers);
     if (disposition === 'ack') {
+      backoff.reset();
       eventHandler.onDeadLetter?.();
       log.error('message dead-lettered', { queue, messageId: message.properties.messageId, reason });
     }
@@ -91,6 +92,7 @@ export const createMessageHandler = (options: MessageHandlerOptions): MessageHan
     const faults = deliveryCount(message) + 1;
     log.warn('event handler failed', { queue, messageId: message.properties.messageId, faults, error });
     if (faults > DELIVERY_LIMIT) return deadLetter(message, faultReason(error));
+    backoff.reset();
     await sleep(backoffMs(faults, jitter, MAX_RETRY_MS));
     return 'reject';
   };
@@ -98,9 +100,9 @@ export const createMessageHandler = (options: MessageHandlerOptions): MessageHan
   const settle = (received: ReceivedMessage, result: HandlerResult): Disposition | Promise<Disposition> => {
     const { message } = received;
     if (result.kind === 'unavailable') return postpone(received, result.error);
-    backoff.reset();
     if (result.kind === 'unreadable') return deadLetter(message, result.reason);
     if (result.kind === 'fault') return retry(message, result.error);
+    backoff.reset();
     return 'ack';
   };
 
