@@ -126,6 +126,14 @@ describe('signing up', () => {
     expect((await keysWith(browser.cookies.get(SESSION))).status).toBe(200);
   });
 
+  it('takes a name of 200 characters, where an emoji is one', async () => {
+    const browser = openBrowser(identity);
+    const page = await browser.get((await signIn(identity, browser, ADA)).to ?? '');
+    expect(titleOf(await browser.submit(page, { name: '🎈'.repeat(201) }))).toEqual([400, 'Open an account']);
+    expect((await browser.submit(page, { name: ` ${'🎈'.repeat(200)} ` })).status).toBe(303);
+    expect(await accountsAt(ADA)).toMatchObject([{ name: '🎈'.repeat(200) }]);
+  });
+
   it('needs the code first', async () => {
     const browser = openBrowser(identity);
     const page = await askForCode(browser, ADA);

@@ -1,5 +1,5 @@
 import { anyone } from '@bubbles/auth/guards.ts';
-import { isPrintable, isVisible } from '@bubbles/contracts/api/fields.ts';
+import { displayName } from '@bubbles/contracts/api/fields.ts';
 import { form, html, redirect, withDetails } from '@bubbles/http/routes/content.ts';
 import { cookie, reply, seeOther } from '@bubbles/http/routes/reply.ts';
 import { route } from '@bubbles/http/routes/route.ts';
@@ -172,8 +172,7 @@ const takeCode = (app: App, cookies: Cookies) =>
     },
   );
 
-const MAX_NAME = 200;
-const isName = (name: string): boolean => name.length <= MAX_NAME && isPrintable(name) && isVisible(name);
+const AccountName = displayName(200);
 
 const takeName = (app: App, cookies: Cookies) =>
   route(
@@ -192,7 +191,7 @@ const takeName = (app: App, cookies: Cookies) =>
     async ({ params: { id }, body, cookie: read }) => {
       const browserSecret = cookies.formSecret(read);
       checkFormToken(body.token, browserSecret, aboutName(id));
-      const name = isName(body.name) ? body.name.trim() : null;
+      const name = AccountName.safeParse(body.name).data ?? null;
       return answerStep(await app.openAccount({ id, browserSecret, name, formerToken: cookies.formerToken(read) }), cookies, browserSecret);
     },
   );
