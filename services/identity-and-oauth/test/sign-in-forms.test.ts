@@ -76,6 +76,47 @@ describe('codes of sign-in', () => {
   });
 });
 
+describe('a sign-in that did not work out', () => {
+  const [TO, AGAIN] = ['/oauth/interaction/x?a=1&b=2', 'href="/app/sign-in?return_to=%2Foauth%2Finteraction%2Fx%3Fa%3D1%26b%3D2"'];
+  const tried = async (act: (code: string) => Promise<string>) => {
+    const browser = openBrowser(identity);
+    const page = await askForCode(browser, ADA, TO);
+    const code = await act(await codeFor(identity, ADA));
+    return { browser, page, shown: await browser.submit(page, { code }) };
+  };
+
+  it('[OAUTH-05] leads on to the app when the code was tried too often', async () => {
+    const { browser, page } = await tried((code) => Promise.resolve(code === '000000' ? '000001' : '000000'));
+    for (let i = 0; i < 4; i += 1) await browser.submit(page, { code: 'x' });
+    const over = await browser.submit(page, { code: 'x' });
+    expect([titleOf(over), over.text]).toEqual([OVER, expect.stringContaining(AGAIN)]);
+  });
+
+  it('[OAUTH-05] leads on to the app when the code has expired, on the page of the code too, as long as the sign-in is stored', async () => {
+    const { browser, page, shown } = await tried(async (code) => {
+      await identity.clock.advance(10 * MINUTE_MS);
+      return code;
+    });
+    expect([titleOf(shown), shown.text]).toEqual([OVER, expect.stringContaining(AGAIN)]);
+    await identity.clock.advance(20 * MINUTE_MS);
+    const path = /action="([^"]*)"/.exec(page.text)?.[1] ?? '';
+    expect((await browser.get(path)).text).toContain(AGAIN);
+    expect((await openBrowser(identity).get(path)).text).not.toContain('interaction');
+    await identity.runJob('sweep-sign-ins');
+    expect((await browser.get(path)).text).toContain('href="/app/sign-in?return_to=%2Fapp%2F"');
+    expect((await browser.submit(page, { code: 'x' })).text).toContain(AGAIN);
+    const elsewhere = await browser.submit(page, { code: 'x', return_to: 'https://evil.test/' });
+    expect(elsewhere.text).toContain('href="/app/sign-in?return_to=%2Fapp%2F"');
+  });
+
+  it('[OAUTH-05] leads on to the app from an account that is closed', async () => {
+    const { id } = await identity.person({ email: ADA });
+    await identity.admin('PUT', `accounts/${id}/state`, { state: 'disabled' });
+    const { shown } = await tried((code) => Promise.resolve(code));
+    expect([titleOf(shown), shown.text]).toEqual([[403, 'This account is closed'], expect.stringContaining(AGAIN)]);
+  });
+});
+
 describe('forms of sign-in', () => {
   it('are refused without the token of the page, with that of another form, and without the cookie', async () => {
     const browser = openBrowser(identity);

@@ -84,16 +84,21 @@ interface SignInPorts extends AccountWriterPorts {
 
 type ReadPorts = Pick<SignInPorts, 'signIns' | 'clock'>;
 
-const ownSignIn = async ({ signIns, clock }: ReadPorts, { id, browserSecret }: OwnSignIn): Promise<SignIn | null> => {
-  const signIn = await signIns.get(id);
-  return signIn && signIn.browserHash === hashToken(browserSecret) && signIn.expiresAt > clock.now() ? signIn : null;
-};
+type ReadSignIn = { readonly outcome: 'open'; readonly signIn: SignIn } | { readonly outcome: 'over'; readonly returnTo: string | null };
 
-/** Null for another browser than the one that began it, and when it is over. */
+/** `over` for another browser than the one that began it too, which does not learn where the sign-in leads. */
 export const readSignIn =
-  (ports: ReadPorts) =>
-  (own: OwnSignIn): Promise<SignIn | null> =>
-    ownSignIn(ports, own);
+  ({ signIns, clock }: ReadPorts) =>
+  async ({ id, browserSecret }: OwnSignIn): Promise<ReadSignIn> => {
+    const signIn = await signIns.get(id);
+    if (signIn?.browserHash !== hashToken(browserSecret)) return { outcome: 'over', returnTo: null };
+    return signIn.expiresAt > clock.now() ? { outcome: 'open', signIn } : { outcome: 'over', returnTo: signIn.returnTo };
+  };
+
+const ownSignIn = async (ports: ReadPorts, own: OwnSignIn): Promise<SignIn | null> => {
+  const read = await readSignIn(ports)(own);
+  return read.outcome === 'open' ? read.signIn : null;
+};
 
 /** `wrong`: the code or the name; `over`: the code or the whole sign-in; `closed`: the account; `new`: no account has the address yet. */
 export type SignInStep =

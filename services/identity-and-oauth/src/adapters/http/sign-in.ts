@@ -116,10 +116,10 @@ const showNextForm = (app: App, cookies: Cookies) =>
       params: ById,
       answers: { 200: html, 403: html },
     },
-    async ({ params, cookie: read }) => {
-      const browserSecret = cookies.browserSecret(read);
-      const signIn = await app.readSignIn({ id: params.id, browserSecret });
-      return signIn === null ? reply(403, overPage) : reply(200, formOf(signIn, browserSecret));
+    async ({ params, cookie }) => {
+      const browserSecret = cookies.browserSecret(cookie);
+      const read = await app.readSignIn({ id: params.id, browserSecret });
+      return read.outcome === 'over' ? reply(403, overPage(returnPath(read.returnTo))) : reply(200, formOf(read.signIn, browserSecret));
     },
   );
 
@@ -129,14 +129,20 @@ const WRONG_CODE = 'This is not the code of the mail. After five tries you need 
 
 const WRONG_NAME = 'Type a name of at most 200 characters.';
 
-const answerStep = (step: SignInStep, cookies: Cookies, secret: string) => {
+interface AnsweredForm {
+  readonly secret: string;
+  /** As the form has it: the sign-in may be forgotten. */
+  readonly returnTo: string;
+}
+
+const answerStep = (step: SignInStep, cookies: Cookies, { secret, returnTo }: AnsweredForm) => {
   switch (step.outcome) {
     case 'wrong':
       return reply(400, formOf(step.signIn, secret, step.signIn.isProven ? WRONG_NAME : WRONG_CODE));
     case 'over':
-      return reply(403, overPage);
+      return reply(403, overPage(returnPath(returnTo)));
     case 'closed':
-      return reply(403, closedPage);
+      return reply(403, closedPage(returnPath(returnTo)));
     case 'new':
       return seeOther(`${PATH}/${step.signIn.id}`);
     case 'signed in': {
@@ -157,18 +163,15 @@ const takeCode = (app: App, cookies: Cookies) =>
       summary: 'Sign in with the mailed code',
       guard: ownForm(anyone),
       params: ById,
-      body: form(z.object({ code: Text, token: Text })),
+      body: form(z.object({ code: Text, return_to: Text, token: Text })),
       answers: stepAnswers(cookies),
     },
     async ({ params: { id }, body, cookie: read }) => {
       const browserSecret = cookies.formSecret(read);
       checkFormToken(body.token, browserSecret, aboutCode(id));
       const code = body.code.replaceAll(/\s/g, '');
-      return answerStep(
-        await app.checkSignInCode({ id, browserSecret, code, formerToken: cookies.formerToken(read) }),
-        cookies,
-        browserSecret,
-      );
+      const step = await app.checkSignInCode({ id, browserSecret, code, formerToken: cookies.formerToken(read) });
+      return answerStep(step, cookies, { secret: browserSecret, returnTo: body.return_to });
     },
   );
 
@@ -184,7 +187,7 @@ const takeName = (app: App, cookies: Cookies) =>
       summary: 'Open an account at the proven address',
       guard: ownForm(anyone),
       params: ById,
-      body: form(z.object({ name: Text, token: Text })),
+      body: form(z.object({ name: Text, return_to: Text, token: Text })),
       answers: stepAnswers(cookies),
       errors: ['limit_reached'],
     },
@@ -192,7 +195,8 @@ const takeName = (app: App, cookies: Cookies) =>
       const browserSecret = cookies.formSecret(read);
       checkFormToken(body.token, browserSecret, aboutName(id));
       const name = AccountName.safeParse(body.name).data ?? null;
-      return answerStep(await app.openAccount({ id, browserSecret, name, formerToken: cookies.formerToken(read) }), cookies, browserSecret);
+      const step = await app.openAccount({ id, browserSecret, name, formerToken: cookies.formerToken(read) });
+      return answerStep(step, cookies, { secret: browserSecret, returnTo: body.return_to });
     },
   );
 

@@ -41,7 +41,7 @@ export const codePage = ({ signInId, address, returnTo, token, problem }: NextFo
     'Type the code',
     markup`<p>We have mailed a code to <strong><bdi>${address}</bdi></strong>. It is good for 10 minutes, in this browser.</p>
 <form method="post" action="/app/sign-in/${signInId}">
-<input type="hidden" name="token" value="${token}">
+<input type="hidden" name="token" value="${token}"><input type="hidden" name="return_to" value="${returnTo}">
 <label for="code">Code of six digits</label>
 <input type="text" id="code" name="code" required inputmode="numeric" autocomplete="one-time-code" autofocus aria-describedby="problem"${marked(problem)}>
 ${problemOf(problem)}
@@ -55,7 +55,7 @@ export const namePage = ({ signInId, address, returnTo, token, problem }: NextFo
     'Open an account',
     markup`<p>There is no account with the address <strong><bdi>${address}</bdi></strong> yet. Say your name, and it is opened.</p>
 <form method="post" action="/app/sign-in/${signInId}/account">
-<input type="hidden" name="token" value="${token}">
+<input type="hidden" name="token" value="${token}"><input type="hidden" name="return_to" value="${returnTo}">
 <label for="name">Your name</label>
 <input type="text" id="name" name="name" required autocomplete="name" autofocus aria-describedby="problem"${marked(problem)}>
 ${problemOf(problem)}
@@ -64,12 +64,15 @@ ${problemOf(problem)}
 <p><a href="${startAgain(returnTo)}">Use another address</a></p>`,
   );
 
-export const overPage: Markup = page(
-  'This code is over',
-  markup`<p>It was used, it has expired, it was tried too often, or it was asked for in another browser.</p><p><a href="/app/sign-in">Sign in with a new code</a></p>`,
-);
+export const overPage = (returnTo: string): Markup =>
+  page(
+    'This code is over',
+    markup`<p>It was used, it has expired, it was tried too often, or it was asked for in another browser.</p>
+<p><a href="${startAgain(returnTo)}">Sign in with a new code</a></p>`,
+  );
 
-export const closedPage: Markup = page(
-  'This account is closed',
-  markup`<p>Whoever runs this service can open it again.</p><p><a href="/app/sign-in">Sign in with another address</a></p>`,
-);
+export const closedPage = (returnTo: string): Markup =>
+  page(
+    'This account is closed',
+    markup`<p>Whoever runs this service can open it again.</p><p><a href="${startAgain(returnTo)}">Sign in with another address</a></p>`,
+  );
