@@ -1,4 +1,6 @@
+import { openTestService } from '@bubbles/testing/service-under-test.ts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { identityAndOauth } from '../src/service.ts';
 import { type Browser, browserOf, markupFaults, onlyForm, type ShownForm, type ShownPage } from './browser.ts';
 import { type Person, startIdentity, type TestIdentity } from './identity.ts';
 
@@ -110,5 +112,21 @@ describe('signing out', () => {
     ];
     expect(attempts.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
     expect([await isLive(ada.session), await isLive(ben.session)]).toEqual([true, true]);
+  });
+});
+
+describe('a form that is sent after the session has ended', () => {
+  const specs = openTestService(identityAndOauth).service.routes.map(({ spec }) => spec);
+  const pathsOf = (wanted: string) =>
+    specs.filter(({ method, guard }) => method === wanted && guard.reads === 'Cookie').map(({ path }) => path.replaceAll(/\{\w+\}/g, 'x'));
+  const [forms, pages] = [pathsOf('POST'), pathsOf('GET')];
+
+  it('is one of these', () => expect(forms).toEqual(expect.arrayContaining([PATH, '/app/webhooks/x/test', '/oauth/interaction/x'])));
+
+  it.each(forms)('leads to a page after signing in: %s', async (action) => {
+    const sent = await browserOf(identity, null).send({ action, fields: { decision: 'allow' } });
+    expect(sent.status).toBe(303);
+    const returnTo = new URL(sent.location ?? '', 'http://own.invalid').searchParams.get('return_to') ?? '';
+    expect(pages.filter((path) => path !== '/app/')).toContain(returnTo);
   });
 });

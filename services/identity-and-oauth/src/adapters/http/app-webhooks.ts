@@ -9,7 +9,7 @@ import { formToken } from '../../domain/form-token.ts';
 import type { PageSession } from '../../ports.ts';
 import { checkFormToken, ownForm } from './own-form.ts';
 import { webhookPage, webhooksPage } from './pages/webhooks.ts';
-import { APP_PAGE, type SignedIn } from './signed-in.ts';
+import { APP_PAGE, backToPage, type SignedIn } from './signed-in.ts';
 
 const PATH = '/app/webhooks';
 const ById = z.object({ id: CallerId });
@@ -25,6 +25,9 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
 /** `form` names one form: what it does is done once, however often it is sent. */
 const aboutTest = (webhookId: string, form: string): readonly string[] => ['test webhook', webhookId, form];
 const aboutRedelivery = (webhookId: string, id: string, form: string): readonly string[] => ['redeliver', webhookId, id, form];
+
+/** The page that has all forms of a webhook. */
+const pageOfWebhook = (target: string): string => target.split('/', PATH.split('/').length + 1).join('/');
 
 /** Without the token of the session. */
 const sessionOf = ({ account, accountVersion, sessionId }: SignedIn): PageSession => ({ account, accountVersion, sessionId });
@@ -80,7 +83,7 @@ const sendTest = (app: App, signedIn: Guard<SignedIn>) =>
       path: `${PATH}/{id}/test`,
       operationId: 'sendWebhookTestForm',
       summary: 'Send a test to the receiver of a webhook',
-      guard: ownForm(signedIn),
+      guard: ownForm(backToPage(signedIn, pageOfWebhook)),
       params: ById,
       body: form(Sent),
       answers: { 303: redirect },
@@ -101,7 +104,7 @@ const sendAgain = (app: App, signedIn: Guard<SignedIn>) =>
       path: `${PATH}/{id}/deliveries/{delivery_id}/redeliver`,
       operationId: 'sendRedeliverForm',
       summary: 'Send a delivery of a webhook again',
-      guard: ownForm(signedIn),
+      guard: ownForm(backToPage(signedIn, pageOfWebhook)),
       params: ByDelivery,
       body: form(Sent),
       answers: { 303: redirect },

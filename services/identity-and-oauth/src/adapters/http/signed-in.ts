@@ -46,6 +46,12 @@ export const signedInGuard = (ports: Ports): Guard<SignedIn> => ({
   },
 });
 
+/** For a form that is sent to a path without a page: whoever has to sign in first goes on to the page that the form is on. */
+export const backToPage = <I extends object>(guard: Guard<I>, pageOf: (target: string) => string): Guard<I> => ({
+  ...guard,
+  admit: (request, ports) => guard.admit({ ...request, target: pageOf(request.target) }, ports),
+});
+
 /** Also admits a user whose account was closed while the page was open, so that the form gets an answer. */
 export const signedInOrClosedGuard = (ports: Ports): Guard<{ readonly account: Account | null }> => ({
   ...BY_COOKIE,
