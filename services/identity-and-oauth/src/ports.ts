@@ -207,8 +207,11 @@ export interface SigningKeys<K> {
 }
 
 export interface OAuthClients {
-  /** Registered ones by their id, and those whose id is the URL of a metadata document; null when there is no such client. */
-  get(id: string): Promise<OAuthClient | null>;
+  /**
+   * Registered ones by their id, and those whose id is the URL of a metadata document; null when there is no such client. The fetches of documents are
+   * limited for each `asker`, a site of the network or an account.
+   */
+  get(id: string, asker: string): Promise<OAuthClient | null>;
   /** Id and secret of a client. Fetches no metadata document: such clients have no secret, and strangers could trigger the fetch. */
   proofOf(id: string): Promise<Pick<OAuthClient, 'id' | 'secretHash'> | null>;
   /** Before each grant; false when the client has gone. */

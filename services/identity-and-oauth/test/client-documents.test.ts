@@ -114,6 +114,17 @@ describe('a client with a metadata document', () => {
     expect(fetched).toHaveLength(1);
   });
 
+  it('[case 95] is taken beside a stranger who asks for documents of the same host that there are not', async () => {
+    const { id, fetched } = await publish();
+    await start(LOCAL);
+    const ask = async (client_id: string, from: string) =>
+      (await identity.fetch(authorizeUrl({ client_id }), { headers: { 'x-forwarded-for': from } })).status;
+    const asked: number[] = [];
+    for (let n = 0; n < 20; n += 1) asked.push(await ask(id.replace('client', `${n}`), `2001:db8:0:${n}::1`));
+    expect([asked.slice(0, 5), fetched.length]).toEqual([[400, 400, 400, 400, 429], 4]);
+    expect(await ask(id, '203.0.113.7')).toBe(303);
+  });
+
   it('[case 94] is not looked for on this machine outside the sandbox', async () => {
     const { id, fetched } = await publish();
     await start({ environment: LOCAL.environment });

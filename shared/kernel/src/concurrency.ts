@@ -94,13 +94,15 @@ export const batchWhileBusy = <R, T = void>(run: (items: readonly T[]) => Promis
   };
 };
 
-/** Calls with one key share the run that is in flight; a call after its end runs again. */
-export const singleFlight = <R, K = void>(work: (key: K) => Promise<R>): ((key: K) => Promise<R>) => {
+/** Calls with one key share the run that is in flight, whatever else they give; a call after its end runs again. */
+export const singleFlight = <R, K = void, A extends readonly unknown[] = []>(
+  work: (key: K, ...given: A) => Promise<R>,
+): ((key: K, ...given: A) => Promise<R>) => {
   const flights = new Map<K, Promise<R>>();
-  return (key) => {
+  return (key, ...given) => {
     const known = flights.get(key);
     if (known !== undefined) return known;
-    const flight = work(key).finally(() => flights.delete(key));
+    const flight = work(key, ...given).finally(() => flights.delete(key));
     flights.set(key, flight);
     return flight;
   };

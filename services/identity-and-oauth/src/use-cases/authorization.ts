@@ -47,11 +47,13 @@ interface Asking {
   readonly parameters: Parameters;
   /** What counts as one address. */
   readonly from: string;
+  /** What counts as one customer of a provider. */
+  readonly site: string;
 }
 
 export const startAuthorization =
   ({ authorizationRequests, clients, throttle, issuer, clock, ids }: RequestPorts & { throttle: Throttle; ids: Ids }) =>
-  async ({ parameters, from }: Asking): Promise<Started> => {
+  async ({ parameters, from, site }: Asking): Promise<Started> => {
     const id = askingClient(parameters);
     const take = async (what: string): Promise<void> => {
       const decision = await throttle.take(`authorize ${what} ${from}`, AUTHORIZATIONS);
@@ -59,7 +61,7 @@ export const startAuthorization =
     };
     // Metadata documents count together and before they are fetched, so that one address cannot use up the fetches of everybody.
     if (isDocumentUrl(id)) await take('metadata documents');
-    const client = await clients.get(id);
+    const client = await clients.get(id, site);
     if (client === null) throw noSuchClient();
     const destination = destinationOf(parameters, client);
     if (!isDocumentUrl(id)) await take(id);
@@ -97,8 +99,11 @@ const openRequest = async (
 };
 
 /** Reads the client again: since the request it may have been deleted or have dropped the redirect URI. */
-const clientOf = async (clients: RequestPorts['clients'], request: AuthorizationRequest): Promise<OAuthClient> => {
-  const client = await clients.get(request.clientId);
+const clientOf = async (
+  clients: RequestPorts['clients'],
+  { request, account }: { readonly request: AuthorizationRequest; readonly account: Account },
+): Promise<OAuthClient> => {
+  const client = await clients.get(request.clientId, account.id);
   if (client === null || !redirectMatches(client.redirectUris, request.redirectUri)) throw noSuchClient();
   return client;
 };
@@ -122,7 +127,7 @@ const questionOf = async (
 ): Promise<Question> => {
   const { request, secret } = await openRequest(ports, visit);
   if (request.answer !== null) throw over();
-  const client = await clientOf(clients, request);
+  const client = await clientOf(clients, { request, account });
   return { request, client, account, requestId: visit.requestId, token: formToken(secret, formOf(visit.requestId, account)) };
 };
 
@@ -185,7 +190,7 @@ const issueCodeFor = async (
   { clients, grants, codes, refreshTokens, lifetimes, clock }: ConsentPorts,
   { request, answer, account, seed }: Allowed,
 ): Promise<string> => {
-  const client = await clientOf(clients, request);
+  const client = await clientOf(clients, { request, account });
   const ids = seededIds(seed);
   const expiresAt = new Date(answer.at.getTime() + lifetimes.codeMs);
   const grant = newGrant({ owner: account, client, scopes: answer.scopes }, { id: ids.uuid(), at: answer.at, expiresAt });

@@ -91,7 +91,7 @@ export const issueGrant =
     const at = ports.clock.now();
     const owner = await accounts.get(accountId);
     if (!owner) throw new DomainError('not_found', 'No such account.');
-    const client = (await clients.noteAuthorized(clientId, at)) ? await clients.get(clientId) : null;
+    const client = (await clients.noteAuthorized(clientId, at)) ? await clients.get(clientId, accountId) : null;
     if (!client) throw new DomainError('not_found', 'No such client.');
     const expiresAt = new Date(at.getTime() + ports.lifetimes.grantMs);
     const grant = newGrant({ owner, client, scopes }, { id: ports.ids.uuid(), at, expiresAt });

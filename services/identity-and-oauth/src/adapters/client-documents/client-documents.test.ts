@@ -29,8 +29,14 @@ const documents = ({ loopback = false, maxAgeSeconds = null, answer }: Setting =
       return answer?.(url) ?? Promise.resolve({ fields: documentOf(url.href), maxAgeSeconds });
     },
   });
-  const outcome = (id: string) =>
-    get(id).then(
+  let askers = 0;
+  /** Somebody else asks each time, unless it is said who asks. */
+  const nextAsker = () => {
+    askers += 1;
+    return `asker ${askers}`;
+  };
+  const outcome = (id: string, asker = nextAsker()) =>
+    get(id, asker).then(
       ({ name }) => name,
       (error) => `${error.kind}: ${error.message}`,
     );
@@ -42,7 +48,7 @@ const invalid = () => new DomainError('invalid', 'client_id: the metadata docume
 describe('a client id that is a URL', () => {
   it('is the client that its document describes', async () => {
     const { get, clock } = documents();
-    expect(await get(URL_OF_APP)).toMatchObject({
+    expect(await get(URL_OF_APP, 'here')).toMatchObject({
       id: URL_OF_APP,
       name: 'An app',
       redirectUris: ['https://app.example.com/back'],
@@ -182,12 +188,30 @@ describe('documents that are fetched', () => {
     const { clock, fetched, outcome, get } = documents();
     for (let n = 0; n < 20; n += 1) expect(await outcome(`${URL_OF_APP}/${n}`)).toBe('An app');
     await clock.advance(1000);
-    await expect(get(`${URL_OF_APP}/20`)).rejects.toMatchObject({ kind: 'rate_limited', retryAfterSeconds: 59 });
+    await expect(get(`${URL_OF_APP}/20`, 'here')).rejects.toMatchObject({ kind: 'rate_limited', retryAfterSeconds: 59 });
     expect(fetched).toHaveLength(20);
     expect(await outcome(`${URL_OF_APP}/1`)).toBe('An app');
     expect(await outcome('https://other.example.com/client.json')).toBe('An app');
     await clock.advance(59_000);
     expect(await outcome(`${URL_OF_APP}/20`)).toBe('An app');
+  });
+
+  it('[case 95] are at most 4 a minute of one host for one asker, so that others can connect apps of the host', async () => {
+    const { clock, fetched, outcome } = documents(failing(invalid));
+    for (let n = 0; n < 4; n += 1) expect(await outcome(`${URL_OF_APP}/${n}`, 'stranger')).toMatch(/^invalid: /);
+    for (let n = 4; n < 20; n += 1) expect(await outcome(`${URL_OF_APP}/${n}`, 'stranger')).toMatch(/^rate_limited: /);
+    expect(fetched).toHaveLength(4);
+    expect(await outcome(URL_OF_APP, 'user')).toMatch(/^invalid: /);
+    expect(fetched).toHaveLength(5);
+    await clock.advance(MINUTE_MS);
+    expect(await outcome(`${URL_OF_APP}/20`, 'stranger')).toMatch(/^invalid: /);
+  });
+
+  it('[case 95] are at most 60 a minute of all hosts for one asker', async () => {
+    const { fetched, outcome } = documents();
+    for (let n = 0; n < 100; n += 1) await outcome(`https://h${n}.example.com/client.json`, 'stranger');
+    expect(fetched).toHaveLength(60);
+    expect(await outcome(URL_OF_APP, 'user')).toBe('An app');
   });
 
   it('[case 95] are at most 600 a minute of all hosts', async () => {

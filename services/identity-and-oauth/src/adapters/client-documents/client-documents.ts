@@ -15,7 +15,8 @@ const KEPT_SECONDS = { least: 60, most: 24 * 60 * 60, usual: 5 * 60 } as const;
 const REFUSED_MS = 10_000;
 const MAX_KNOWN = 2000;
 const WINDOW_MS = 60_000;
-const LIMITS = { perHost: 20, overAll: 600 } as const;
+/** An asker gets a part of each limit, so that it does not keep the others from apps of the host, or from all apps. */
+const LIMITS = { ofHost: { all: 20, perAsker: 4 }, overAll: { all: 600, perAsker: 60 } } as const;
 
 const NOT_A_DOCUMENT_URL =
   'client_id: must be an https URL as browsers write it, with a path and without port, IP address, query, fragment, user or dot segments.';
@@ -29,19 +30,31 @@ const documentUrl = (id: string, policy: DestinationPolicy): URL => {
   throw new DomainError('invalid', NOT_A_DOCUMENT_URL);
 };
 
+interface Fetch {
+  readonly host: string;
+  readonly asker: string;
+  readonly atMs: number;
+}
+
 /** Counts the fetches of the last minute in this process; there are never more than the limit over all. */
-const createFetchLimit = (clock: Clock): ((host: string) => void) => {
-  let fetches: { readonly host: string; readonly atMs: number }[] = [];
-  return (host) => {
+const createFetchLimit = (clock: Clock): ((host: string, asker: string) => void) => {
+  let fetches: readonly Fetch[] = [];
+  return (host, asker) => {
     const nowMs = clock.monotonic();
     fetches = fetches.filter(({ atMs }) => nowMs - atMs < WINDOW_MS);
-    const ofHost = fetches.filter((fetched) => fetched.host === host);
-    const [first] = ofHost.length >= LIMITS.perHost ? ofHost : fetches.length >= LIMITS.overAll ? fetches : [];
+    const counted = [
+      { limits: LIMITS.ofHost, within: fetches.filter((fetched) => fetched.host === host) },
+      { limits: LIMITS.overAll, within: fetches },
+    ].flatMap(({ limits, within }) => [
+      { limit: limits.perAsker, within: within.filter((fetched) => fetched.asker === asker) },
+      { limit: limits.all, within },
+    ]);
+    const first = counted.find(({ limit, within }) => within.length >= limit)?.within[0];
     if (first !== undefined)
       throw new DomainError('rate_limited', 'Too many metadata documents were asked for. Wait before the next try.', {
         retryAfterSeconds: Math.ceil((first.atMs + WINDOW_MS - nowMs) / 1000),
       });
-    fetches.push({ host, atMs: nowMs });
+    fetches = [...fetches, { host, asker, atMs: nowMs }];
   };
 };
 
@@ -63,15 +76,17 @@ interface Known {
 const isOurTrouble = (error: unknown): boolean => isDomainError(error) && (error.kind === 'rate_limited' || error.kind === 'unavailable');
 
 /** The client whose metadata document is at that URL; rejects with `invalid` when there is none. */
-export const createClientDocuments = ({ fetch, policy, clock, log }: ClientDocumentsOptions): ((url: string) => Promise<OAuthClient>) => {
+type ClientDocuments = (url: string, asker: string) => Promise<OAuthClient>;
+
+export const createClientDocuments = ({ fetch, policy, clock, log }: ClientDocumentsOptions): ClientDocuments => {
   const known = createTwoGenerationCache<Known>(KEPT_SECONDS.most * 1000, MAX_KNOWN);
   // Apart, so that URLs that lead nowhere push out no app.
   const refused = createTwoGenerationCache<{ readonly error: DomainError; readonly untilMs: number }>(REFUSED_MS, MAX_KNOWN);
   const countFetch = createFetchLimit(clock);
 
-  const load = singleFlight(async (id: string): Promise<OAuthClient> => {
+  const load = singleFlight(async (id: string, asker: string): Promise<OAuthClient> => {
     const url = documentUrl(id, policy);
-    countFetch(url.host);
+    countFetch(url.host, asker);
     try {
       const { fields, maxAgeSeconds } = await fetch(url);
       const client = clientOfDocument(id, fields, clock.now());
@@ -91,13 +106,13 @@ export const createClientDocuments = ({ fetch, policy, clock, log }: ClientDocum
     }
   });
 
-  return (id) => {
+  return (id, asker) => {
     const nowMs = clock.monotonic();
     const kept = known.get(id, nowMs);
     if (kept !== null && kept.untilMs > nowMs) return Promise.resolve(kept.client);
     const refusal = refused.get(id, nowMs);
     if (refusal !== null && refusal.untilMs > nowMs) return Promise.reject(refusal.error);
     const stale = kept !== null && kept.staleUntilMs > nowMs ? kept.client : null;
-    return load(id).catch((error: unknown) => (stale !== null && isOurTrouble(error) ? stale : Promise.reject(error)));
+    return load(id, asker).catch((error: unknown) => (stale !== null && isOurTrouble(error) ? stale : Promise.reject(error)));
   };
 };
