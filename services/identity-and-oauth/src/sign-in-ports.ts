@@ -31,9 +31,24 @@ export type MailCode = (mail: {
   readonly until: Date;
 }) => Promise<void>;
 
+interface ThrottleLimit {
+  readonly limit: number;
+  readonly windowMs: number;
+}
+
+/** Of all codes for a mailbox, and of those that a single client asks for. */
+interface MailboxWindow extends ThrottleLimit {
+  readonly perClient: number;
+}
+
 /** Rate limits over all replicas. */
 export interface Throttle {
   /** Counts one use of the key unless the window already holds `limit` uses. */
-  take(key: string, limits: { readonly limit: number; readonly windowMs: number }): Promise<ThrottleDecision>;
+  take(key: string, limits: ThrottleLimit): Promise<ThrottleDecision>;
+  /** Counts a code for the mailbox in each window, or in a reserve of 60 a day, which keeps some for networks that have not asked yet. */
+  takeForMailbox(
+    asked: { readonly mailbox: string; readonly client: string; readonly site: string },
+    windows: readonly MailboxWindow[],
+  ): Promise<ThrottleDecision>;
 }
 type ThrottleDecision = { readonly allowed: true } | { readonly allowed: false; readonly retryAfterSeconds: number };

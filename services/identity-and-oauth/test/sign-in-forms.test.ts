@@ -189,13 +189,14 @@ describe('limits of sign-in', () => {
     return browser.submit(await browser.get('/app/sign-in'), { address });
   };
 
-  it('five codes an address in a quarter of an hour, over all replicas and whatever its case, for known and unknown ones alike', async () => {
+  it('five codes an address in a quarter of an hour and two more for each network, over all replicas and whatever its case, for known and unknown ones alike', async () => {
     await identity.person({ email: ADA });
     for (const address of [ADA, 'nobody@acme.test']) {
       for (let i = 0; i < 5; i += 1) {
         const asked = i % 2 ? address : address.toUpperCase();
         expect((await statusOf(asked, `203.0.113.${i}`, i % 2 ? identity : other)).status).toBe(303);
       }
+      for (let i = 5; i < 7; i += 1) expect((await statusOf(address, '203.0.113.9')).status).toBe(303);
       const refused = await statusOf(address, '203.0.113.9');
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '900']);
       expect(refused.text).not.toContain('acme');
@@ -204,12 +205,27 @@ describe('limits of sign-in', () => {
     expect((await statusOf(ADA, '203.0.113.9')).status).toBe(303);
   });
 
-  it('thirty codes an address in a day', async () => {
+  it('thirty codes an address in a day, and two more for each network, so that strangers do not keep its owner out', async () => {
     for (let i = 0; i < 30; i += 1) {
       expect((await statusOf(ADA, `203.0.113.${i}`)).status).toBe(303);
       if (i % 5 === 4) await identity.clock.advance(15 * MINUTE_MS);
     }
-    expect((await statusOf(ADA, '203.0.113.99')).status).toBe(429);
+    const strangers: number[] = [];
+    for (let i = 30; i < 40; i += 1) strangers.push((await statusOf(ADA, `2001:db8:0:${i}::1`)).status);
+    expect(strangers).toEqual([303, 303, ...Array(8).fill(429)]);
+    await identity.person({ email: ADA });
+    expect((await signIn(identity, openBrowser(identity, '198.51.100.7'), ADA)).status).toBe(303);
+  });
+
+  it('ninety codes an address in a day, from however many networks', async () => {
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => statusOf(ADA, `10.0.0.${i}`)));
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(5 + 60);
+    for (let i = 0; i < 5; i += 1) {
+      await identity.clock.advance(15 * MINUTE_MS);
+      for (let n = 0; n < 6; n += 1) expect((await statusOf(ADA, `10.1.${i}.${n}`)).status).toBe(n < 5 ? 303 : 429);
+    }
+    await identity.clock.advance(15 * MINUTE_MS);
+    expect((await statusOf(ADA, '198.51.100.7')).status).toBe(429);
   });
 
   it('three of them from one client, ten in a day, so that the owner of the address can sign in beside a stranger', async () => {

@@ -42,13 +42,22 @@ interface ThrottleLimit {
   readonly windowMs: number;
 }
 
+/** Of all codes for a mailbox, and of those that a single client asks for. */
+interface MailboxWindow extends ThrottleLimit {
+  readonly perClient: number;
+}
+
+type Throttled = { readonly allowed: true } | { readonly allowed: false; readonly retryAfterSeconds: number };
+
 /** Counts over all replicas. */
 export interface Throttle {
   /** Counts one use of the key, unless `limit` of them lie within the window already. */
-  take(
-    key: string,
-    limit: ThrottleLimit,
-  ): Promise<{ readonly allowed: true } | { readonly allowed: false; readonly retryAfterSeconds: number }>;
+  take(key: string, limit: ThrottleLimit): Promise<Throttled>;
+  /** Counts a code for the mailbox in each window, or in a reserve of 60 a day, which keeps some for networks that have not asked yet. */
+  takeForMailbox(
+    asked: { readonly mailbox: string; readonly client: string; readonly site: string },
+    windows: readonly MailboxWindow[],
+  ): Promise<Throttled>;
 }
 
 /** Resolves when the mail is stored. */

@@ -50,6 +50,49 @@ const contract = (make: MakeDatabase) => {
     expect(await throttle.take('ada', { ...three, limit: 4 })).toMatchObject({ allowed: false });
   });
 
+  describe('for a mailbox', () => {
+    const windows = [{ limit: 5, perClient: 3, windowMs: 60 * SECOND_MS }];
+    const mailbox = 'codes of ada';
+    /** How many of twelve codes are mailed when a client asks for them. */
+    const mailedTo = async (
+      { takeForMailbox }: Pick<Awaited<ReturnType<typeof createThrottle>>, 'takeForMailbox'>,
+      client: string,
+      site = client,
+    ) => {
+      let mailed = 0;
+      for (let asked = 0; asked < 12; asked += 1) if ((await takeForMailbox({ mailbox, client, site }, windows)).allowed) mailed += 1;
+      return mailed;
+    };
+
+    it('gives a client a part, and a site a few more when strangers have used up what all have together', async () => {
+      const { clock, throttle, other } = await scene(make);
+      expect(await mailedTo(throttle, '203.0.113.1')).toBe(3);
+      expect(await mailedTo(other, '198.51.100.1')).toBe(3);
+      expect(await mailedTo(throttle, '192.0.2.1')).toBe(2);
+      expect(await mailedTo(throttle, '2001:db8:1:1::/64', '2001:db8:1')).toBe(2);
+      expect(await mailedTo(other, '2001:db8:1:2::/64', '2001:db8:1')).toBe(0);
+      const asked = { mailbox, client: '192.0.2.1', site: '192.0.2.1' };
+      expect(await throttle.takeForMailbox(asked, windows)).toEqual({ allowed: false, retryAfterSeconds: 60 });
+      expect(await throttle.takeForMailbox({ ...asked, mailbox: 'codes of ben' }, windows)).toEqual({ allowed: true });
+      await clock.advance(60 * SECOND_MS);
+      expect(await mailedTo(throttle, '192.0.2.4')).toBe(3);
+    });
+
+    it('gives all sites together no more than sixty of these in a day', async () => {
+      const { clock, throttle } = await scene(make);
+      const ofAll = async () => {
+        let mailed = 0;
+        for (let n = 0; n < 40; n += 1) mailed += await mailedTo(throttle, `10.0.0.${n}`);
+        return mailed;
+      };
+      expect(await ofAll()).toBe(5 + 60);
+      await clock.advance(60 * SECOND_MS);
+      expect(await ofAll()).toBe(5);
+      await clock.advance(24 * 60 * 60 * SECOND_MS);
+      expect(await ofAll()).toBe(5 + 60);
+    });
+  });
+
   it('sweeps what is over, and stores no key', async () => {
     const { clock, throttle, stored } = await scene(make);
     await throttle.take('ada@example.test', three);

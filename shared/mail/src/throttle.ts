@@ -16,7 +16,27 @@ interface ThrottleLimit {
   readonly windowMs: number;
 }
 
+/** A limit on the codes that are mailed to one mailbox, of which a single client gets a part. */
+interface MailboxWindow extends ThrottleLimit {
+  readonly perClient: number;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/**
+ * Codes for a mailbox whose windows are full, so that strangers who have filled them from a few sites do not keep its owner out. It has a limit too, since
+ * strangers must not flood the mailbox either: from 30 sites they use it up.
+ */
+const RESERVE = { all: 60, perSite: 2, windowMs: DAY_MS } as const;
+
 type Throttled = { readonly allowed: true } | { readonly allowed: false; readonly retryAfterSeconds: number };
+
+interface MailboxUse {
+  /** With what the codes are for: each purpose has limits of its own. */
+  readonly mailbox: string;
+  readonly client: string;
+  /** The customer of a provider that the client is of, who may be many clients. */
+  readonly site: string;
+}
 
 interface ThrottleOptions {
   readonly open: OpenCollection;
@@ -38,19 +58,44 @@ export const createThrottle = ({ open, clock }: ThrottleOptions) => {
       { upsert: true },
     );
 
+  const take = async (key: string, limits: ThrottleLimit): Promise<Throttled> => {
+    const id = createHash('sha256').update(key).digest('hex');
+    for (;;) {
+      const now = clock.now();
+      const result = await takeOnce(id, limits, now);
+      if (result === 'updated' || result === 'inserted') return { allowed: true };
+      // A duplicate: it is full, or another one inserted it first.
+      const blocking = (await throttles.findOne({ _id: id }))?.takenAt[limits.limit - 1];
+      const waitMs = blocking === undefined ? 0 : blocking.getTime() + limits.windowMs - now.getTime();
+      if (waitMs > 0) return { allowed: false, retryAfterSeconds: Math.ceil(waitMs / 1000) };
+    }
+  };
+
+  const takeEach = async (limits: readonly (ThrottleLimit & { readonly key: string })[]): Promise<Throttled> => {
+    for (const { key, ...limit } of limits) {
+      const taken = await take(key, limit);
+      if (!taken.allowed) return taken;
+    }
+    return { allowed: true };
+  };
+
   return {
     /** Counts one use of the key, unless `limit` of them lie within the window already. */
-    async take(key: string, limits: ThrottleLimit): Promise<Throttled> {
-      const id = createHash('sha256').update(key).digest('hex');
-      for (;;) {
-        const now = clock.now();
-        const result = await takeOnce(id, limits, now);
-        if (result === 'updated' || result === 'inserted') return { allowed: true };
-        // A duplicate: it is full, or another one inserted it first.
-        const blocking = (await throttles.findOne({ _id: id }))?.takenAt[limits.limit - 1];
-        const waitMs = blocking === undefined ? 0 : blocking.getTime() + limits.windowMs - now.getTime();
-        if (waitMs > 0) return { allowed: false, retryAfterSeconds: Math.ceil(waitMs / 1000) };
-      }
+    take,
+    /** Counts a code for the mailbox that a client asks for, in each window or else in the reserve. */
+    async takeForMailbox({ mailbox, client, site }: MailboxUse, windows: readonly MailboxWindow[]): Promise<Throttled> {
+      const ofClient = await takeEach(
+        windows.map(({ perClient, windowMs }) => ({ key: `${mailbox} from ${client} in ${windowMs}`, limit: perClient, windowMs })),
+      );
+      if (!ofClient.allowed) return ofClient;
+      const ofAll = await takeEach(windows.map(({ limit, windowMs }) => ({ key: `${mailbox} in ${windowMs}`, limit, windowMs })));
+      if (ofAll.allowed) return ofAll;
+      const { all, perSite, windowMs } = RESERVE;
+      const ofReserve = await takeEach([
+        { key: `reserve of ${mailbox} for ${site}`, limit: perSite, windowMs },
+        { key: `reserve of ${mailbox}`, limit: all, windowMs },
+      ]);
+      return ofReserve.allowed ? ofReserve : ofAll;
     },
     sweep: () => sweepExpired(throttles, clock.now()),
   };

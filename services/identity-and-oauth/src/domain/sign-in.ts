@@ -41,10 +41,10 @@ export const signInTimes = (at: Date) => ({
   repeatUntil: later(at, REPEAT_MS),
 });
 
-/** Limits on mailed codes. A single client gets only a part of a mailbox's limit, so that a stranger locks nobody out. */
-export const ADDRESS_LIMITS = [
+/** Limits on the codes that are mailed to one mailbox, which gets at most 90 in a day with the 60 of the reserve. */
+export const MAILBOX_LIMITS = [
   { limit: 5, perClient: 3, windowMs: 15 * MINUTE_MS },
-  // 150 tries a day at most: to guess a code of six digits takes years.
+  // That is 450 tries a day at most: to guess a code of six digits takes years.
   { limit: 30, perClient: 10, windowMs: 24 * 60 * MINUTE_MS },
 ] as const;
 export const CLIENT_WINDOW_MS = 10 * MINUTE_MS;

@@ -2,7 +2,7 @@ import { DomainError, isDomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import { foldAddress, mailboxOf } from '@bubbles/mail/address.ts';
 import type { Account } from '../domain/account.ts';
-import { ADDRESS_LIMITS, CLIENT_WINDOW_MS, type SignIn, signInTimes } from '../domain/sign-in.ts';
+import { CLIENT_WINDOW_MS, MAILBOX_LIMITS, type SignIn, signInTimes } from '../domain/sign-in.ts';
 import { hashToken, type IssuedSession, issueSession, TOKEN_BYTES } from '../domain/token.ts';
 import type { SessionStore } from '../ports.ts';
 import type { MailCode, MailedCodes, SignInStore, Throttle } from '../sign-in-ports.ts';
@@ -24,6 +24,8 @@ interface SignInToBegin {
   readonly browserSecret: string;
   /** What counts as one client of the network. */
   readonly client: string;
+  /** What counts as one customer of a provider. */
+  readonly site: string;
 }
 
 /**
@@ -32,10 +34,10 @@ interface SignInToBegin {
  */
 export const beginSignIn =
   ({ signIns, mailedCodes, mailCode, clock, ids, ...limits }: BeginPorts & Pick<AccountWriterPorts, 'clock'> & { ids: Ids }) =>
-  async ({ address: text, returnTo, browserSecret, client }: SignInToBegin): Promise<string | null> => {
+  async ({ address: text, returnTo, browserSecret, client, site }: SignInToBegin): Promise<string | null> => {
     const address = foldAddress(text);
     if (address === null) return null;
-    await takeFromLimits(limits, { address, client });
+    await takeFromLimits(limits, { address, client, site });
     const { codeUntil, signInUntil } = signInTimes(clock.now());
     const id = ids.uuid();
     const browserHash = hashToken(browserSecret);
@@ -47,26 +49,17 @@ export const beginSignIn =
 
 const takeFromLimits = async (
   { throttle, codesPerClient }: Pick<BeginPorts, 'throttle' | 'codesPerClient'>,
-  { address, client }: { readonly address: string; readonly client: string },
+  { address, client, site }: Pick<SignInToBegin, 'address' | 'client' | 'site'>,
 ): Promise<void> => {
+  const ofClient = await throttle.take(`sign-in from ${client}`, { limit: codesPerClient, windowMs: CLIENT_WINDOW_MS });
   // Many addresses may lead to one mailbox.
-  const mailbox = mailboxOf(address);
-  const limits = [
-    { key: `sign-in from ${client}`, limit: codesPerClient, windowMs: CLIENT_WINDOW_MS },
-    ...ADDRESS_LIMITS.map(({ perClient, windowMs }) => ({
-      key: `sign-in of ${mailbox} from ${client} in ${windowMs}`,
-      limit: perClient,
-      windowMs,
-    })),
-    ...ADDRESS_LIMITS.map(({ limit, windowMs }) => ({ key: `sign-in of ${mailbox} in ${windowMs}`, limit, windowMs })),
-  ];
-  for (const { key, ...limit } of limits) {
-    const taken = await throttle.take(key, limit);
-    if (!taken.allowed)
-      throw new DomainError('rate_limited', 'Too many codes were asked for. Wait a while, then try again.', {
-        retryAfterSeconds: taken.retryAfterSeconds,
-      });
-  }
+  const taken = ofClient.allowed
+    ? await throttle.takeForMailbox({ mailbox: `sign-in of ${mailboxOf(address)}`, client, site }, MAILBOX_LIMITS)
+    : ofClient;
+  if (!taken.allowed)
+    throw new DomainError('rate_limited', 'Too many codes were asked for. Wait a while, then try again.', {
+      retryAfterSeconds: taken.retryAfterSeconds,
+    });
 };
 
 /** Which sign-in, and the secret in the cookie of the browser that asks. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Flow, isAllowed, isSameChoice, newFlow, SESSION_BYTES, type Step, startLimits } from './flow.ts';
+import { type Flow, isAllowed, isSameChoice, newFlow, SESSION_BYTES, type Step } from './flow.ts';
 import { REFUSALS, TEXTS } from './texts.ts';
 
 const AT = new Date('2026-03-01T12:00:00.000Z');
@@ -43,18 +43,6 @@ describe('a flow', () => {
       false,
     ]);
     expect([isSameChoice(create, { ...create, name: 'Other' }), isSameChoice(create, join)]).toEqual([true, false]);
-  });
-
-  it('[SIGN-02] counts a start for its client, for its mailbox and for both together', () => {
-    const limits = startLimits({ client: 'here', mailbox: 'ada@acme.example', startsPerClient: 7 });
-    expect(limits.map(({ limit, windowMs }) => [limit, windowMs / 3_600_000])).toEqual([
-      [7, 1],
-      [3, 1],
-      [10, 24],
-      [10, 1],
-      [30, 24],
-    ]);
-    expect(new Set(limits.map(({ key }) => key)).size).toBe(5);
   });
 });
 

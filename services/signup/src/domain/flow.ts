@@ -88,19 +88,11 @@ export const isAllowed = (step: Step, { state, openedTo }: Flow): boolean =>
 
 export const domainOf = ({ address }: Pick<Flow, 'address'>): string => address.slice(address.lastIndexOf('@') + 1);
 
-interface Starter {
-  /** What counts as one client of the network. */
-  readonly client: string;
-  readonly mailbox: string;
-  readonly startsPerClient: number;
-}
-
-/** Limits on signup starts. A single client gets only a part of a mailbox's limit, so that a stranger locks nobody out. */
-export const startLimits = ({ client, mailbox, startsPerClient }: Starter) => [
-  { key: `signup from ${client}`, limit: startsPerClient, windowMs: HOUR_MS },
-  { key: `signup of ${mailbox} from ${client} in an hour`, limit: 3, windowMs: HOUR_MS },
-  { key: `signup of ${mailbox} from ${client} in a day`, limit: 10, windowMs: 24 * HOUR_MS },
-  { key: `signup of ${mailbox} in an hour`, limit: 10, windowMs: HOUR_MS },
-  // 150 tries a day at most: to guess a code of six digits takes years.
-  { key: `signup of ${mailbox} in a day`, limit: 30, windowMs: 24 * HOUR_MS },
-];
+/** How long the starts of one client count together. */
+export const CLIENT_WINDOW_MS = HOUR_MS;
+/** Limits on the codes that are mailed to one mailbox, which gets at most 90 in a day with the 60 of the reserve. */
+export const MAILBOX_LIMITS = [
+  { limit: 10, perClient: 3, windowMs: HOUR_MS },
+  // That is 450 tries a day at most: to guess a code of six digits takes years.
+  { limit: 30, perClient: 10, windowMs: 24 * HOUR_MS },
+] as const;

@@ -1,6 +1,6 @@
 import type { Ids } from '@bubbles/kernel/ids.ts';
 import type { AddressPorts } from '../address-ports.ts';
-import { newFlow, SESSION_BYTES, startLimits } from '../domain/flow.ts';
+import { CLIENT_WINDOW_MS, MAILBOX_LIMITS, newFlow, SESSION_BYTES } from '../domain/flow.ts';
 import { REFUSALS } from '../domain/texts.ts';
 import type { MailCode, MailedCodes, Throttle } from '../ports.ts';
 import { admitAddress, requireMailServer } from './addresses.ts';
@@ -18,15 +18,17 @@ interface SignupToStart {
   readonly email: string;
   /** What counts as one client of the network. */
   readonly client: string;
+  /** What counts as one customer of a provider. */
+  readonly site: string;
 }
 
 /** Mails a code to the address and answers the signup session. No account is looked at, so that nobody learns who has one. */
 export const startSignup = (ports: StartPorts) => {
   const { flows, mailedCodes, mailCode, clock, ids } = ports;
-  return async ({ email, client }: SignupToStart): Promise<string> => {
+  return async ({ email, client, site }: SignupToStart): Promise<string> => {
     const admitted = admitAddress(ports, email);
     const { address, mailbox } = admitted;
-    await takeFromLimits(ports, { mailbox, client });
+    await takeFromLimits(ports, { mailbox, client, site });
     await requireMailServer(ports, admitted);
     const { flow, session, codeUntil } = newFlow({ id: ids.uuid(), random: ids.bytes(SESSION_BYTES), address, at: clock.now() });
     await flows.insert(flow);
@@ -38,12 +40,13 @@ export const startSignup = (ports: StartPorts) => {
 
 const takeFromLimits = async (
   { throttle, startsPerClient }: Pick<StartPorts, 'throttle' | 'startsPerClient'>,
-  { mailbox, client }: { readonly mailbox: string; readonly client: string },
+  { mailbox, client, site }: Pick<SignupToStart, 'client' | 'site'> & { readonly mailbox: string },
 ): Promise<void> => {
-  for (const { key, ...limit } of startLimits({ client, mailbox, startsPerClient })) {
-    const taken = await throttle.take(key, limit);
-    if (!taken.allowed) throw REFUSALS.tooManyStarts(taken.retryAfterSeconds);
-  }
+  const ofClient = await throttle.take(`signup from ${client}`, { limit: startsPerClient, windowMs: CLIENT_WINDOW_MS });
+  const taken = ofClient.allowed
+    ? await throttle.takeForMailbox({ mailbox: `signup of ${mailbox}`, client, site }, MAILBOX_LIMITS)
+    : ofClient;
+  if (!taken.allowed) throw REFUSALS.tooManyStarts(taken.retryAfterSeconds);
 };
 
 export const sweepFlows =

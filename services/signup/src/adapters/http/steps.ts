@@ -2,6 +2,7 @@ import { anyone } from '@bubbles/auth/guards.ts';
 import { SIGNUP_STEPS } from '@bubbles/contracts/api/signup.ts';
 import { json } from '@bubbles/http/routes/content.ts';
 import { type HandlerInput, type RouteSpec, route } from '@bubbles/http/routes/route.ts';
+import { siteOf } from '@bubbles/http/wire/connections.ts';
 import { clientKey } from '@bubbles/mail/throttle.ts';
 import type { ZodType } from 'zod';
 import type { App } from '../../app.ts';
@@ -46,7 +47,8 @@ const startStep = (app: App) =>
       errors: ['rate_limited'],
     },
     async ({ email }, { clientAddress }) => {
-      const session = await app.startSignup({ email, client: clientKey(clientAddress()) });
+      const from = clientAddress();
+      const session = await app.startSignup({ email, client: clientKey(from), site: siteOf(from) });
       return { next_step: 'verify', ...presentText(TEXTS.started, session) };
     },
   );
