@@ -38,6 +38,46 @@ export const MORE_CONSUMER_DOMAINS: readonly string[] = `
   northwestel.net tbaytel.net bezeqint.net 012.net.il barak.net.il inter.net.il nana.co.il nana10.co.il 013.net 013.net.il mweb.co.za telkomsa.net
   vodamail.co.za iafrica.com absamail.co.za lantic.net polka.co.za xsinet.co.za emirates.net.ae eim.ae link.net tedata.net.eg menara.ma countermail.com
   kolabnow.com
+  123mail.org 150mail.com 16mail.com 2-mail.com 2980.com 2iij.net 30minutesmail.com 3126.com 3g.ua 50mail.com 74.ru abcom.al abwesend.de
+  adam.com.au addcom.de address.com adrenalinefreak.com adsl.no africamel.net airmail.cc albmail.com aliant.net aliceposta.it alpenjodel.de
+  alphafrau.de amis.net animail.net annsmail.com aport.ru aport2000.ru auone-net.jp aussiemail.com.au bahnhof.se baldmama.de baldpapa.de bbiq.jp
+  bbnett.no bbtec.net bellair.net beotel.net beotel.rs betriebsdirektor.de bih.net.ba bin-wieder-da.de bk.by bkkfiber.no bleib-bei-mir.de
+  bluezone.no bostream.nu box.ua brevet.nu briefemail.com brusseler.com buerotiger.de cableonda.net caucasus.net center-mail.de centermail.at
+  centermail.de centermail.info centrum.lv certifiedmail.com chaiyo.com china.com chinaren.com chollian.net citiz.net clubnetnoir.com commufa.jp
+  cool.dk coole-files.de cyber-matrix.com cyber.net.pk cytanet.com.cy dezigner.ru die-besten-bilder.de die-genossen.de die-optimisten.de
+  die-optimisten.net diemailbox.de digital-filestore.de download-privat.de e1.ru ebnett.no eircom.ie elcat.kg elitemail.org elude.in email4u.info
+  emailasso.net emailengine.org emailit.com emailplus.org eml.cc emnet.ne.jp emobile.ne.jp entel.cl epage.ru epost.no etb.net.co etecsa.cu
+  euromail.hu europamel.net euskalnet.net everymail.net f-m.fm fahr-zur-hoelle.org fast-email.com fast-mail.org fastest.cc fax.ru fea.st
+  feinripptraeger.de fettabernett.de force9.co.uk fpt.net francemel.fr free-online.net freudenkinder.de gencmail.com gentlemansclub.de
+  geography.net get2net.dk girl4god.com globalnet.hr gmx-ist-cool.de gmx-topmail.de go.net.mt gol.com goodnewsmail.com h-mail.us
+  hab-verschlafen.de habmalnefrage.de hanafos.com hananet.net hanmail2.net hathway.com haugnett.no hem.utfors.se herr-der-mails.de hitmail.com
+  hive.is hjem.no hol.gr home.de honduras.com hotbox.ru hu2.ru hurting.com ice.co.cr ich-bin-verrueckt-nach-dir.de ich-will-net.de idigjesus.com
+  iij4u.or.jp ilkposta.com imap-mail.com imap.cc imapmail.org in2jesus.com index.ua inet.hr infinitum.com.mx infonet.ee infoseek.co.jp
+  infoweb.ne.jp inmail24.com inoutbox.com instructor.net internet-e-mail.com internet-mail.org internet.is internet.lu iservejesus.com
+  ist-allein.info ist-einmalig.de ist-ganz-allein.de ist-willig.de jubiichat.dk jubiiconnect.dk jubiigames.dk jubiipost.dk jubiipostadresse.dk
+  kaffeeschluerfer.com kaffeeschluerfer.de km.ru kommespaeter.de kornet.net kotinet.com krim.ws lajt.hu lass-es-geschehen.de latnet.lv
+  letterboxes.org liebt-dich.info listomail.com littleapple.com locos.com losmail.no lovefootball.com lovethebroncos.com lovethecowboys.com
+  loveyouforever.de lvie.com.sg maennerversteherin.com maennerversteherin.de mail2k.ru mail4u.info mailinblack.com mailingaddress.org
+  mailpokemon.com mailservice.ms mailueberfall.de mailworks.org maltanet.net maltesemail.com mancity.net marijuana.com megaegg.ne.jp
+  meine-dateien.info meine-diashow.de meine-fotos.info meine-urlaubsfotos.de melita.com mesh.ad.jp millionairemail.com mimer.no mineo.jp mm.st
+  momslife.com monemail.com mopera.net mts.rs muskelshirt.de muslimsonline.com my.com myfastmail.com mymacmail.com myyahoo.com n2baseball.com
+  n2soccer.com nadlanu.com nauta.cu net.hr netcmail.com netcom.no netnoir.net netsgo.com nettemail.com netterchef.de nettikirje.fi neue-dateien.de
+  newsboysmail.com nextmail.ru ngs.ru nigma.ru nm.ru nownuri.net ntebb.no ntlworld.ie nur.kz ocn.jp odn.ad.jp office-dateien.de ok.kz
+  online-home.de onvol.net open.telekom.rs openmailbox.org opoczta.pl optinet.hr ownit.nu pacifier.com pakistanmail.com panda.tnc.ne.jp
+  partybombe.de partyheld.de pdx.ne.jp perso.be phone.net pianomail.com pikara.ne.jp pokemonpost.com pokepost.com polizisten-duzer.de
+  post6.tele.dk postfach.cc primehome.com programist.ru pt.lu ptt.net.tr ptt.rs public-files.de purpleturtle.com qip.ru qmail.com quantentunnel.de
+  racsa.co.cr rakumail.jp raubtierbaendiger.de rbcmail.ru reallyfast.info renren.com runbox.me runbox.no saeuferleber.de sags-per-mail.de
+  saudi.net.sa sbb.rs scarlet.nl schmusemail.de schreib-doch-mal-wieder.de scotland.com search.ua seckinmail.com sensewave.com sent.as sent.at
+  shared-files.de shinedyoureyes.com shortmail.com sify.co.in simnet.is singles4jesus.com siol.net sky.tkc.ne.jp sky.tkk.ne.jp sky.tu-ka.ne.jp
+  smtp.ru snet.ee so-net.net.tw sogou.com solo.delfi.ee sonic.net sonnenkinder.org spaaqs.ne.jp speedy.com.pe speedymail.org spidernet.com.cy
+  ssl-mail.com starman.ee start.no stipte.nl stoned.com streber24.de student.com student.su suhtlus.ee surffi.net sweetville.net swift-mail.com
+  t-2.net t-home.mk tankpolice.com teachermail.net telfortglasvezel.nl telia.se telmex.net.co terminverpennt.de theinternetemail.com themail.com
+  thrunet.com tie.cl tiki.ne.jp tochka.ru tokai.or.jp topmail-files.de topmail.kz tortenboxer.de totalmail.de truemail.co.th truthmail.com
+  turboprinz.de turboprinzessin.de tvnet.lv tznet.com ua.fm ucom.ne.jp uk2.net ukrpost.net umail.uz unitymedia.de unterderbruecke.de uqmobile.jp
+  vampirehunter.com verat.net verlass-mich-nicht.de viettel.vn vip.hr virginbroadband.com.au visir.is vo.lu vodafone.gr vodafonethuis.nl voila.net
+  volja.net vollbio.de volloeko.de vorsicht-bissig.de vorsicht-scharf.de war-im-urlaub.de wcm.ne.jp weibsvolk.de weibsvolk.org weinenvorglueck.de
+  will-hier-weg.de wippies.com wir-haben-nachwuchs.de wir-sind-cool.org wirsindcool.de women-at-work.org xaker.ru xms.nl xnet.hr ybb.co.jp
+  ymobile1.ne.jp your-mail.com yubc.net zaq.ne.jp zebra.lt zohomail.jp zweb.in
 `
   .trim()
   .split(/\s+/);
@@ -47,24 +87,43 @@ export const CONSUMER_BRANDS: ReadonlySet<string> = new Set([
   'aol',
   'caramail',
   'chello',
+  'e-mail',
+  'email',
+  'eunet',
+  'fastmail',
+  'freemail',
   'gmail',
   'gmx',
   'googlemail',
   'hotmail',
+  'hushmail',
   'icloud',
+  'inbox',
   'live',
   'lycos',
+  'mail',
+  'mailbox',
   'msn',
+  'net-c',
+  'netc',
+  'netcourrier',
   'outlook',
+  'posteo',
   'proton',
   'protonmail',
+  'rambler',
   'rocketmail',
+  't-com',
+  't-online',
   'tele2',
   'terra',
+  'thexyz',
   'tiscali',
   'tutanota',
   'upcmail',
+  'vipmail',
   'wanadoo',
+  'webmail',
   'yahoo',
   'yandex',
   'ymail',
