@@ -65,6 +65,22 @@ describe('people of a bubble', () => {
     });
   });
 
+  it('[BUB-06] [BUB-07] a member who is named once more by address alone is one person, and nobody outside', async () => {
+    const twice = [aPerson(), anOutsider({ email: 'Ada@ACME.test' })];
+    await bubbles.tell(created({ participants: twice }), account());
+    const { body } = await bubbles.read('ada', PATH);
+    expect(body).toMatchObject({
+      participants: [{ id: 'ada' }],
+      has_external_participants: false,
+      external_participant_email_domains: [],
+    });
+    await bubbles.tell(changed({ participants: [...twice, anOutsider()] }));
+    expect((await bubbles.read('ada', PATH)).body).toMatchObject({
+      has_external_participants: true,
+      external_participant_email_domains: ['outside.test'],
+    });
+  });
+
   it('[BUB-07] somebody without an account has an id of that bubble and address alone, which says nothing of it', async () => {
     const other = '8b0f3b1c-6c56-4c4e-9a41-0d3a5c7f2f11';
     const people = [aPerson(), anOutsider({ email: 'Olga@Outside.test' }), anOutsider({ email: null }), anOutsider({ email: null })];

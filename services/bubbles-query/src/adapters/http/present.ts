@@ -43,11 +43,11 @@ const presentPerson = (person: Person, view: PeopleView, namesakesBefore = 0): B
   return { id: person.userId ?? outsiderId(markOf(person, namesakesBefore), view), name, email: view.seesAddresses ? email : null };
 };
 
-/** Each once. */
+/** Each once, of people without doubles. */
 const presentPeople = (people: readonly Person[], view: PeopleView): BubblePerson[] => {
   const namesakes = new Map<string, number>();
   const presented = new Map<string, BubblePerson>();
-  for (const person of withoutDoubles(people, view.directory)) {
+  for (const person of people) {
     const before = namesakes.get(person.name ?? '') ?? 0;
     if (person.userId === null && person.email === null) namesakes.set(person.name ?? '', before + 1);
     const one = presentPerson(person, view, before);
@@ -124,7 +124,8 @@ export const presentBubble = (
 ): BubbleBody => {
   if (details === null) throw new TypeError('a bubble without details is read by nobody');
   const view = { bubbleId: id, directory, seesAddresses, personKey: presenting.personKey };
-  const { meeting, participants, author } = details;
+  const { meeting, author } = details;
+  const participants = withoutDoubles(details.participants, directory);
   /** Without media there is nothing to process. */
   const whenUnreported = details.hasMedia ? false : null;
   return {
