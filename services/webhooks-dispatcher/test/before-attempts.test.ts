@@ -249,7 +249,7 @@ describe('section 6, while somebody cannot be asked', () => {
   });
 
   it('both are asked once for a batch', async () => {
-    await scene.restart({ config: { limits: { ...CONFIG.limits, perSubscription: 64 } } });
+    await scene.restart({ config: { limits: { ...CONFIG.limits, perSubscription: 64, perOrigin: 128 } } });
     await scene.subscriber();
     const { peers: known, ready: tell, settle, pass } = scene.dispatcher;
     known.setState('identity', 'away');

@@ -96,7 +96,7 @@ describe('the finder of due deliveries', () => {
   });
 
   it('[DLV-06] what one subscription gets of an origin its neighbour does not', async () => {
-    const { queue, take, finish } = await scene({ perOrigin: 3 });
+    const { queue, take, finish } = await scene({ perOrigin: 5 });
     for (const id of ['wh_1', 'wh_2', 'wh_3']) await queue(id, { times: 3 });
     for (let round = 0; round < 3; round += 1) {
       const taken = [...(await take()), ...(await take()), ...(await take())];

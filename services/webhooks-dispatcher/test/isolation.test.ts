@@ -31,7 +31,7 @@ describe('section 6, receivers beside each other', () => {
   });
 
   it('[DLV-06] nor does one that many subscriptions lead to', async () => {
-    await open({ perSubscription: 2, perOrigin: 6, perProcess: 16, reservedForFirst: 1 });
+    await open({ perSubscription: 2, perOrigin: 11, perProcess: 16, reservedForFirst: 1 });
     const slow = await scene.subscriber({ events: ['meeting_recording.ready'] }, silence);
     for (let n = 0; n < 9; n += 1) await scene.dispatcher.subscribe({ url: slow.receiver.url, events: ['meeting_recording.ready'] });
     const fast = await scene.subscriber({ events: ['screen_recording.ready'] });
@@ -59,6 +59,21 @@ describe('section 6, receivers beside each other', () => {
     const count = hanging.reduce((sum, { received }) => sum + received.length, 0);
     expect(count).toBeLessThanOrEqual(CONFIG.limits.perProcess / 2);
     await Promise.all(hanging.map((one) => one.close()));
+  });
+
+  it('[DLV-06] [GEN-14] nor do those of an owner that lead to the very origin of another one', async () => {
+    await open();
+    const { peers, call } = scene.dispatcher;
+    peers.user('eve');
+    const { receiver: shared } = await scene.subscriber({ events: ['bubble.ready'] }, silence);
+    for (let n = 0; n < CONFIG.limits.perOrigin / CONFIG.limits.perSubscription; n += 1)
+      await call('POST', '', { url: shared.url, events: ['bubble.ready'] }, { userId: 'eve' });
+    const sent = (owner: string) => shared.received.filter(({ body }) => body.includes(`"id":"${owner}`)).length;
+    for (let n = 0; n < 6; n += 1) await scene.dispatcher.ready({ ...meeting(`eve-${n}`), participant_user_ids: ['eve'] });
+    await expectEventually(() => sent('eve') >= CONFIG.limits.perOrigin / 2);
+    await scene.dispatcher.ready(meeting('ada'));
+    await expectEventually(() => sent('ada') === 1);
+    expect(sent('eve')).toBe(CONFIG.limits.perOrigin / 2);
   });
 
   it('[DLV-06] one that timed out gets a single attempt at a time until it answers', async () => {
@@ -112,7 +127,7 @@ describe('section 6, receivers beside each other', () => {
   });
 
   it('[DLV-06] one that hangs leaves the room of another port of its host alone', async () => {
-    await open({ perOrigin: 4 });
+    await open({ perOrigin: 7 });
     const slow = await scene.subscriber({ events: ['meeting_recording.ready'] }, silence);
     const fast = await scene.subscriber({ events: ['meeting_recording.ready'] });
     for (let n = 0; n < 8; n += 1) await scene.dispatcher.ready(meeting(`b-${n}`));

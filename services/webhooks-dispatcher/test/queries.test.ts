@@ -90,7 +90,7 @@ describe('the queries of the stores', () => {
   // The store in memory refuses what no index serves.
   it('are known, and each has an index that serves it', async () => {
     const { database, shapes, indexes } = overheard();
-    const limits = { ...CONFIG.limits, perSubscription: 1, perOrigin: 2, perProcess: 6, reservedForFirst: 3 };
+    const limits = { ...CONFIG.limits, perSubscription: 1, perOrigin: 3, perProcess: 6, reservedForFirst: 3 };
     const scene = await openScene({ database, config: { limits } });
     await scene.dispatcher.service.releaseLeases();
     const { dispatcher } = scene;

@@ -85,7 +85,7 @@ export const openTrial = async ({ processes, bubbles: count, ...options }: Trial
     dispatchers,
     bubbles,
     deliveries,
-    inFlight: Math.min(options.subscriptions * PRODUCTION_LIMITS.perSubscription, PRODUCTION_LIMITS.perOrigin),
+    inFlight: Math.min(options.subscriptions * PRODUCTION_LIMITS.perSubscription, PRODUCTION_LIMITS.perOrigin / 2),
     load(crashes, hand = dispatchers.tell) {
       const { subscriptions } = options;
       load = crashLoad({ receiver, bubbles, subscriptions, hand: (bubble) => hand(bubble, signal), crashes, signal });

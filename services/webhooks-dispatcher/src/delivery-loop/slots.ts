@@ -1,7 +1,7 @@
 import type { AttemptOutcome } from '../domain/delivery.ts';
 import type { DueDelivery } from '../ports.ts';
 
-/** How many attempts may be in flight. An owner may have no more of them than it leaves free for other owners. */
+/** How many attempts may be in flight. Of those at an origin and in the process an owner may have no more than it leaves free for other owners. */
 export interface SlotLimits {
   /** Per subscription; one while its receiver times out. */
   readonly perSubscription: number;
@@ -38,13 +38,31 @@ export function counter() {
 function pool() {
   const owners = counter();
   let total = 0;
+  const shareLeft = (ownerId: string, size: number) => Math.ceil((size - total - owners.of(ownerId)) / 2);
   return {
     total: () => total,
     /** How many more of `size` slots the owner may take: one more as long as it has fewer than are free. */
-    shareLeft: (ownerId: string, size: number) => Math.ceil((size - total - owners.of(ownerId)) / 2),
+    shareLeft,
+    /** Whether some owner has all that it may have of `size` slots. */
+    isShareUsed: (size: number) => [...owners.names()].some((ownerId) => shareLeft(ownerId, size) <= 0),
     add(ownerId: string, count: number) {
       owners.add(ownerId, count);
       total += count;
+    },
+  };
+}
+
+/** A pool for each origin at which something is in flight. */
+function originPools(size: number) {
+  const pools = new Map<string, ReturnType<typeof pool>>();
+  return {
+    shareLeft: (origin: string, ownerId: string) => pools.get(origin)?.shareLeft(ownerId, size) ?? Math.ceil(size / 2),
+    saturated: () => [...pools.values()].filter((one) => one.isShareUsed(size)).length,
+    add(origin: string, ownerId: string, count: number) {
+      const one = pools.get(origin) ?? pool();
+      one.add(ownerId, count);
+      if (one.total() === 0) pools.delete(origin);
+      else pools.set(origin, one);
     },
   };
 }
@@ -67,7 +85,7 @@ function timingOut() {
 /** Counts the attempts in flight in this process and decides which subscriptions may start more. */
 export interface Slots {
   total(): number;
-  /** How many subscriptions and origins have no room. */
+  /** How many subscriptions have no room, and at how many origins some owner has none. */
   saturated(): number;
   /** Whether the process has room for a delivery with this many attempts; retries leave the reserved slots alone. */
   fits(attemptCount: number): boolean;
@@ -84,7 +102,8 @@ export interface Slots {
 }
 
 export function createSlots({ perSubscription, perOrigin, perProcess, reservedForFirst, forTimedOut }: SlotLimits): Slots {
-  const [subscriptions, origins] = [counter(), counter()];
+  const subscriptions = counter();
+  const origins = originPools(perOrigin);
   const [all, atTimingOut] = [pool(), pool()];
   const receivers = timingOut();
   const taken = new Map<DueDelivery, () => void>();
@@ -94,7 +113,7 @@ export function createSlots({ perSubscription, perOrigin, perProcess, reservedFo
   const fits = (attemptCount: number) => all.total() < sizeFor(attemptCount);
   const roomOf = ({ subscriptionId, ownerId, origin }: SubscriptionKey, attemptCount: number) => {
     // This runs for every blocked subscription, and most have no room at their subscription or their origin.
-    const left = Math.min(limitOf(subscriptionId) - subscriptions.of(subscriptionId), perOrigin - origins.of(origin));
+    const left = Math.min(limitOf(subscriptionId) - subscriptions.of(subscriptionId), origins.shareLeft(origin, ownerId));
     if (left <= 0) return left;
     const share = Math.min(left, all.shareLeft(ownerId, sizeFor(attemptCount)));
     return receivers.has(subscriptionId) ? Math.min(share, atTimingOut.shareLeft(ownerId, forTimedOut)) : share;
@@ -103,7 +122,7 @@ export function createSlots({ perSubscription, perOrigin, perProcess, reservedFo
     const pools = receivers.has(subscriptionId) ? [all, atTimingOut] : [all];
     const add = (of: number) => {
       subscriptions.add(subscriptionId, of);
-      origins.add(origin, of);
+      origins.add(origin, ownerId, of);
       for (const one of pools) one.add(ownerId, of);
     };
     add(count);
@@ -111,9 +130,7 @@ export function createSlots({ perSubscription, perOrigin, perProcess, reservedFo
   };
   return {
     total: all.total,
-    saturated: () =>
-      [...subscriptions.names()].filter((id) => subscriptions.of(id) >= limitOf(id)).length +
-      [...origins.names()].filter((origin) => origins.of(origin) >= perOrigin).length,
+    saturated: () => [...subscriptions.names()].filter((id) => subscriptions.of(id) >= limitOf(id)).length + origins.saturated(),
     fits,
     roomOf,
     reserve,
