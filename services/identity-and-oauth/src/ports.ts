@@ -57,8 +57,8 @@ export interface TeamStore {
   get(id: string): Promise<Team | null>;
   byIds(ids: readonly string[]): Promise<TeamsById>;
   page(page: Page): Promise<Team[]>;
-  /** Unarchived and discoverable ones of the domain, the oldest first: one indexed read. */
-  discoverable(domain: string, limit: number): Promise<Team[]>;
+  /** Unarchived and discoverable ones of these domains, the oldest first: one indexed read. */
+  discoverable(domains: readonly string[], limit: number): Promise<Team[]>;
   /** Atomic; null from `change` leaves the team as it is. Null means there is no such team. */
   update(id: string, change: (team: Team) => Team | null): Promise<Team | null>;
   /** Idempotent: true for the one team in which the mailbox has its trial, false for every other team. */

@@ -65,6 +65,13 @@ describe('the workspaces of an address', () => {
       expect((await identity.service(name)('POST', SIGNUP_CALLS.account.path, { email: EMAIL, domain: DOMAIN })).status).toBe(401);
   });
 
+  it('[SIGN-04] [SIGN-05] are those of its own domain and of the ones above it, and may be joined', async () => {
+    const part = await openTeam({ domain: 'eng.acme.test' });
+    const tried = async (email: string) => [(await workspaces({ email })).workspaces.length, (await join(part, { email })).status];
+    for (const email of ['ada@eng.acme.test', 'ada@mail.eng.acme.test']) expect(await tried(email)).toEqual([1, 200]);
+    for (const email of [EMAIL, 'ada@sales.acme.test', 'ada@neng.acme.test']) expect(await tried(email)).toEqual([0, 403]);
+  });
+
   it('[SIGN-04] are fifty at most', async () => {
     await Promise.all(Array.from({ length: 51 }, () => openTeam()));
     expect((await workspaces()).workspaces).toHaveLength(50);

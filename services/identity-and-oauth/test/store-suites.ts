@@ -60,7 +60,7 @@ const describeTeamStore = (make: Make) =>
       expect([await teams.claimTrial('ada@acme.test', first), await teams.claimTrial('ben@acme.test', first)]).toEqual([true, true]);
     });
 
-    it('[SIGN-04] finds the discoverable teams of a domain, the oldest first', async () => {
+    it('[SIGN-04] finds the discoverable teams of domains, the oldest first', async () => {
       const { teams } = await make();
       const made = (id: string, seconds: number, fields: Partial<Team> = {}) =>
         teams.insert(aTeam({ id, domain: 'acme.test', discoverable: true, createdAt: new Date(AT.getTime() + seconds * 1000), ...fields }));
@@ -71,12 +71,16 @@ const describeTeamStore = (make: Make) =>
       await made('archived', 0, { archived: true });
       await made('other', 0, { domain: 'other.test' });
       await made('none', 0, { domain: null });
-      const found = async (domain: string, limit = 10) => (await teams.discoverable(domain, limit)).map(({ id }) => id);
-      expect([await found('acme.test'), await found('acme.test', 2), await found('nobody.test')]).toEqual([
+      await made('lab', 3, { domain: 'lab.acme.test' });
+      const found = async (domains: readonly string[], limit = 10) => (await teams.discoverable(domains, limit)).map(({ id }) => id);
+      expect([await found(['acme.test']), await found(['acme.test'], 2), await found(['nobody.test']), await found([])]).toEqual([
         ['c', 'a', 'b'],
         ['c', 'a'],
         [],
+        [],
       ]);
+      expect(await found(['lab.acme.test', 'acme.test'])).toEqual(['c', 'a', 'b', 'lab']);
+      expect(await found(['lab.acme.test', 'acme.test'], 1)).toEqual(['c']);
     });
   });
 

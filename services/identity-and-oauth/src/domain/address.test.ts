@@ -1,11 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { AT, anAccount } from '../../test/builders.ts';
-import { addressOf, checkedAddress, isAbandoned, isOlder } from './address.ts';
+import { addressOf, checkedAddress, domainsOf, isAbandoned, isOlder } from './address.ts';
 
 describe('the address of an account', () => {
   it('a profile without one has none, and one that is to be written has to be one', () => {
     expect([addressOf({ email: null }), checkedAddress(null), addressOf({ email: 'no address' })]).toEqual([null, null, null]);
     expect(() => checkedAddress('no address')).toThrow('email: must be an e-mail address');
+  });
+});
+
+describe('the domains of an address', () => {
+  it.each([
+    ['ada@acme.test', 'acme.test', ['acme.test']],
+    ['ada@mail.eng.acme.test', 'acme.test', ['mail.eng.acme.test', 'eng.acme.test', 'acme.test']],
+    ['ada@eng.acme.test', null, []],
+  ])('[SIGN-04] of %s below %s', (address, common, domains) => {
+    expect(domainsOf(address, common)).toEqual(domains);
   });
 });
 

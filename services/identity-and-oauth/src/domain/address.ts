@@ -23,6 +23,18 @@ export const addressIn = ({ email, domain }: { readonly email: string; readonly 
   return address;
 };
 
+/** The domain of the address and those above it, up to the one that its people have in common; none when that is null. `address` is folded and in it. */
+export const domainsOf = (address: string, common: string | null): readonly string[] => {
+  if (common === null) return [];
+  const domains: string[] = [];
+  for (let domain = address.slice(address.lastIndexOf('@') + 1); domain.length >= common.length; ) {
+    domains.push(domain);
+    const dot = domain.indexOf('.');
+    domain = dot === -1 ? '' : domain.slice(dot + 1);
+  }
+  return domains;
+};
+
 /** An address that belongs to an account, or is about to. */
 export interface TakenAddress {
   /** Folded. */

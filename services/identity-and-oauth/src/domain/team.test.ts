@@ -77,7 +77,7 @@ describe('a workspace of a domain', () => {
     { what: 'that is not discoverable', team: { ...open, discoverable: false }, domain: 'acme.test', joinable: false },
     { what: 'that is archived', team: { ...open, archived: true }, domain: 'acme.test', joinable: false },
   ])('[SIGN-05] $what is joinable: $joinable', ({ team, domain, joinable }) => {
-    expect(isJoinable(team, domain)).toBe(joinable);
+    expect(isJoinable(team, domain === null ? [] : [domain])).toBe(joinable);
   });
 
   it('[SIGN-07] is opened to one domain, and again changes nothing', () => {

@@ -51,12 +51,12 @@ export const hasPaidFeatures = (memberships: readonly Pick<Membership, 'teamId' 
     return team !== undefined && planAt(team, at) === 'pro' && !team.archived && role !== 'guest';
   });
 
-/** Whether people whose addresses are of the domain may find and join it. */
-export const isJoinable = ({ archived, discoverable, domain: own }: Team, domain: string | null): boolean =>
-  domain !== null && own === domain && discoverable && !archived;
+/** Whether people whose addresses are in these domains may find and join it. */
+export const isJoinable = ({ archived, discoverable, domain }: Team, domains: readonly string[]): boolean =>
+  domain !== null && domains.includes(domain) && discoverable && !archived;
 
 /** The same team when it is open to the domain already; null when it may not be: an operator has said otherwise. */
 export const openedTo = (team: Team, domain: string): Team | null => {
-  if (isJoinable(team, domain)) return team;
+  if (isJoinable(team, [domain])) return team;
   return team.domain === null && !team.archived ? { ...team, domain, discoverable: true } : null;
 };

@@ -3,7 +3,7 @@ import { DomainError, isDomainError, refusal } from '@bubbles/kernel/errors.ts';
 import { type Ids, seededIds } from '@bubbles/kernel/ids.ts';
 import { mailboxOf } from '@bubbles/mail/address.ts';
 import { type Account, isAdminOf, joined, type Membership } from '../domain/account.ts';
-import { addressIn } from '../domain/address.ts';
+import { addressIn, domainsOf } from '../domain/address.ts';
 import { hasHadTrial, isJoinable, openedTo, type Team } from '../domain/team.ts';
 import { hashToken } from '../domain/token.ts';
 import type { TeamStore } from '../ports.ts';
@@ -40,7 +40,7 @@ export const findWorkspaces =
     const address = addressIn(proven);
     const [account, workspaces] = await Promise.all([
       accountAt(ports, address),
-      proven.domain === null ? [] : teams.discoverable(proven.domain, MAX_WORKSPACES),
+      teams.discoverable(domainsOf(address, proven.domain), MAX_WORKSPACES),
     ]);
     return { account, workspaces };
   };
@@ -55,7 +55,8 @@ export const joinWorkspace =
     const address = addressIn(proven);
     const team = await ports.teams.get(teamId);
     // One refusal for all, so that nobody learns of a team that is not theirs to see.
-    if (!team || !isJoinable(team, proven.domain)) throw new DomainError('forbidden', 'This address may not join this workspace.');
+    if (!team || !isJoinable(team, domainsOf(address, proven.domain)))
+      throw new DomainError('forbidden', 'This address may not join this workspace.');
     const found = await accountAt(ports, address);
     refuseClosed(found);
     if (hasHadTrial(team)) await ports.teams.claimTrial(mailboxOf(address), teamId);
@@ -110,7 +111,7 @@ export const openForDomain =
     refuseClosed(account);
     if (account === null || !isAdminOf(account, teamId)) throw mayNotOpen();
     const opened = await ports.teams.update(teamId, (team) => openedTo(team, domain));
-    if (!opened || !isJoinable(opened, domain)) throw mayNotOpen();
+    if (!opened || !isJoinable(opened, [domain])) throw mayNotOpen();
     return { teamId };
   };
 

@@ -56,7 +56,9 @@ export const openTeams = (open: OpenCollection, options: AggregateStoreOptions):
       return (await trials.insert({ _id, teamId })) || (await trials.findOne({ _id }))?.teamId === teamId;
     },
     insert: (team) => aggregates.insert(team),
-    discoverable: async (domain, limit) => {
+    discoverable: async (domains, limit) => {
+      if (domains.length === 0) return [];
+      const domain = { $in: [...domains] };
       const docs = await documents.find({ domain, discoverable: true, archived: false }, { sort: { createdAt: 1, _id: 1 }, limit });
       return docs.map((doc) => stateOf<Team>(doc));
     },
