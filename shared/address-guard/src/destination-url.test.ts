@@ -50,6 +50,15 @@ describe('HOOK-10 receiver addresses that are literal', () => {
     'https://example.com／evil.example/',
   ])('[HOOK-10] %s is no public host', (url) => expect(accepts(url)).toBe(false));
 
+  it.each(['034f', 'fe0f', '115f', '1160', '3164', 'ffa0', '180b', 'e0100', '17b4'])(
+    '[HOOK-10] a host with the invisible U+%s is no public one',
+    (code) => {
+      const invisible = String.fromCodePoint(Number.parseInt(code, 16));
+      expect(accepts(`https://exam${invisible}ple.com/`)).toBe(false);
+      expect(accepts(`https://example.com/${invisible}`)).toBe(false);
+    },
+  );
+
   it.each([
     'https://bücher.example.com/',
     'https://пример.рф/',

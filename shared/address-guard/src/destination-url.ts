@@ -40,8 +40,11 @@ const MAX_NAME_CHARACTERS = 253;
 const NOT_PUBLIC_HTTPS = 'must be an absolute https URL of a public host.';
 const OWN = 'must not be an address of this service itself.';
 
-/** Controls, format characters, separators, unassigned characters and lone surrogates: invisible, and read differently by different parsers. */
-const INVISIBLE = /[\p{C}\p{Z}]/u;
+/**
+ * Controls, format characters, separators, unassigned characters, lone surrogates, and what a renderer may leave out: invisible, and read differently by
+ * different parsers.
+ */
+const INVISIBLE = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 const ABSOLUTE = /^(https?):\/\/([^/?#\\]+)([/?#][^\\]*)?$/i;
 /** A label of a host name in ASCII. The underscore is not allowed in host names, but is in use; nothing else that a parser lets through is. */
 const LABEL = /^[a-z0-9_-]{1,63}$/;
