@@ -16,7 +16,7 @@ export const WebhookAttempt = z
     duration_ms: z.int(),
     outcome: z.string().meta({
       description:
-        'Class of the status (`2xx`, `3xx`, `4xx`, `429`, `5xx`), or why there was none: `timeout`, `dns`, `connect`, `tls`, `blocked_address` (not public), `reset` (the connection broke), `protocol` (no HTTP), `worker_lost` (ours; not held against the receiver)',
+        'Class of the status (`2xx`, `3xx`, `4xx`, `429`, `5xx`), or why there was none: `timeout`, `dns`, `connect`, `tls`, `blocked_address` (not public), `reset` (the connection broke), `protocol` (no HTTP, or a `101`), `worker_lost` (ours; not held against the receiver)',
       examples: ['2xx', 'timeout'],
     }),
     status: z.int().nullable().meta({ description: 'HTTP status of the receiver, null when it gave none' }),

@@ -21,6 +21,12 @@ describe('what the log says of an attempt without success', () => {
     expect(outcomeOfFault({ code }, true)).toEqual({ outcome, detail });
   });
 
+  it('[HOOK-09] an answer of 101 is no broken connection', () => {
+    const upgrade = Object.assign(new Error('bad upgrade'), { code: 'UND_ERR_SOCKET' });
+    const detail = 'The receiver switched protocols (101) in place of an answer.';
+    expect(outcomeOfFault(upgrade, true)).toEqual({ outcome: 'protocol', detail });
+  });
+
   it('a timeout says whether there was a connection', () => {
     const aborted = { code: 'ABORT_ERR' };
     expect(outcomeOfFault(aborted, true)).toEqual({ outcome: 'timeout', detail: 'No answer came in time.' });

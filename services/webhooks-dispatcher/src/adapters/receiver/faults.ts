@@ -106,8 +106,14 @@ const detailOfFault = ({ outcome, code, isSent }: Fault): string | null => {
   return words !== null && CODED.has(outcome) && CODE.test(code) ? `${words} (${code})` : words;
 };
 
+/** The HTTP client breaks off at a `101` and says so in its message alone. */
+const isSwitch = (error: unknown): boolean =>
+  Error.isError(error) && fieldsOf(error).code === 'UND_ERR_SOCKET' && error.message === 'bad upgrade';
+const SWITCHED = { outcome: 'protocol', detail: 'The receiver switched protocols (101) in place of an answer.' } as const;
+
 /** The outcome of an attempt that failed with this error before the head of an answer arrived; null when the fault is ours. */
 export function outcomeOfFault(error: unknown, isSent: boolean): Pick<AttemptOutcome, 'outcome' | 'detail'> | null {
+  if (isSwitch(error)) return SWITCHED;
   const outcome = kindOfFault(error, isSent);
   return outcome && { outcome, detail: detailOfFault({ outcome, code: String(fieldsOf(error).code), isSent }) };
 }

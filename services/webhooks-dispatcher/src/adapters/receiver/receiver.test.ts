@@ -153,7 +153,7 @@ describe('section 6, hostile receivers', () => {
     ['no HTTP at all', (socket) => answer(socket, 'SSH-2.0-OpenSSH\n\n'), 'protocol'],
     ['70 kB of headers', (socket) => answer(socket, `HTTP/1.1 200 OK\nX: ${'x'.repeat(70_000)}\n\n`), 'protocol'],
     ['100 Continue without end', (socket) => drip(socket, 'HTTP/1.1 100 Continue\r\n\r\n'), 'timeout', SOON_MS],
-    ['an upgrade', (socket) => answer(socket, 'HTTP/1.1 101 Switching Protocols\nUpgrade: x\nConnection: upgrade\n\n'), 'reset'],
+    ['an upgrade', (socket) => answer(socket, 'HTTP/1.1 101 Switching Protocols\nUpgrade: x\nConnection: upgrade\n\n'), 'protocol'],
   ];
   it.each(cases)('[DLV-04] %s', async (_name, behave, outcome, deadlineMs = LATE_MS) => {
     const port = await tcpServer(behave);
