@@ -185,6 +185,14 @@ describe('headers', () => {
     expect(headers).toMatchObject({ 'x-internal-assertion': expect.stringContaining('assertion-of'), 'x-request-id': expect.any(String) });
   });
 
+  it('[GEN-08] what is meant for the service goes on, although Connection names it', async () => {
+    world.identity.handle = (_, res) => void res.end('{}');
+    for (const path of ['/v1/me', '/v1/bubbles/42'])
+      await get(path, [`Authorization: Bearer ${TOKEN}`, 'Connection: Authorization, Idempotency-Key', 'Idempotency-Key: once']);
+    expect(world.identity.seen[0]?.headers).toMatchObject({ authorization: `Bearer ${TOKEN}`, 'idempotency-key': 'once' });
+    expect(world.bubbles.seen[0]?.headers['idempotency-key']).toBe('once');
+  });
+
   it('[GEN-09] one X-Request-Id, the same in answer, service and log, and never the one that a stranger sends', async () => {
     world.bubbles.handle = (_, res) => void res.writeHead(200, { 'x-request-id': 'of-the-service' }).end();
     const text = await get('/v1/bubbles/open', ['X-Request-Id: chosen-by-client']);

@@ -22,6 +22,15 @@ const WITHHELD_OF_CLIENTS: ReadonlySet<string> = new Set([
   'tracestate',
   'baggage',
 ]);
+/** RFC 9110, 7.6.1: they are meant for the end of the way, so no `Connection` header of a client takes them off it. */
+const END_TO_END: ReadonlySet<string> = new Set([
+  'authorization',
+  'content-encoding',
+  'content-type',
+  'cookie',
+  'idempotency-key',
+  'origin',
+]);
 const RESERVED = /^(?:proxy-|x-internal-|x-forwarded-)/;
 
 interface RequestRules {
@@ -32,14 +41,17 @@ interface RequestRules {
   readonly cookies: 'all' | readonly string[];
 }
 
+/** A name with an underscore can pass for one with a hyphen where headers become variables. */
+const staysHere = (name: string, { nominated }: RequestHead): boolean =>
+  (nominated.has(name) && !END_TO_END.has(name)) || WITHHELD_OF_CLIENTS.has(name) || RESERVED.test(name) || name.includes('_');
+
 /** The client's header lines that go on to a service; the caller appends ours afterwards, so that nothing a client sends can remove or shadow them. */
 export const forwardedRequestHeaders = (raw: RawHeaders, { head, keepAuthorization, cookies }: RequestRules): string[] => {
   const kept: string[] = [];
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const sent = raw[index] ?? '';
     const name = sent.toLowerCase();
-    // A name with an underscore can pass for one with a hyphen where headers become variables.
-    if (head.nominated.has(name) || WITHHELD_OF_CLIENTS.has(name) || RESERVED.test(name) || name.includes('_')) continue;
+    if (staysHere(name, head)) continue;
     if (name === 'authorization' && !keepAuthorization) continue;
     const value = raw[index + 1] ?? '';
     const goesOn = name === 'cookie' && cookies !== 'all' ? cookiesOf(value, cookies) : value;
