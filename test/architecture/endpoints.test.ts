@@ -92,6 +92,32 @@ describe('section 4: endpoints', () => {
     expect(refusals).toEqual(expect.arrayContaining([...endpoint.refusals, ...commonRefusals(endpoint)]));
   });
 
+  /** Every operation of every service with the statuses that the gateway itself may answer in its place. */
+  const ofGateway = [...fragmentsByService.values()]
+    .flatMap((fragment) => Object.entries(at(fragment, 'paths') ?? {}))
+    .flatMap(([path, methods]) =>
+      Object.entries(isJson(methods) ? methods : {}).map(([method, operation]) => ({ method, path, operation })),
+    )
+    .filter(({ operation }) => at(operation, 'x-internal') === false)
+    .map(({ method, path, operation }) => {
+      const [takesBody, isOpen] = [at(operation, 'requestBody') !== undefined, at(operation, 'x-gw-auth') === 'none'];
+      const isEnvelope = at(operation, 'x-gw-error-format') === undefined;
+      const needed = [400, 500, takesBody || !isOpen ? 429 : [], isOpen ? [] : 401, takesBody && !isEnvelope ? 413 : []].flat();
+      return { name: `${method} ${path}`, needed, responses: at(operation, 'responses') };
+    });
+
+  it('[API-03] what the gateway answers itself is listed: too many bytes without a credential are 429, with Retry-After', () => {
+    expect(ofGateway.length).toBeGreaterThan(allEndpoints.length);
+    const lacking = ofGateway.filter(({ needed, responses }) => needed.some((status) => at(responses, String(status)) === undefined));
+    expect(lacking.map(({ name }) => name)).toEqual([]);
+    const retryAfter = (refusal: unknown): unknown => {
+      const isShared = at(refusal, '$ref') === '#/components/responses/RateLimited';
+      return at(isShared ? at(document, 'components', 'responses', 'RateLimited') : refusal, 'headers', 'Retry-After');
+    };
+    const silent = ofGateway.filter(({ needed, responses }) => needed.includes(429) && retryAfter(at(responses, '429')) === undefined);
+    expect(silent.map(({ name }) => name)).toEqual([]);
+  });
+
   it.each(allEndpoints)('[API-03] $name takes its parameters and body', ({ endpoint }) => {
     const operation = operationOf(endpoint);
     const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);

@@ -177,12 +177,13 @@ const contentOf = ({ kind, contentType, mediaTypes, schema }: AnswerKind, schema
 };
 
 /** What is refused before the handler is asked, and what the route adds. */
-const refusedKinds = ({ guard, path, idempotent, errors = [] }: AnySpec): readonly ErrorKind[] => [
+const refusedKinds = ({ guard, path, body, idempotent, errors = [] }: AnySpec): readonly ErrorKind[] => [
   'internal',
   // A request may be malformed before it has parameters or a body.
   'invalid',
   ...guard.refusals,
-  ...(guard.isCounted ? (['rate_limited'] as const) : []),
+  // The gateway limits the bytes that a network sends without a credential.
+  ...(guard.isCounted || (guard.gatewayMark === 'none' && body !== undefined) ? (['rate_limited'] as const) : []),
   ...(parameterNames(path).length > 0 ? (['not_found'] as const) : []),
   ...(idempotent ? (['out_of_order'] as const) : []),
   ...errors,
@@ -202,22 +203,26 @@ const TEXT = { type: 'string' };
 const OTHER_FORMATS: Readonly<Record<Exclude<ErrorFormat, 'envelope'>, JsonObject>> = {
   rfc6749: {
     description: 'Refused (RFC 6749, 5.2).',
-    headers: REQUEST_ID,
     content: {
       'application/json': {
         schema: { type: 'object', properties: { error: TEXT, error_description: TEXT }, required: ['error', 'error_description'] },
       },
     },
   },
-  page: { description: 'Refused, with a page that says why.', headers: REQUEST_ID, content: { 'text/html': { schema: TEXT } } },
+  page: { description: 'Refused, with a page that says why.', content: { 'text/html': { schema: TEXT } } },
 };
+
+/** Their answers say after how many seconds to come again. */
+const WAITS: ReadonlySet<number> = new Set([429, 500]);
 
 const refusalsOf = (spec: AnySpec): JsonObject => {
   const { errorFormat: format = 'envelope' } = spec;
   const tooLarge = spec.body !== undefined && format !== 'envelope' ? [413] : [];
   const statuses = new Set([...refusedKinds(spec).map((kind) => HTTP_ERRORS[kind].status), ...tooLarge]);
   const responseOf = (status: number) =>
-    format === 'envelope' ? { $ref: `#/components/responses/${COMPONENT_BY_STATUS[status]}` } : OTHER_FORMATS[format];
+    format === 'envelope'
+      ? { $ref: `#/components/responses/${COMPONENT_BY_STATUS[status]}` }
+      : { ...OTHER_FORMATS[format], headers: { ...REQUEST_ID, ...(WAITS.has(status) && RETRY_AFTER) } };
   return Object.fromEntries([...statuses].toSorted().map((status) => [status, responseOf(status)]));
 };
 

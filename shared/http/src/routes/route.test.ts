@@ -236,7 +236,7 @@ describe('the document of a route', () => {
     });
     const plain = operationOf(route({ ...post, body, answers: { 204: empty } }, () => Promise.resolve()));
     expect(plain).not.toHaveProperty('x-gw-undocumented');
-    expect(Object.keys(plain.responses)).toEqual(['204', '400', '500']);
+    expect(Object.keys(plain.responses)).toEqual(['204', '400', '429', '500']);
   });
 });
 
