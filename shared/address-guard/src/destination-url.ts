@@ -40,11 +40,10 @@ const MAX_NAME_CHARACTERS = 253;
 const NOT_PUBLIC_HTTPS = 'must be an absolute https URL of a public host.';
 const OWN = 'must not be an address of this service itself.';
 
-/**
- * Controls, format characters, separators, unassigned characters, lone surrogates, and what a renderer may leave out: invisible, and read differently by
- * different parsers.
- */
-const INVISIBLE = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
+/** Controls, format characters, separators, unassigned characters and lone surrogates: invisible, and read differently by different parsers. */
+const INVISIBLE = /[\p{C}\p{Z}]/u;
+/** What a host has not: a user, an escape, and what a renderer may leave out and a parser of names drops. In a path the latter is part of many emojis. */
+const NOT_IN_HOST = /[@%\p{Default_Ignorable_Code_Point}]/u;
 const ABSOLUTE = /^(https?):\/\/([^/?#\\]+)([/?#][^\\]*)?$/i;
 /** A label of a host name in ASCII. The underscore is not allowed in host names, but is in use; nothing else that a parser lets through is. */
 const LABEL = /^[a-z0-9_-]{1,63}$/;
@@ -121,7 +120,7 @@ const isPrivateName = (name: string): boolean => PRIVATE_ENDS.has(name.slice(nam
 /** The URL, or what is wrong with it in words that follow the name of its field. */
 function parse(text: string, policy: DestinationPolicy): URL | string {
   const [, scheme = '', authority = ''] = (!INVISIBLE.test(text) && ABSOLUTE.exec(text)) || [];
-  if (scheme === '' || /[@%]/.test(authority) || !URL.canParse(text)) return NOT_PUBLIC_HTTPS;
+  if (scheme === '' || NOT_IN_HOST.test(authority) || !URL.canParse(text)) return NOT_PUBLIC_HTTPS;
   const url = new URL(text);
   const { maxCharacters = MAX_URL_CHARACTERS } = policy;
   if (url.href.length - url.hash.length > maxCharacters) return `must have at most ${maxCharacters} characters, counted percent-encoded.`;
