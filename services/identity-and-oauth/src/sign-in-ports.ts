@@ -45,7 +45,7 @@ interface MailboxWindow extends ThrottleLimit {
 export interface Throttle {
   /** Counts one use of the key unless the window already holds `limit` uses. */
   take(key: string, limits: ThrottleLimit): Promise<ThrottleDecision>;
-  /** Counts a code for the mailbox in each window, or in a reserve of 60 a day, which keeps some for networks that have not asked yet. */
+  /** Counts a code for the mailbox in each window, or in a reserve, which keeps some for sites that have not asked yet. */
   takeForMailbox(
     asked: { readonly mailbox: string; readonly client: string; readonly site: string },
     windows: readonly MailboxWindow[],

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { isIP } from 'node:net';
 import type { Clock } from '@bubbles/kernel/clock.ts';
 import { type Doc, sweepExpired } from '@bubbles/store/collection.ts';
 import type { OpenCollection } from '@bubbles/store/indexed-collections.ts';
@@ -99,24 +98,4 @@ export const createThrottle = ({ open, clock }: ThrottleOptions) => {
     },
     sweep: () => sweepExpired(throttles, clock.now()),
   };
-};
-
-const IPV4_MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
-
-const groupsOf = (part: string): readonly string[] => (part === '' ? [] : part.split(':'));
-
-/** What counts as one client: an IPv4 address, or the /64 of an IPv6 one, since a client has all of it. */
-export const clientKey = (address: string): string => {
-  const [plain = ''] = address.split('%');
-  if (isIP(plain) !== 6) return address;
-  const compressed = new URL(`http://[${plain}]`).hostname.slice(1, -1);
-  const [, high, low] = IPV4_MAPPED.exec(compressed) ?? [];
-  if (high !== undefined && low !== undefined) {
-    const bytes = Buffer.from(high.padStart(4, '0') + low.padStart(4, '0'), 'hex');
-    return bytes.join('.');
-  }
-  const [head = '', tail = ''] = compressed.split('::');
-  const [front, back] = [groupsOf(head), groupsOf(tail)];
-  const zeros = Array.from({ length: 8 - front.length - back.length }, () => '0');
-  return `${[...front, ...zeros, ...back].slice(0, 4).join(':')}::/64`;
 };

@@ -1,8 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isIPv4, isIPv6, type Server, type Socket } from 'node:net';
 
-const MAPPED_IPV4 = '::ffff:';
 const GROUPS = 8;
+/** Of IPv6 addresses that end with an IPv4 one: mapped (RFC 4291, 2.5.5.2) and translated (RFC 6052, 2.1). */
+const BEFORE_IPV4 = ['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0'];
 const NETWORK_GROUPS = 4;
 const SITE_GROUPS = 3;
 
@@ -13,16 +14,24 @@ export const networkOf = (address: string): string => prefixOf(address, NETWORK_
 export const siteOf = (address: string): string => prefixOf(address, SITE_GROUPS);
 
 const prefixOf = (address: string, length: number): string => {
-  const plain = address.startsWith(MAPPED_IPV4) ? address.slice(MAPPED_IPV4.length) : address;
-  if (isIPv4(plain) || !isIPv6(address)) return plain;
-  const [left = '', right] = address.split('::');
-  const head = left === '' ? [] : left.split(':');
-  const tail = right === undefined || right === '' ? [] : right.split(':');
-  const groups = right === undefined ? head : [...head, ...Array.from({ length: GROUPS - head.length - tail.length }, () => '0'), ...tail];
+  if (isIPv4(address) || !isIPv6(address)) return address;
+  const groups = groupsOf(address);
+  if (!BEFORE_IPV4.includes(joined(groups.slice(0, -2)))) return joined(groups.slice(0, length));
   return groups
-    .slice(0, length)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
+    .slice(-2)
+    .flatMap((group) => [group >> 8, group & 0xff])
+    .join('.');
+};
+
+const joined = (groups: readonly number[]): string => groups.map((group) => group.toString(16)).join(':');
+
+/** The eight of an IPv6 address in any of its forms. */
+const groupsOf = (address: string): readonly number[] => {
+  const [unzoned = ''] = address.split('%');
+  const [head = '', tail] = new URL(`http://[${unzoned}]`).hostname.slice(1, -1).split('::');
+  const [front, back] = [head, tail ?? ''].map((side) => side.split(':').filter((group) => group !== ''));
+  const known = [...(front ?? []), ...(back ?? [])].map((group) => Number.parseInt(group, 16));
+  return known.toSpliced(front?.length ?? 0, 0, ...Array.from({ length: GROUPS - known.length }, () => 0));
 };
 
 interface PeerConnections {

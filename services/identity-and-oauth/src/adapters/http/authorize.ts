@@ -2,8 +2,7 @@ import { anyone } from '@bubbles/auth/guards.ts';
 import { everyParameter, form, html, redirect, withDetails } from '@bubbles/http/routes/content.ts';
 import { cookie, reply, seeOther } from '@bubbles/http/routes/reply.ts';
 import { route } from '@bubbles/http/routes/route.ts';
-import { siteOf } from '@bubbles/http/wire/connections.ts';
-import { clientKey } from '@bubbles/mail/throttle.ts';
+import { networkOf, siteOf } from '@bubbles/http/wire/connections.ts';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
 import { REQUEST_SECONDS } from '../../domain/authorization.ts';
@@ -49,7 +48,7 @@ const authorize = (app: App, { secure, cookieName }: { readonly secure: boolean;
     },
     async ({ query, clientAddress }) => {
       const address = clientAddress();
-      const started = await app.startAuthorization({ parameters: query, from: clientKey(address), site: siteOf(address) });
+      const started = await app.startAuthorization({ parameters: query, from: networkOf(address), site: siteOf(address) });
       if (started.outcome === 'refused') return seeOther(started.location);
       const path = pathOf(started.requestId);
       return seeOther(path, { cookies: [cookie(cookieName, started.secret, { maxAgeSeconds: REQUEST_SECONDS, path, secure })] });

@@ -4,9 +4,9 @@ import { empty, json } from '@bubbles/http/routes/content.ts';
 import type { Guard } from '@bubbles/http/routes/guard.ts';
 import { reply } from '@bubbles/http/routes/reply.ts';
 import { route } from '@bubbles/http/routes/route.ts';
+import { networkOf } from '@bubbles/http/wire/connections.ts';
 import { bearerToken } from '@bubbles/http/wire/framing.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
-import { clientKey } from '@bubbles/mail/throttle.ts';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
 import type { Registration } from '../../use-cases/clients.ts';
@@ -110,7 +110,7 @@ const registration = (app: App, publicBaseUrl: string) =>
       secret: true,
     },
     async ({ body, clientAddress }) =>
-      presentRegistration(await app.registerClient({ sent: body, from: clientKey(clientAddress()) }), publicBaseUrl),
+      presentRegistration(await app.registerClient({ sent: body, from: networkOf(clientAddress()) }), publicBaseUrl),
   );
 
 const management = (app: App, publicBaseUrl: string) => {

@@ -3,10 +3,9 @@ import { displayName } from '@bubbles/contracts/api/fields.ts';
 import { form, html, redirect, withDetails } from '@bubbles/http/routes/content.ts';
 import { cookie, reply, seeOther } from '@bubbles/http/routes/reply.ts';
 import { route } from '@bubbles/http/routes/route.ts';
-import { siteOf } from '@bubbles/http/wire/connections.ts';
+import { networkOf, siteOf } from '@bubbles/http/wire/connections.ts';
 import { DomainError } from '@bubbles/kernel/errors.ts';
 import type { Ids } from '@bubbles/kernel/ids.ts';
-import { clientKey } from '@bubbles/mail/throttle.ts';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
 import { formToken } from '../../domain/form-token.ts';
@@ -92,7 +91,7 @@ const takeAddress = (app: App, cookies: Cookies) =>
       const returnTo = returnPath(body.return_to);
       const { address, token } = body;
       const from = clientAddress();
-      const id = await app.beginSignIn({ address, returnTo, browserSecret, client: clientKey(from), site: siteOf(from) });
+      const id = await app.beginSignIn({ address, returnTo, browserSecret, client: networkOf(from), site: siteOf(from) });
       const problem = 'This is not an e-mail address. One looks like ada@example.com.';
       return id === null ? reply(400, addressPage({ address, returnTo, token, problem })) : seeOther(`${PATH}/${id}`);
     },

@@ -2,8 +2,7 @@ import { anyone } from '@bubbles/auth/guards.ts';
 import { SIGNUP_STEPS } from '@bubbles/contracts/api/signup.ts';
 import { json } from '@bubbles/http/routes/content.ts';
 import { type HandlerInput, type RouteSpec, route } from '@bubbles/http/routes/route.ts';
-import { siteOf } from '@bubbles/http/wire/connections.ts';
-import { clientKey } from '@bubbles/mail/throttle.ts';
+import { networkOf, siteOf } from '@bubbles/http/wire/connections.ts';
 import type { ZodType } from 'zod';
 import type { App } from '../../app.ts';
 import { TEXTS } from '../../domain/texts.ts';
@@ -48,7 +47,7 @@ const startStep = (app: App) =>
     },
     async ({ email }, { clientAddress }) => {
       const from = clientAddress();
-      const session = await app.startSignup({ email, client: clientKey(from), site: siteOf(from) });
+      const session = await app.startSignup({ email, client: networkOf(from), site: siteOf(from) });
       return { next_step: 'verify', ...presentText(TEXTS.started, session) };
     },
   );
