@@ -8,5 +8,5 @@ source "$(dirname "${BASH_SOURCE[0]}")/jobs.sh"
 job="admin-$(date +%s)-$$"
 
 template="$(kubectl create job "$job" --namespace "$namespace" --from cronjob/admin --dry-run=client --output json)"
-# Whoever has said all has ended, or is about to.
-run_job "$namespace" "$job" 60s "$@" <<<"$template"
+# As long as the command may run.
+run_job "$namespace" "$job" 1h "$@" <<<"$template"
