@@ -58,7 +58,7 @@ const brokerLogin = (part: Part): Manifest => ({
   spec: { secretTargetRef: [{ parameter: 'host', name: part.name, key: 'AMQP_URL' }] },
 });
 
-/** Takes over the autoscaler of the base: that stays in a cluster which has it, and KEDA refuses a second one beside it. */
+/** Takes over the autoscaler of the base: `apply.sh` does not remove it from a running cluster, and KEDA refuses a second one beside it. */
 const scaledObject = (part: Part): Manifest => ({
   apiVersion: 'keda.sh/v1alpha1',
   kind: 'ScaledObject',

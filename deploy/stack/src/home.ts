@@ -63,7 +63,7 @@ const holderIn = (lock: string): number | null => {
 /** With its holder in it from the start: a lock that names no process was left by none that runs. */
 const tryToTake = (path: string): boolean => {
   const written = `${path}.${process.pid}`;
-  writeFileSync(written, [process.pid, birthOf(process.pid) ?? []].flat().join(' '));
+  writeFileSync(written, `${process.pid} ${birthOf(process.pid) ?? ''}`.trimEnd());
   try {
     linkSync(written, path);
     return true;

@@ -119,7 +119,9 @@ export const GatewayVariables = z.object({
     .describe(SERVER_VARIABLES.DRAIN_NOTICE.description ?? ''),
   MAX_IN_FLIGHT: wholeNumber(1, 100_000)
     .default(GATEWAY_LIMITS.maxInFlight)
-    .describe('Requests in flight, above which the gateway refuses'),
+    .describe(
+      'Requests in flight, above which the gateway refuses; callers whose credential was good before may have half as many beside them',
+    ),
 });
 
 /** The committed fragments lie beside the code, in the repository and in the image. */

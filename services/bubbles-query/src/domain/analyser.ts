@@ -78,7 +78,7 @@ const FOLDABLE = new RegExp(`[${Object.keys(FOLDED).join('')}]`, 'gv');
  */
 const MAX_MARKS = 30;
 const LONG_RUN_OF_MARKS = new RegExp(String.raw`([\p{M}\uFF9E\uFF9F]{${MAX_MARKS}})[\p{M}\uFF9E\uFF9F]+`, 'gv');
-/** A text that is analysed at once becomes longer only by ligatures of whole phrases. */
+/** A text that is analysed at once becomes so much longer only by letters that stand for whole words or phrases. */
 const MAX_COMPOSED_UNITS = 8192;
 
 /** Case is kept, because it says where a compound divides. */

@@ -5,7 +5,7 @@ interface TrafficOptions {
   readonly placesOf: (service: string) => number;
   /** False: no service is taken for overloaded. */
   readonly sheds: boolean;
-  /** Has the caller a credential that was good a short time ago? One attacker may have many networks, but few credentials. */
+  /** Has the caller a credential that was good when it came last? One attacker may have many networks, but few credentials. */
   readonly isKnown: (caller: string) => boolean;
   /** Monotonic milliseconds. */
   readonly nowMs: () => number;
@@ -36,8 +36,8 @@ export interface Demand {
 /**
  * The requests in flight. What cannot be served in time is refused before any work: above the limit those of a caller with more than its share, and while the
  * event loop is late or a service is overloaded those of a caller with more than half of what callers have on average. Where all ask for as much that is
- * everybody; a caller who asks for little comes in beside those who flood. Half is kept for known callers, who come in while each has no more than its share
- * of that half: a flood from many networks does not keep them out.
+ * everybody; a caller who asks for little comes in beside those who flood. Known callers may have half of
+ * the limit beside it, in which each has its share: a flood from many networks does not keep them out.
  */
 export class Traffic {
   readonly #all: Crowd;
@@ -133,7 +133,7 @@ class Crowd {
     this.#known.delete(caller);
   }
 
-  /** With one request more, has the caller more than its share of `total`, and a known one more than its share of the half that is kept? */
+  /** With one request more, has the caller more than its share of `total`, and a known one more than its share of half of it among such callers? */
   wouldExceedShare(caller: string, total: number): boolean {
     const held = this.#held.get(caller) ?? 0;
     const exceeds = (part: number, callers: number): boolean => held + 1 > part / (callers + (held === 0 ? 1 : 0));

@@ -22,8 +22,11 @@ const WITHHELD_OF_CLIENTS: ReadonlySet<string> = new Set([
   'tracestate',
   'baggage',
 ]);
-/** RFC 9110, 7.6.1: they are meant for the end of the way, so no `Connection` header of a client takes them off it. */
-const END_TO_END: ReadonlySet<string> = new Set([
+/**
+ * What services read. RFC 9110, 7.6.1 forbids clients to name them in `Connection`; where one does, they go on all the same, so that a request means the same
+ * to the gateway and to the service.
+ */
+const READ_BY_SERVICES: ReadonlySet<string> = new Set([
   'authorization',
   'content-encoding',
   'content-type',
@@ -43,7 +46,7 @@ interface RequestRules {
 
 /** A name with an underscore can pass for one with a hyphen where headers become variables. */
 const staysHere = (name: string, { nominated }: RequestHead): boolean =>
-  (nominated.has(name) && !END_TO_END.has(name)) || WITHHELD_OF_CLIENTS.has(name) || RESERVED.test(name) || name.includes('_');
+  (nominated.has(name) && !READ_BY_SERVICES.has(name)) || WITHHELD_OF_CLIENTS.has(name) || RESERVED.test(name) || name.includes('_');
 
 /** The client's header lines that go on to a service; the caller appends ours afterwards, so that nothing a client sends can remove or shadow them. */
 export const forwardedRequestHeaders = (raw: RawHeaders, { head, keepAuthorization, cookies }: RequestRules): string[] => {

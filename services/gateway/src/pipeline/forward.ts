@@ -40,12 +40,18 @@ interface ForwarderOptions {
 
 export type Forward = (exchange: Exchange, operation: Operation) => Promise<void>;
 
+/** Which places the request takes, and what it counts as while it does. */
+interface Way {
+  readonly kind: PlaceKind;
+  readonly demand: Demand;
+}
+
 /** Takes a request with a known operation to the service that owns it. Identity authenticates its own routes; for the others it is asked first. */
 export const createForwarder = (options: ForwarderOptions): Forward => {
   const { admission, limits, clock, readers } = options;
   const budget = new RetryBudget();
   const receive = createBodyReceiver({ bodies: options.bodies, allowance: options.bodyAllowance, timeoutMs: limits.bodyTimeoutMs });
-  const forward = async (exchange: Exchange, operation: Operation, demand: Demand): Promise<void> => {
+  const forward = async (exchange: Exchange, operation: Operation, { kind, demand }: Way): Promise<void> => {
     const { res, req, head, target, method } = exchange;
     // The credential is checked first, and again when it may have ended while the body was on its way.
     let admitted = await admission.admit(exchange, operation, false);
@@ -66,7 +72,7 @@ export const createForwarder = (options: ForwarderOptions): Forward => {
     const startedAt = clock.monotonic();
     const headers = serviceHeaders(exchange, operation).concat(admitted.forService);
     await relay(exchange, {
-      ...routeTo(exchange, operation, options),
+      ...routeTo(exchange, { operation, kind }, options),
       request: { path: target, method, headers, body },
       timeoutMs,
       answerHeaders: admitted.forClient,
@@ -77,11 +83,11 @@ export const createForwarder = (options: ForwarderOptions): Forward => {
     options.upstreamSeconds.observe({ upstream: operation.service }, (clock.monotonic() - startedAt) / 1000);
   };
   return async (exchange, operation) => {
-    const isLong = kindOf(operation, limits) === 'long';
-    const demand = isLong ? NO_DEMAND : options.traffic.demand(exchange.caller, operation.service);
+    const kind = kindOf(operation, limits);
+    const demand = kind === 'long' ? NO_DEMAND : options.traffic.demand(exchange.caller, operation.service);
     demand.begin();
     try {
-      await forward(exchange, operation, demand);
+      await forward(exchange, operation, { kind, demand });
     } finally {
       demand.end(exchange.reason === null && exchange.res.writableEnded);
     }
@@ -95,10 +101,13 @@ const kindOf = ({ timeoutMs }: Operation, { answerTimeoutMs }: ForwardLimits): P
   timeoutMs !== null && timeoutMs > answerTimeoutMs ? 'long' : 'usual';
 
 /** The replica of identity that counts a credential also answers for it, and learns from the others what they have counted. */
-const routeTo = (exchange: Exchange, operation: Operation, { upstreams, admission, checks, limits }: ForwarderOptions) => {
+const routeTo = (
+  exchange: Exchange,
+  { operation, kind }: { readonly operation: Operation; readonly kind: PlaceKind },
+  { upstreams, admission, checks }: ForwarderOptions,
+) => {
   const { service } = operation;
   const { credential } = exchange;
-  const kind = kindOf(operation, limits);
   if (service !== IDENTITY) return { kind, candidates: upstreams.candidates(service, null, kind), onMove: null, onAnswer: null };
   return {
     kind,

@@ -139,7 +139,7 @@ const runReasons = ({ clock, wake, pollMs }: Pick<Ports, 'clock' | 'wake'> & Por
       try {
         nextDue = await run(everything, nextDue);
         if (everything && maySearch) searchedAt = clock.monotonic();
-        return everything ? nextDue : nextRunAt();
+        return everything || !Number.isFinite(searchedAt) ? nextDue : nextRunAt();
       } catch (error) {
         mayBeMore = true;
         throw error;

@@ -212,7 +212,7 @@ const OTHER_FORMATS: Readonly<Record<Exclude<ErrorFormat, 'envelope'>, JsonObjec
   page: { description: 'Refused, with a page that says why.', content: { 'text/html': { schema: TEXT } } },
 };
 
-/** Their answers say after how many seconds to come again. */
+/** Their answers may say after how many seconds to come again. */
 const WAITS: ReadonlySet<number> = new Set([429, 500]);
 
 const refusalsOf = (spec: AnySpec): JsonObject => {

@@ -97,7 +97,7 @@ export function watchQueue({ registry, inFlight, countDue, nowMs }: Watched): vo
   });
   new Gauge({
     name: 'webhook_saturated',
-    help: 'Subscriptions and origins with as many attempts in flight as they may have',
+    help: 'Subscriptions with as many attempts in flight as they may have, and origins at which some owner has its share of them',
     registers,
     collect: function () {
       this.set(inFlight().saturated);
