@@ -53,11 +53,8 @@ type Throttled = { readonly allowed: true } | { readonly allowed: false; readonl
 export interface Throttle {
   /** Counts one use of the key, unless `limit` of them lie within the window already. */
   take(key: string, limit: ThrottleLimit): Promise<Throttled>;
-  /** Counts a code for the mailbox in each window, or in a reserve, which keeps some for sites that have not asked yet. */
-  takeForMailbox(
-    asked: { readonly mailbox: string; readonly client: string; readonly site: string },
-    windows: readonly MailboxWindow[],
-  ): Promise<Throttled>;
+  /** Counts a code for the mailbox in each window. */
+  takeForMailbox(asked: { readonly mailbox: string; readonly client: string }, windows: readonly MailboxWindow[]): Promise<Throttled>;
 }
 
 /** Resolves when the mail is stored. */

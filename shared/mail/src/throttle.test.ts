@@ -78,6 +78,12 @@ const contract = (make: MakeDatabase) => {
       expect(await mailedTo(throttle, '192.0.2.4')).toBe(3);
     });
 
+    it('gives nothing more where no site is named', async () => {
+      const { throttle } = await scene(make);
+      for (const client of ['203.0.113.1', '198.51.100.1']) await mailedTo(throttle, client);
+      expect(await throttle.takeForMailbox({ mailbox, client: '192.0.2.1' }, windows)).toEqual({ allowed: false, retryAfterSeconds: 60 });
+    });
+
     it('gives all sites together no more than sixty of these in a day', async () => {
       const { clock, throttle } = await scene(make);
       const ofAll = async () => {

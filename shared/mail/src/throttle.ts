@@ -33,8 +33,8 @@ interface MailboxUse {
   /** With what the codes are for: each purpose has limits of its own. */
   readonly mailbox: string;
   readonly client: string;
-  /** The customer of a provider that the client is of, who may be many clients. */
-  readonly site: string;
+  /** The customer of a provider that the client is of, who may be many clients. Without one there is no reserve. */
+  readonly site?: string;
 }
 
 interface ThrottleOptions {
@@ -81,14 +81,14 @@ export const createThrottle = ({ open, clock }: ThrottleOptions) => {
   return {
     /** Counts one use of the key, unless `limit` of them lie within the window already. */
     take,
-    /** Counts a code for the mailbox that a client asks for, in each window or else in the reserve. */
+    /** Counts a code for the mailbox that a client asks for, in each window, or else in the reserve if there is one. */
     async takeForMailbox({ mailbox, client, site }: MailboxUse, windows: readonly MailboxWindow[]): Promise<Throttled> {
       const ofClient = await takeEach(
         windows.map(({ perClient, windowMs }) => ({ key: `${mailbox} from ${client} in ${windowMs}`, limit: perClient, windowMs })),
       );
       if (!ofClient.allowed) return ofClient;
       const ofAll = await takeEach(windows.map(({ limit, windowMs }) => ({ key: `${mailbox} in ${windowMs}`, limit, windowMs })));
-      if (ofAll.allowed) return ofAll;
+      if (ofAll.allowed || site === undefined) return ofAll;
       const { all, perSite, windowMs } = RESERVE;
       const ofReserve = await takeEach([
         { key: `reserve of ${mailbox} for ${site}`, limit: perSite, windowMs },

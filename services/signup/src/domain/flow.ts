@@ -90,9 +90,9 @@ export const domainOf = ({ address }: Pick<Flow, 'address'>): string => address.
 
 /** How long the starts of one client count together. */
 export const CLIENT_WINDOW_MS = HOUR_MS;
-/** Limits on the codes that are mailed to one mailbox, which gets at most 90 in a day with the 60 of the reserve. */
+/** Limits on the codes that are mailed to one mailbox. A single client gets only a part, so that a stranger locks nobody out. */
 export const MAILBOX_LIMITS = [
   { limit: 10, perClient: 3, windowMs: HOUR_MS },
-  // That is 450 tries a day at most: to guess a code of six digits takes years.
+  // That is 150 tries a day at most: to guess a code of six digits takes years.
   { limit: 30, perClient: 10, windowMs: 24 * HOUR_MS },
 ] as const;

@@ -18,17 +18,15 @@ interface SignupToStart {
   readonly email: string;
   /** What counts as one client of the network. */
   readonly client: string;
-  /** What counts as one customer of a provider. */
-  readonly site: string;
 }
 
 /** Mails a code to the address and answers the signup session. No account is looked at, so that nobody learns who has one. */
 export const startSignup = (ports: StartPorts) => {
   const { flows, mailedCodes, mailCode, clock, ids } = ports;
-  return async ({ email, client, site }: SignupToStart): Promise<string> => {
+  return async ({ email, client }: SignupToStart): Promise<string> => {
     const admitted = admitAddress(ports, email);
     const { address, mailbox } = admitted;
-    await takeFromLimits(ports, { mailbox, client, site });
+    await takeFromLimits(ports, { mailbox, client });
     await requireMailServer(ports, admitted);
     const { flow, session, codeUntil } = newFlow({ id: ids.uuid(), random: ids.bytes(SESSION_BYTES), address, at: clock.now() });
     await flows.insert(flow);
@@ -40,12 +38,10 @@ export const startSignup = (ports: StartPorts) => {
 
 const takeFromLimits = async (
   { throttle, startsPerClient }: Pick<StartPorts, 'throttle' | 'startsPerClient'>,
-  { mailbox, client, site }: Pick<SignupToStart, 'client' | 'site'> & { readonly mailbox: string },
+  { mailbox, client }: Pick<SignupToStart, 'client'> & { readonly mailbox: string },
 ): Promise<void> => {
   const ofClient = await throttle.take(`signup from ${client}`, { limit: startsPerClient, windowMs: CLIENT_WINDOW_MS });
-  const taken = ofClient.allowed
-    ? await throttle.takeForMailbox({ mailbox: `signup of ${mailbox}`, client, site }, MAILBOX_LIMITS)
-    : ofClient;
+  const taken = ofClient.allowed ? await throttle.takeForMailbox({ mailbox: `signup of ${mailbox}`, client }, MAILBOX_LIMITS) : ofClient;
   if (!taken.allowed) throw REFUSALS.tooManyStarts(taken.retryAfterSeconds);
 };
 

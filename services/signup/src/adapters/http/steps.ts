@@ -2,7 +2,7 @@ import { anyone } from '@bubbles/auth/guards.ts';
 import { SIGNUP_STEPS } from '@bubbles/contracts/api/signup.ts';
 import { json } from '@bubbles/http/routes/content.ts';
 import { type HandlerInput, type RouteSpec, route } from '@bubbles/http/routes/route.ts';
-import { networkOf, siteOf } from '@bubbles/http/wire/connections.ts';
+import { networkOf } from '@bubbles/http/wire/connections.ts';
 import type { ZodType } from 'zod';
 import type { App } from '../../app.ts';
 import { TEXTS } from '../../domain/texts.ts';
@@ -46,8 +46,7 @@ const startStep = (app: App) =>
       errors: ['rate_limited'],
     },
     async ({ email }, { clientAddress }) => {
-      const from = clientAddress();
-      const session = await app.startSignup({ email, client: networkOf(from), site: siteOf(from) });
+      const session = await app.startSignup({ email, client: networkOf(clientAddress()) });
       return { next_step: 'verify', ...presentText(TEXTS.started, session) };
     },
   );
