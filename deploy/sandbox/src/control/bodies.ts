@@ -9,7 +9,7 @@ const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 const ERRORS: readonly ErrorKind[] = ['not_found', 'forbidden'];
 
 /** Shared spec of all calls; access to the control plane is checked before its routes. */
-export const CALL = { guard: anyone, bodyLimitBytes: BODY_LIMIT_BYTES, errors: ERRORS };
+export const CALL = { guard: anyone, isAskedDirectly: true, bodyLimitBytes: BODY_LIMIT_BYTES, errors: ERRORS };
 
 export const Id = z.object({ id: z.string() });
 export const Hidden = z.boolean().default(false).meta({ description: 'Joined through a public link' });

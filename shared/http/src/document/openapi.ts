@@ -177,13 +177,13 @@ const contentOf = ({ kind, contentType, mediaTypes, schema }: AnswerKind, schema
 };
 
 /** What is refused before the handler is asked, and what the route adds. */
-const refusedKinds = ({ guard, path, body, idempotent, errors = [] }: AnySpec): readonly ErrorKind[] => [
+const refusedKinds = ({ guard, path, body, isAskedDirectly, idempotent, errors = [] }: AnySpec): readonly ErrorKind[] => [
   'internal',
   // A request may be malformed before it has parameters or a body.
   'invalid',
   ...guard.refusals,
   // The gateway limits the bytes that a network sends without a credential.
-  ...(guard.isCounted || (guard.gatewayMark === 'none' && body !== undefined) ? (['rate_limited'] as const) : []),
+  ...(guard.isCounted || (guard.gatewayMark === 'none' && body !== undefined && !isAskedDirectly) ? (['rate_limited'] as const) : []),
   ...(parameterNames(path).length > 0 ? (['not_found'] as const) : []),
   ...(idempotent ? (['out_of_order'] as const) : []),
   ...errors,

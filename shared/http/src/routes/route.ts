@@ -58,6 +58,8 @@ export interface RouteSpec<I extends object, Ports, P = unknown, Q = unknown, H 
   readonly deprecated?: Deprecation;
   /** False for what the gateway routes to and the public document does not show. */
   readonly documented?: boolean;
+  /** True for what is asked without a gateway before it. */
+  readonly isAskedDirectly?: boolean;
 }
 
 export interface HandlerInput<P, Q, H, B> {
