@@ -14,12 +14,12 @@ import { numbered } from './stored-deliveries.ts';
 const LEASE_MS = 60_000;
 const LIMITS = { perSubscription: 4, perOrigin: 64, perProcess: 100, reservedForFirst: 10, forTimedOut: 20 };
 
-const scene = async () => {
+const scene = async (limits = LIMITS) => {
   const { deliveries, ensureIndexes } = openStores(memoryDatabase());
   await ensureIndexes();
   for (const n of [1, 2]) await deliveries.insert(numbered(n));
   const clock = fakeClock(NOON);
-  const slots = createSlots(LIMITS);
+  const slots = createSlots(limits);
   let lost = 0;
   const faltering: DeliveryStore = {
     ...deliveries,
@@ -37,7 +37,10 @@ const scene = async () => {
     deliveries,
     clock,
     slots,
+    finder,
     idsOf,
+    /** Claims, and returns the slots that were taken for it. */
+    claim: async () => [...((await next(true))?.slotted.values() ?? [])],
     lose(count: number) {
       lost = count;
     },
@@ -71,5 +74,26 @@ describe('a claim whose answer was lost', () => {
     await clock.advance(LEASE_MS);
     expect(await idsOf()).toEqual(['dlv_1 2', 'dlv_2 2']);
     expect(slots.total()).toBe(2);
+  });
+});
+
+describe('a delivery that a read finds while its insert is not answered yet', () => {
+  it('[DLV-06] has one slot, though the answer tells of it again', async () => {
+    const { deliveries, slots, finder, claim } = await scene({ ...LIMITS, perSubscription: 2 });
+    for (const n of [3, 4]) await deliveries.insert(numbered(n));
+    const [first, second] = await claim();
+    expect([first?.id, second?.id]).toEqual(['dlv_1', 'dlv_2']);
+    if (first === undefined || second === undefined) throw new Error('nothing was claimed');
+    slots.free(first);
+    const [third] = await claim();
+    expect(third?.id).toBe('dlv_3');
+    finder.block(numbered(4));
+    slots.free(second);
+    if (third !== undefined) slots.free(third);
+    const last = await claim();
+    expect(last.map(({ id }) => id)).toEqual(['dlv_4']);
+    expect(slots.total()).toBe(1);
+    for (const due of last) slots.free(due);
+    expect(slots.total()).toBe(0);
   });
 });
