@@ -55,6 +55,16 @@ const dueOf = ({ id, subscriptionId, ownerId, origin, attemptCount }: Delivery):
   attemptCount,
 });
 
+/** By id. One that was found twice, by a read and by what told of it while it was inserted, needs one slot. */
+const slottedOnce = (found: readonly DueDelivery[], slots: Slots): Claim['slotted'] => {
+  const slotted = new Map<string, DueDelivery>();
+  for (const due of found) {
+    if (slotted.has(due.id)) slots.free(due);
+    else slotted.set(due.id, due);
+  }
+  return slotted;
+};
+
 /** Claims deliveries under leases: those that the finder finds, and new ones as they are inserted. */
 export function createClaims({ deliveries, clock, ids, limits, slots, finder }: Ports) {
   /** Claims that the store did not answer. Asking again with the same lease is the same claim, whether the first one was made or not. */
@@ -68,15 +78,6 @@ export function createClaims({ deliveries, clock, ids, limits, slots, finder }: 
     const kept = new Set(claimed.map(({ id }) => id));
     for (const due of slotted.values()) if (!kept.has(due.id)) slots.free(due);
   };
-  /** By id. One that was found twice, by a read and by what told of it while it was inserted, needs one slot. */
-  const each = (found: readonly DueDelivery[]): Claim['slotted'] => {
-    const slotted = new Map<string, DueDelivery>();
-    for (const due of found) {
-      if (slotted.has(due.id)) slots.free(due);
-      else slotted.set(due.id, due);
-    }
-    return slotted;
-  };
   const nextClaim = async (everything: boolean): Promise<Claim | null> => {
     for (let claim = unanswered.shift(); claim !== undefined; claim = unanswered.shift()) {
       if (clock.now() < claim.lease.until) return claim;
@@ -84,7 +85,7 @@ export function createClaims({ deliveries, clock, ids, limits, slots, finder }: 
       finder.restart();
     }
     const found = await finder.find(everything);
-    return found.length === 0 ? null : claimOf(each(found));
+    return found.length === 0 ? null : claimOf(slottedOnce(found, slots));
   };
   /** Each delivery keeps the origin at which it has its slot, even when its stored origin has changed since. */
   const made = async (claim: Claim): Promise<SlottedBatch> => {
